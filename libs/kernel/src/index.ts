@@ -1,1 +1,6 @@
-export {};
+export { type Decider, fold } from './decider.js';
+export { decideGiven, type Decided } from './decider-specification.js';
+export { DomainError, isDomainError, type ErrorKind, type Json } from './domain-error.js';
+export { type Clock, systemClock, isoTime } from './clock.js';
+export { newId, isId, type IdPrefix } from './ids.js';
+export { defineRequest, type RequestDefinition, type Actor, type CommandEnvelope, type Page } from './request.js';

@@ -1,1 +1,20 @@
-export {};
+export { AGENT_STATES, type AgentState, type AgentView, type EnvVarView, type TemplateView } from './agent.view.js';
+export { AGENT_EVENTS, type AgentEventName, type AgentLifecycleEvent } from './agents.events.js';
+export type { ObservedAgent } from './observed-agent.js';
+export {
+  agentsRequests,
+  type ActivityKind,
+  type AgentCommand,
+  type AnnounceHost,
+  type AwakeAgent,
+  type CreateAgent,
+  type DeleteEnvVar,
+  type EnsureAwake,
+  type GetAgent,
+  type ListAgents,
+  type LocateAgent,
+  type ReportActivity,
+  type ReportObservation,
+  type SetEnvVar,
+  type TransitionResult,
+} from './agents.requests.js';

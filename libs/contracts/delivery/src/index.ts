@@ -1,1 +1,1 @@
-export {};
+export { deliveryRequests, type Chat, type ChatReply } from './delivery.requests.js';

@@ -1,1 +1,17 @@
-export {};
+export {
+  LOG_LEVELS,
+  runtimeRequests,
+  type AgentEpoch,
+  type DeliverMessage,
+  type DeliveredMessage,
+  type HostView,
+  type LogEntry,
+  type LogLevel,
+  type LogSource,
+  type LogsPage,
+  type ObservedAgent,
+  type ReadLogs,
+  type ReplaceEnv,
+  type StartAgent,
+  type StartedAgent,
+} from './runtime.requests.js';

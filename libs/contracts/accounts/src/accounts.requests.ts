@@ -1,0 +1,62 @@
+import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
+
+/** Every key has `read` (contract §2). */
+export const SCOPES = ['read', 'deploy', 'manage', 'computers'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A key as the API shows it; the secret itself is shown once, on minting. Times are ISO 8601. */
+export interface KeyView {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly accountId: string;
+  readonly createdAt: string;
+  readonly lastUsedAt: string | null;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+export interface Authenticate {
+  /** SHA-256 of the whole key (`mk_…`), hex. The key itself never travels. */
+  readonly keyHash: string;
+}
+
+/** The caller behind a valid key. */
+export interface Principal {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+}
+
+export interface MintKey extends CommandEnvelope {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** What the minting key holds: a key mints only scopes it holds (403 `missing_scope`). */
+  readonly holderScopes: readonly Scope[];
+  readonly expiresAt: string | null;
+}
+
+export interface MintedKey extends KeyView {
+  /** `mk_` + 256 random bits + checksum, base62. Shown this once. */
+  readonly key: string;
+}
+
+export interface RevokeKey extends CommandEnvelope {
+  readonly keyId: string;
+}
+
+export interface ListKeys {
+  readonly accountId: string;
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+/** What `accounts` answers. */
+export const accountsRequests = {
+  /** Errors: `unauthenticated`. Looked up in its row every time: a revoke that has answered holds everywhere. */
+  authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_000),
+  mintKey: defineRequest<MintKey, MintedKey>('cmd.accounts.mint-key.v1'),
+  /** Errors: not_found `key_not_found`. Repeating it is fine. */
+  revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1'),
+  listKeys: defineRequest<ListKeys, Page<KeyView>>('qry.accounts.list-keys.v1'),
+};

@@ -1,0 +1,23 @@
+import type { AgentState } from './agent.view.js';
+
+/** Public event `evt.agents.<name>.v1.<account>.<agent>`: what other services may know of an agent's life. */
+export interface AgentLifecycleEvent {
+  readonly agentId: string;
+  readonly accountId: string;
+  readonly externalUserId: string | null;
+  readonly state: AgentState;
+  readonly epoch: number;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
+export const AGENT_EVENTS = [
+  'created',
+  'started',
+  'woken',
+  'fell-asleep',
+  'stopped',
+  'failed',
+  'deleted',
+] as const;
+export type AgentEventName = (typeof AGENT_EVENTS)[number];

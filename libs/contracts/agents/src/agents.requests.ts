@@ -1,0 +1,138 @@
+import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
+import type { ObservedAgent } from './observed-agent.js';
+import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
+
+export interface CreateAgent extends CommandEnvelope {
+  readonly name: string;
+  readonly templateId: string;
+  readonly externalId: string | null;
+  readonly externalUserId: string | null;
+  readonly instructions: string | null;
+  /** null takes the default, 900. */
+  readonly idleTtlSeconds: number | null;
+  readonly labels: { readonly [key: string]: string };
+  readonly env: readonly { readonly key: string; readonly value: string; readonly isSecret: boolean }[];
+  /** Members left out take the template's. */
+  readonly resources: { readonly memMb?: number; readonly vcpus?: number; readonly diskGb?: number };
+}
+
+export interface AgentCommand extends CommandEnvelope {
+  readonly agentId: string;
+}
+
+/** `settled` is false when the transition goes on behind the answer (202). */
+export interface TransitionResult {
+  readonly agent: AgentView;
+  readonly settled: boolean;
+}
+
+export interface GetAgent {
+  readonly accountId: string;
+  readonly agentId: string;
+  /** Answer as soon as the agent is in this state or `failed`, or the time is over. */
+  readonly wait: { readonly state: AgentState; readonly timeoutSeconds: number } | null;
+}
+
+export interface ListAgents {
+  readonly accountId: string;
+  readonly externalId: string | null;
+  readonly externalUserId: string | null;
+  readonly state: AgentState | null;
+  readonly name: string | null;
+  /** `key` or `key=value`. */
+  readonly label: string | null;
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
+
+export interface EnsureAwake extends CommandEnvelope {
+  readonly agentId: string;
+  readonly kind: ActivityKind;
+  /** The epoch the host refused a moment ago: the agent is not awake at it any more, whatever its log says yet. */
+  readonly refusedEpoch: number | null;
+}
+
+/** Where the awake agent is. Requests to the host carry this epoch. */
+export interface AwakeAgent {
+  readonly agentId: string;
+  readonly host: string;
+  readonly epoch: number;
+  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+}
+
+export interface LocateAgent {
+  readonly accountId: string;
+  readonly agentId: string;
+}
+
+/** What a host saw happen to an agent; an observation of an old epoch changes nothing. */
+export interface ReportObservation {
+  readonly host: string;
+  readonly agentId: string;
+  readonly epoch: number;
+  readonly observation:
+    | { readonly type: 'asleep'; readonly depth: 'warm' | 'cold'; readonly reason: 'idle' | 'host_shutdown' }
+    | { readonly type: 'exited'; readonly message: string }
+    | { readonly type: 'crash_loop'; readonly message: string };
+}
+
+/** A host came up, or tells again: everything it has. Agents that it should have and has not are settled anew. */
+export interface AnnounceHost {
+  readonly host: string;
+  /** New at every start of the host's process. */
+  readonly incarnation: string;
+  readonly agents: readonly ObservedAgent[];
+}
+
+export interface ReportActivity {
+  readonly host: string;
+  readonly items: readonly {
+    readonly agentId: string;
+    readonly lastActiveAt: string;
+    readonly lastActivityKind: ActivityKind;
+    readonly sleepAt: string | null;
+  }[];
+}
+
+export interface SetEnvVar extends AgentCommand {
+  readonly key: string;
+  readonly value: string;
+  readonly isSecret: boolean;
+}
+
+export interface DeleteEnvVar extends AgentCommand {
+  readonly key: string;
+}
+
+/**
+ * What `agents` answers. Errors: not_found `agent_not_found`; conflict `agent_name_taken`, `external_id_taken`
+ * (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `unknown_template`.
+ */
+export const agentsRequests = {
+  create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1'),
+  get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
+  list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
+  delete: defineRequest<AgentCommand, Record<string, never>>('cmd.agents.delete.v1'),
+  start: defineRequest<AgentCommand, TransitionResult>('cmd.agents.start.v1', 65_000),
+  stop: defineRequest<AgentCommand, TransitionResult>('cmd.agents.stop.v1', 65_000),
+  sleep: defineRequest<AgentCommand, TransitionResult>('cmd.agents.sleep.v1', 65_000),
+  restart: defineRequest<AgentCommand, TransitionResult>('cmd.agents.restart.v1', 65_000),
+  ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000),
+  /** The host of the agent, null before it was placed. Never wakes. */
+  locate: defineRequest<LocateAgent, { readonly host: string | null }>('qry.agents.locate.v1'),
+  templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>('qry.agents.templates.v1'),
+  listEnv: defineRequest<LocateAgent, { readonly items: readonly EnvVarView[] }>('qry.agents.list-env.v1'),
+  setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
+  /** Errors: not_found `env_var_not_found`. */
+  deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
+  reloadEnv: defineRequest<AgentCommand, AgentView>('cmd.agents.reload-env.v1', 65_000),
+  reportObservation: defineRequest<ReportObservation, Record<string, never>>('cmd.agents.report-observation.v1'),
+  /** Answers the agents the host must end, because the log knows them as gone, stopped or elsewhere. */
+  announceHost: defineRequest<AnnounceHost, { readonly remove: readonly string[]; readonly stop: readonly string[] }>(
+    'cmd.agents.announce-host.v1',
+    30_000,
+  ),
+  reportActivity: defineRequest<ReportActivity, Record<string, never>>('cmd.agents.report-activity.v1'),
+};

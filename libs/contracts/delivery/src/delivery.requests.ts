@@ -1,0 +1,23 @@
+import { defineRequest, type CommandEnvelope } from '@berth/kernel';
+
+export interface Chat extends CommandEnvelope {
+  readonly agentId: string;
+  readonly message: string;
+  /** Continues that conversation, or opens it; null goes on with the agent's current one. */
+  readonly conversationId: string | null;
+}
+
+export interface ChatReply {
+  readonly response: string;
+  readonly conversationId: string;
+}
+
+/**
+ * What `delivery` answers. Errors of a chat (contract §3): conflict `agent_deploying`, `agent_stopped`,
+ * `agent_failed`; not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`;
+ * timeout `agent_timeout`; exhausted `rate_limited` with `retryAfterSeconds`.
+ */
+export const deliveryRequests = {
+  /** A chat waits up to 600 s for the agent's reply. */
+  chat: defineRequest<Chat, ChatReply>('cmd.delivery.chat.v1', 620_000),
+};

@@ -1,0 +1,117 @@
+import { defineRequest } from '@berth/kernel';
+
+/** One runtime host, as it describes itself. */
+export interface HostView {
+  readonly host: string;
+  /** `process` or `nerdctl`. */
+  readonly driver: string;
+  readonly freeMemMb: number;
+  readonly agents: number;
+}
+
+/** Which agent at which wakefulness. A request with another epoch than the agent's is refused before it starts. */
+export interface AgentEpoch {
+  readonly agentId: string;
+  readonly epoch: number;
+}
+
+/** What an agent is started from and with. */
+export interface StartAgent extends AgentEpoch {
+  readonly accountId: string;
+  readonly templateId: string;
+  /** Folder name of the template under the templates folder, or an image reference for the nerdctl driver. */
+  readonly source: { readonly kind: 'template' | 'git' | 'image'; readonly image?: string };
+  /** Environment of the agent's program, secrets included; never logged. */
+  readonly env: { readonly [key: string]: string };
+  /** Names in `env` whose values are secret. */
+  readonly secretKeys: readonly string[];
+  /** `BERTH_AGENT_TOKEN` of this start. */
+  readonly token: string;
+  readonly instructions: string | null;
+  readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
+  /** Seconds without activity until the host freezes the agent; 0 never. */
+  readonly idleTtlSeconds: number;
+  /** Whether the template has a chat endpoint to wait for. */
+  readonly deadlineMs: number;
+}
+
+export interface StartedAgent {
+  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+}
+
+export interface DeliverMessage extends AgentEpoch {
+  /** `dlv_…`: a message handed over is never handed over twice. */
+  readonly deliveryId: string;
+  readonly conversationId: string;
+  readonly message: string;
+}
+
+export interface DeliveredMessage {
+  readonly response: string;
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+export type LogSource = 'agent' | 'system' | 'build';
+
+export interface LogEntry {
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly source: LogSource;
+  readonly message: string;
+}
+
+export interface ReadLogs {
+  readonly agentId: string;
+  /** 1 to 1000; the newest `limit` entries, oldest first; with `cursor` the oldest `limit` after it. */
+  readonly limit: number;
+  /** The lowest level shown. */
+  readonly level: LogLevel | null;
+  /** ISO 8601: only entries at or after. */
+  readonly since: string | null;
+  readonly source: LogSource | null;
+  /** Goes on behind an earlier answer's `nextCursor`. */
+  readonly cursor: string | null;
+  /** With a cursor: wait up to so many milliseconds (at most 2,000) for a new entry. */
+  readonly waitMs: number;
+}
+
+export interface LogsPage {
+  readonly logs: readonly LogEntry[];
+  readonly nextCursor: string | null;
+}
+
+/** What a host has of an agent. */
+export interface ObservedAgent extends AgentEpoch {
+  readonly state: 'starting' | 'running' | 'frozen';
+}
+
+export interface ReplaceEnv extends AgentEpoch {
+  readonly env: { readonly [key: string]: string };
+  readonly secretKeys: readonly string[];
+}
+
+/**
+ * What one runtime host answers. Error codes all carry: not_found `agent_not_on_host`; conflict `stale_epoch`
+ * (context `epoch`, `state`: nothing was done); unavailable `guest_unreachable`.
+ */
+export const runtimeRequests = {
+  /** Asked of every host at once (no queue group): each answers for itself. */
+  hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
+  /** Creates what is missing and starts it; answers once the guest and the agent's program serve. The same epoch joins. Errors: upstream `agent_start_failed`. */
+  start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000),
+  /** Wakes a frozen agent under a new, higher epoch. Errors: conflict `agent_not_frozen`. */
+  thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000),
+  /** Freezes at once, whatever is in flight. Already frozen at that epoch: fine. */
+  freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 10_000),
+  /** Ends the agent's processes (TERM, 10 s, KILL); volume stays. Nothing running: fine. An epoch above the host's own is fine too. */
+  stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000),
+  /** Ends it and removes container, volume, logs. Unknown: fine. */
+  remove: defineRequest<{ readonly agentId: string }, Record<string, never>>('cmd.runtime.remove.v1.{host}', 25_000),
+  /** Restarts the agent's program with another environment. */
+  replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
+  /** Hands a message to the agent's program and waits for its answer. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
+  deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000),
+  /** Never wakes, is no activity; works for failed and sleeping agents. */
+  logs: defineRequest<ReadLogs, LogsPage>('qry.runtime.logs.v1.{host}', 6_000),
+};

@@ -1,0 +1,39 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { LOOPBACK } from './data-folder/ports.js';
+import type { PartContext, PartPlan } from './part.js';
+
+// Always the built one, also when this file runs as source: the child is a plain Node process.
+const PROGRAM = fileURLToPath(new URL('../dist/event-store/main.js', import.meta.url));
+
+/** How to run the event log: our own EventStoreDB-compatible server, its file under `<dataDir>/event-store`. */
+export function planEventStore(context: PartContext): PartPlan {
+  const folder = join(context.dataDir, 'event-store');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return {
+    name: 'event-store',
+    url: (port) => `esdb://${LOOPBACK}:${port}?tls=false`,
+    spec: (port) => ({
+      command: process.execPath,
+      args: [PROGRAM, '--file', join(folder, 'events.db'), '--port', String(port), '--exit-with-parent'],
+      cwd: folder,
+      ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
+      ready: (child, signal) => untilAnnounced(child, port, signal),
+    }),
+  };
+}
+
+/** The server prints one line of JSON with its port once it listens. */
+async function untilAnnounced(child: ChildProcess, port: number, signal: AbortSignal): Promise<void> {
+  if (!child.stdout) throw new Error('it has no output to read');
+  const lines = createInterface({ input: child.stdout, signal });
+  for await (const line of lines) {
+    if (line.includes(`"port":${port}`)) break;
+  }
+  signal.throwIfAborted();
+  // Later output is not wanted, but left unread it would block the server.
+  child.stdout.resume();
+}

@@ -1,0 +1,103 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import type { EmbeddedLog } from '../supervision/embedded-log.js';
+import { runCommand } from '../supervision/run-command.js';
+
+/** A nats-server that can be run; `version` as numbers: major, minor, patch. */
+export interface NatsBinary {
+  readonly path: string;
+  readonly version: readonly [number, number, number];
+}
+
+interface PackageManager {
+  readonly command: string;
+  readonly steps: readonly (readonly string[])[];
+  readonly needsRoot: boolean;
+  /** The arguments as one would type them. */
+  readonly byHand: string;
+}
+
+const MANAGERS: readonly PackageManager[] = [
+  {
+    command: 'apt-get',
+    needsRoot: true,
+    byHand: 'install -y nats-server',
+    steps: [
+      ['update', '-q'],
+      ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends', 'nats-server'],
+    ],
+  },
+  { command: 'dnf', needsRoot: true, byHand: 'install -y nats-server', steps: [['install', '-y', 'nats-server']] },
+  { command: 'apk', needsRoot: true, byHand: 'add nats-server', steps: [['add', '--no-cache', 'nats-server']] },
+  { command: 'brew', needsRoot: false, byHand: 'install nats-server', steps: [['install', 'nats-server']] },
+];
+
+// Debian puts it into /usr/sbin, which an ordinary user's PATH leaves out.
+const MORE_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
+
+/**
+ * Finds nats-server on the PATH and the usual folders; where it is missing, installs it with the system's package
+ * manager if that can be done without asking. Throws one message with the command to run when it cannot.
+ */
+export async function ensureNatsServer(
+  log: EmbeddedLog,
+  searchPath: string = process.env['PATH'] ?? '',
+): Promise<NatsBinary> {
+  const found = findExecutable('nats-server', searchPath) ?? (await install(log, searchPath));
+  const { output } = await runCommand(found, ['--version']);
+  return { path: found, version: parseVersion(output) };
+}
+
+/** The numbers in the answer to `nats-server --version` ("nats-server: v2.9.10"); zeros where there are none. */
+export function parseVersion(output: string): readonly [number, number, number] {
+  const [, major, minor, patch] = /v?(\d+)\.(\d+)\.(\d+)/.exec(output) ?? [];
+  return [Number(major ?? 0), Number(minor ?? 0), Number(patch ?? 0)];
+}
+
+async function install(log: EmbeddedLog, searchPath: string): Promise<string> {
+  const isRoot = process.getuid?.() === 0;
+  const manager = MANAGERS.find(({ command }) => findExecutable(command, searchPath) !== undefined);
+  const byHand = manager ? commandLine(manager) : undefined;
+  if (!manager || (manager.needsRoot && !isRoot)) throw new Error(howToInstall(byHand));
+  log.info({ command: byHand }, `nats-server is not installed, installing it: ${String(byHand)}`);
+  const hadSystemd = existsSync('/run/systemd/system');
+  for (const step of manager.steps) {
+    const { code, output } = await runCommand(manager.command, step, {
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    });
+    // A stale or partly unreachable index still often has the package: only the install itself decides.
+    if (code !== 0 && step.includes('nats-server')) {
+      throw new Error(`${howToInstall(byHand)}\nTrying to do so failed: ${output.trim().slice(-1000)}`);
+    }
+  }
+  // The package may start a server of its own, open to every local user; only the program was wanted.
+  if (hadSystemd) await runCommand('systemctl', ['disable', '--now', 'nats-server']);
+  const installed = findExecutable('nats-server', searchPath);
+  if (installed === undefined) throw new Error(howToInstall(byHand));
+  return installed;
+}
+
+function commandLine({ command, byHand, needsRoot }: PackageManager): string {
+  return `${needsRoot && process.getuid?.() !== 0 ? 'sudo ' : ''}${command} ${byHand}`;
+}
+
+function howToInstall(command: string | undefined): string {
+  const how = command
+    ? `Install it with: ${command}`
+    : 'Get it from https://github.com/nats-io/nats-server/releases and put it on the PATH';
+  return `Berth needs nats-server, which is not installed. ${how}. Or set NATS_URL to a NATS server with JetStream.`;
+}
+
+function findExecutable(name: string, searchPath: string): string | undefined {
+  const folders = [...searchPath.split(delimiter).filter(Boolean), ...MORE_FOLDERS];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,62 @@
+import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { writePrivateFile } from '../data-folder/private-file.js';
+import { LOOPBACK } from '../data-folder/ports.js';
+import type { PartContext, PartPlan } from '../part.js';
+import { ensureNatsServer } from './nats-binary.js';
+import { natsConfig } from './nats-config.js';
+
+const USER = 'berth';
+
+/** How to run the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
+export async function planNats(context: PartContext): Promise<PartPlan> {
+  const binary = await ensureNatsServer(context.log);
+  const folder = join(context.dataDir, 'nats');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const configFile = join(folder, 'nats.conf');
+  const password = context.secrets.natsPassword;
+  return {
+    name: 'nats',
+    url: (port) => `nats://${USER}:${password}@${LOOPBACK}:${port}`,
+    spec: (port) => {
+      const serverName = `berth-${port}`;
+      writePrivateFile(
+        configFile,
+        natsConfig({ port, storeDir: folder, serverName, user: USER, password, version: binary.version }),
+      );
+      return {
+        command: binary.path,
+        args: ['-c', configFile],
+        cwd: folder,
+        ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
+        ready: (_child, signal) => untilGreeted(port, serverName, signal),
+      };
+    },
+  };
+}
+
+/** Waits for the greeting of that very server: another program on the port must not pass for it. */
+async function untilGreeted(port: number, serverName: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const greeting = await readGreeting(port, signal);
+    if (greeting?.['server_name'] === serverName && greeting['jetstream'] === true) return;
+    await delay(15, undefined, { signal });
+  }
+}
+
+async function readGreeting(port: number, signal: AbortSignal): Promise<Record<string, unknown> | undefined> {
+  const socket = connect({ host: LOOPBACK, port, signal });
+  socket.setTimeout(1000, () => socket.destroy());
+  try {
+    const [first]: unknown[] = await once(socket, 'data');
+    const [line = ''] = String(first).split('\r\n');
+    return line.startsWith('INFO ') ? (JSON.parse(line.slice(5)) as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    socket.destroy();
+  }
+}

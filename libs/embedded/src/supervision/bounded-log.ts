@@ -1,0 +1,45 @@
+import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync, readSync } from 'node:fs';
+
+const LIMIT_BYTES = 5 * 1024 * 1024;
+const CHECK_EVERY_MS = 5000;
+const TAIL_BYTES = 2000;
+
+/**
+ * A log file that children write to by themselves, through a descriptor opened for appending: no pipe of ours can
+ * block them or break under them when we die. Beyond 5 MiB it is copied to `<path>.1` and cut to nothing, so that
+ * two files bound what is kept; lines written between copy and cut are lost.
+ */
+export class BoundedLog {
+  readonly fd: number;
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(
+    readonly path: string,
+    readonly limitBytes: number = LIMIT_BYTES,
+  ) {
+    this.fd = openSync(path, 'a+', 0o600);
+    this.#timer = setInterval(() => this.trim(), CHECK_EVERY_MS).unref();
+    this.trim();
+  }
+
+  /** Cuts the file when it has passed the limit. */
+  trim(): void {
+    if (fstatSync(this.fd).size <= this.limitBytes) return;
+    copyFileSync(this.path, `${this.path}.1`);
+    ftruncateSync(this.fd, 0);
+  }
+
+  /** The last lines, for a message about a part that did not start. */
+  tail(): string {
+    const size = fstatSync(this.fd).size;
+    const from = Math.max(0, size - TAIL_BYTES);
+    const buffer = Buffer.alloc(size - from);
+    const read = readSync(this.fd, buffer, 0, buffer.length, from);
+    return buffer.subarray(0, read).toString('utf8').trim();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    closeSync(this.fd);
+  }
+}

@@ -1,0 +1,57 @@
+import { rmSync } from 'node:fs';
+import { readJsonObject, writePrivateFile } from '../data-folder/private-file.js';
+import { becomesTrue } from './poll.js';
+import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
+
+/** One step of asking a process to end: the signal, and how long it may take, in milliseconds. */
+export interface EndingStep {
+  readonly signal: NodeJS.Signals;
+  readonly waitMs: number;
+}
+
+/** Writes down which process runs a part, so that a later start can find it. */
+export function notePid(file: string, pid: number): void {
+  const identity = identifyProcess(pid);
+  if (identity) writePrivateFile(file, JSON.stringify(identity));
+}
+
+/** Removes the note. */
+export function forgetPid(file: string): void {
+  rmSync(file, { force: true });
+}
+
+/**
+ * Ends the process an earlier run left behind, if it is still that process, and returns its id.
+ * Somebody else's process that got the same id is left alone. Throws when the orphan outlives even SIGKILL.
+ */
+export async function reclaimOrphan(file: string, steps: readonly EndingStep[]): Promise<number | undefined> {
+  const noted = readJsonObject(file);
+  const orphan: ProcessIdentity = { pid: Number(noted?.['pid']), startedAt: String(noted?.['startedAt']) };
+  if (noted === undefined || !isAlive(orphan)) {
+    forgetPid(file);
+    return undefined;
+  }
+  await endProcess(orphan, steps);
+  forgetPid(file);
+  return orphan.pid;
+}
+
+/** Ends a process by the given steps and at last by SIGKILL; throws when it is still there 5 s after that. */
+export async function endProcess(target: ProcessIdentity, steps: readonly EndingStep[]): Promise<void> {
+  const last: EndingStep = { signal: 'SIGKILL', waitMs: 5000 };
+  for (const { signal, waitMs } of [...steps, last]) {
+    if (!isAlive(target)) return;
+    signalQuietly(target.pid, signal);
+    if (await becomesTrue(() => !isAlive(target), waitMs)) return;
+  }
+  throw new Error(`Process ${target.pid} of an earlier run cannot be ended. End it, then start again.`);
+}
+
+function signalQuietly(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // ESRCH: it ended between the look and the signal, which is what was wanted.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}

@@ -1,0 +1,15 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Asks `condition` again and again until it holds (true) or `withinMs` is over (false). */
+export async function becomesTrue(
+  condition: () => boolean | Promise<boolean>,
+  withinMs: number,
+  everyMs = 20,
+): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    if (await condition()) return true;
+    if (performance.now() >= deadline) return false;
+    await delay(everyMs);
+  }
+}

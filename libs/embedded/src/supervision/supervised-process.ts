@@ -1,0 +1,170 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BoundedLog } from './bounded-log.js';
+import { dieWithParent, type RunAs } from './die-with-parent.js';
+import type { EmbeddedLog } from './embedded-log.js';
+import { endProcess, forgetPid, notePid, reclaimOrphan, type EndingStep } from './orphans.js';
+import { identifyProcess } from './process-identity.js';
+
+/** What to run and how to know it is ready. Times in milliseconds. */
+export interface ProcessSpec {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly runAs?: RunAs;
+  readonly logFile: string;
+  readonly pidFile: string;
+  /** How it is asked to end; SIGKILL follows by itself. The first signal is also the one it gets when we die. */
+  readonly ending: readonly [EndingStep, ...EndingStep[]];
+  /** Run before each spawn, e.g. to clear away what a killed predecessor left. */
+  readonly prepare?: () => Promise<void> | void;
+  /** Resolves once it answers; called anew for each spawn, aborted when the process ends or time is up. */
+  readonly ready: (child: ChildProcess, signal: AbortSignal) => Promise<void>;
+}
+
+const READY_WITHIN_MS = 60_000;
+const FIRST_BACKOFF_MS = 50;
+const LONGEST_BACKOFF_MS = 2000;
+const STEADY_AFTER_MS = 10_000;
+
+/** A child process that is started again whenever it ends without having been asked to. */
+export class SupervisedProcess {
+  readonly #log: EmbeddedLog;
+  readonly #file: BoundedLog;
+  #child: ChildProcess | undefined;
+  #exited: Promise<void> = Promise.resolve();
+  #reviving: Promise<void> | undefined;
+  readonly #stopping = new AbortController();
+
+  constructor(
+    readonly spec: ProcessSpec,
+    log: EmbeddedLog,
+  ) {
+    this.#log = log;
+    this.#file = new BoundedLog(spec.logFile);
+  }
+
+  /** The process id, or nothing while it is down. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Ends what an earlier run left, spawns, and resolves when it answers. On failure nothing stays behind. */
+  async start(): Promise<void> {
+    const reclaimed = await reclaimOrphan(this.spec.pidFile, this.spec.ending);
+    if (reclaimed !== undefined) {
+      this.#log.warn({ part: this.spec.name, pid: reclaimed }, 'ended a process that an earlier run left behind');
+    }
+    try {
+      await this.#spawnUntilReady();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+    this.#watch();
+  }
+
+  /** Sends a signal to the process; false when it is down. Unless `stop` was called it comes back. */
+  kill(signal: NodeJS.Signals = 'SIGKILL'): boolean {
+    return this.#child?.kill(signal) ?? false;
+  }
+
+  /** Ends it for good. */
+  async stop(): Promise<void> {
+    if (this.#stopping.signal.aborted) return;
+    this.#stopping.abort();
+    await this.#reviving?.catch(() => undefined);
+    const identity = this.#child?.pid === undefined ? undefined : identifyProcess(this.#child.pid);
+    if (identity) await endProcess(identity, this.spec.ending);
+    await this.#exited;
+    forgetPid(this.spec.pidFile);
+    this.#file.close();
+  }
+
+  #watch(): void {
+    const since = performance.now();
+    void this.#exited.then(() => {
+      if (this.#stopping.signal.aborted) return;
+      this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, starting it again');
+      const steady = performance.now() - since > STEADY_AFTER_MS;
+      this.#reviving = this.#revive(steady ? FIRST_BACKOFF_MS : FIRST_BACKOFF_MS * 2);
+    });
+  }
+
+  async #revive(firstBackoffMs: number): Promise<void> {
+    for (let backoffMs = firstBackoffMs; ; backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS)) {
+      await delay(backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      if (this.#stopping.signal.aborted) return;
+      try {
+        await this.#spawnUntilReady();
+        this.#log.info({ part: this.spec.name, pid: this.pid }, 'an embedded part is back');
+        this.#watch();
+        return;
+      } catch (error) {
+        if (this.#stopping.signal.aborted) return;
+        this.#log.error({ part: this.spec.name, err: error }, 'an embedded part did not come back, trying again');
+      }
+    }
+  }
+
+  async #spawnUntilReady(): Promise<void> {
+    await this.spec.prepare?.();
+    this.#stopping.signal.throwIfAborted();
+    const child = this.#spawn();
+    const ended = new AbortController();
+    const exited = this.#exited.then(() => ended.abort(new Error('it ended before it was ready')));
+    const timeout = AbortSignal.timeout(READY_WITHIN_MS);
+    try {
+      await untilAborted(
+        AbortSignal.any([ended.signal, this.#stopping.signal, timeout]),
+        (signal) => this.spec.ready(child, signal),
+      );
+    } catch (error) {
+      child.kill('SIGKILL');
+      await exited;
+      throw new Error(`${this.spec.name} did not start: ${reason(error)}. Its log ends with:\n${this.#file.tail()}`);
+    }
+  }
+
+  #spawn(): ChildProcess {
+    const { spec } = this;
+    const how = dieWithParent(spec.command, spec.args, spec.ending[0].signal, spec.runAs);
+    const child = spawn(how.command, how.args, {
+      cwd: spec.cwd,
+      env: spec.env,
+      ...how.runAs,
+      stdio: ['pipe', 'pipe', this.#file.fd],
+    });
+    child.stdin?.on('error', () => undefined);
+    this.#exited = new Promise((resolve) => {
+      const gone = (): void => {
+        if (this.#child === child) this.#child = undefined;
+        resolve();
+      };
+      child.once('exit', gone);
+      child.once('error', gone);
+    });
+    this.#child = child;
+    if (child.pid !== undefined) notePid(spec.pidFile, child.pid);
+    return child;
+  }
+}
+
+function reason(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${READY_WITHIN_MS / 1000} s`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+async function untilAborted(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    await Promise.race([work(signal), promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Why a request was refused or could not be done. Edges map the kind to their own words once
+ * (HTTP: invalid 400, unauthenticated 401, payment_required 402, forbidden 403, not_found 404, conflict 409,
+ * too_large 413, exhausted 429, upstream 502, unavailable 503, timeout 504, unsupported 501, internal 500).
+ */
+export type ErrorKind =
+  | 'invalid'
+  | 'unauthenticated'
+  | 'payment_required'
+  | 'forbidden'
+  | 'not_found'
+  | 'conflict'
+  | 'too_large'
+  | 'exhausted'
+  | 'unsupported'
+  | 'upstream'
+  | 'unavailable'
+  | 'timeout'
+  | 'internal';
+
+/** JSON values: what may stand in an error's context, an event or a message. */
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** A refusal with a stable snake_case `code` and a `message` that tells the caller what to do. */
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+
+  constructor(
+    readonly kind: ErrorKind,
+    readonly code: string,
+    message: string,
+    /** Further public fields of the error body. Never a stack, SQL, host path or internal name. */
+    readonly context: { readonly [key: string]: Json | undefined } = {},
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Whether `error` is a refusal of kind `kind` (any kind when omitted), across module copies and process borders. */
+export const isDomainError = (error: unknown, kind?: ErrorKind): error is DomainError =>
+  error instanceof Error &&
+  error.name === 'DomainError' &&
+  'kind' in error &&
+  (kind === undefined || error.kind === kind);

@@ -1,0 +1,39 @@
+/** Prefixes of public ids (contract §1) and of internal ones. */
+export type IdPrefix = 'agt' | 'exe' | 'cmp' | 'key' | 'acc' | 'dlv' | 'fbk' | 'ses' | 'tok' | 'cnv' | 'dep' | 'cmd' | 'req' | 'hst' | 'eus';
+
+/** Crockford's base32 in lower case, as TypeID 0.3 writes its suffix. */
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * A TypeID (github.com/jetify-com/typeid, spec 0.3): `<prefix>_` + 26 characters of a UUIDv7 (RFC 9562 §5.7).
+ * Sorts by time of creation; 74 random bits from the platform's CSPRNG.
+ */
+export const newId = (prefix: IdPrefix, now: number = Date.now()): string => `${prefix}_${encode(uuidV7(now))}`;
+
+const ID_FORM = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
+
+/** Whether `value` is a well-formed id of that prefix; a malformed id is answered like an unknown one. */
+export const isId = (prefix: IdPrefix, value: string): boolean => ID_FORM.exec(value)?.[1] === prefix;
+
+const uuidV7 = (now: number): Uint8Array => {
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  let millis = BigInt(now);
+  for (let index = 5; index >= 0; index--) {
+    bytes[index] = Number(millis & 0xffn);
+    millis >>= 8n;
+  }
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes;
+};
+
+const encode = (bytes: Uint8Array): string => {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = '';
+  for (let index = 0; index < 26; index++) {
+    text = ALPHABET.charAt(Number(value & 31n)) + text;
+    value >>= 5n;
+  }
+  return text;
+};

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { DomainError, decideGiven, isDomainError, isId, isoTime, newId, type Decider } from './index.js';
+
+describe('ids', () => {
+  it('sorts by time of creation', () => {
+    const early = newId('agt', 1_700_000_000_000);
+    const late = newId('agt', 1_700_000_000_001);
+    expect(early < late).toBe(true);
+  });
+
+  it('never repeats within one millisecond', () => {
+    const ids = new Set(Array.from({ length: 10_000 }, () => newId('exe', 1)));
+    expect(ids.size).toBe(10_000);
+  });
+
+  it('is well formed for its own prefix only', () => {
+    const id = newId('key');
+    expect(isId('key', id)).toBe(true);
+    expect(isId('agt', id)).toBe(false);
+    for (const odd of ['', 'key_', `${id}x`, id.toUpperCase(), `key_8${'0'.repeat(25)}`, '../etc']) {
+      expect(isId('key', odd)).toBe(false);
+    }
+  });
+
+  it('encodes as the TypeID specification says', () => {
+    // The suffix's first ten characters are the 48 bit time: 2^48-1 ms is the largest.
+    expect(newId('agt', 2 ** 48 - 1).slice(4, 13)).toBe('7zzzzzzzz');
+    expect(newId('agt', 0).slice(4, 13)).toBe('000000000');
+  });
+});
+
+describe('domain errors', () => {
+  it('are known by their name and kind, also as a copy from another module', () => {
+    const error = new DomainError('conflict', 'agent_name_taken', 'Choose another name.', { agentId: 'x' });
+    expect(isDomainError(error)).toBe(true);
+    expect(isDomainError(error, 'conflict')).toBe(true);
+    expect(isDomainError(error, 'invalid')).toBe(false);
+    expect(isDomainError(new Error('conflict'))).toBe(false);
+  });
+});
+
+describe('decideGiven', () => {
+  const counter: Decider<number, 'add' | 'fail', 'added'> = {
+    initial: 0,
+    decide: (command, state) => {
+      if (command === 'fail') throw new DomainError('invalid', 'refused', `at ${state}`);
+      return ['added'];
+    },
+    evolve: (state) => state + 1,
+  };
+
+  it('answers events, or the refusal with the state the history made', () => {
+    expect(decideGiven(counter, [], 'add').events).toEqual(['added']);
+    expect(decideGiven(counter, ['added', 'added'], 'fail').refusal).toMatchObject({ message: 'at 2' });
+  });
+});
+
+describe('times', () => {
+  it('are ISO 8601 UTC with milliseconds', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'));
+});
