@@ -1,3 +1,4 @@
+export { formatKey, isWellFormedKey } from './key-format.js';
 export {
   SCOPES,
   accountsRequests,

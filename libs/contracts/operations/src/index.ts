@@ -1,0 +1,7 @@
+export {
+  operationsRequests,
+  type OperationsRequests,
+  type ProjectionView,
+  type RebuildProgress,
+  type RebuildProjection,
+} from './operations.requests.js';

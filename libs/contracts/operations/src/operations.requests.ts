@@ -1,0 +1,48 @@
+import { defineRequest, type RequestDefinition } from '@berth/kernel';
+
+/** How far a rebuild beside the serving tables has come. */
+export interface RebuildProgress {
+  /** Events applied so far. */
+  readonly applied: number;
+  /** Events there are to apply, as far as known; grows while the log grows. */
+  readonly total: number;
+  readonly eventsPerSecond: number;
+  /** null until the rate is known. */
+  readonly secondsLeft: number | null;
+}
+
+/** One projection of one service. */
+export interface ProjectionView {
+  readonly name: string;
+  readonly service: string;
+  readonly version: number;
+  /** The log position that is applied: a decimal number, above 2^53 too. */
+  readonly position: string;
+  /** Log positions between `position` and the head of the log; 0 when all is applied. */
+  readonly lag: number;
+  /** null while no rebuild runs. */
+  readonly rebuilding: RebuildProgress | null;
+}
+
+export interface RebuildProjection {
+  readonly name: string;
+}
+
+/** What every service with projections answers about them. */
+export interface OperationsRequests {
+  readonly listProjections: RequestDefinition<
+    Record<string, never>,
+    { readonly items: readonly ProjectionView[] }
+  >;
+  /**
+   * Starts a rebuild and answers at once; one that runs already is joined. Its progress is in `listProjections`.
+   * Errors: not_found `projection_not_found`.
+   */
+  readonly rebuildProjection: RequestDefinition<RebuildProjection, ProjectionView>;
+}
+
+/** The requests as the service of `context` (`accounts`, `agents`, …) answers them. */
+export const operationsRequests = (context: string): OperationsRequests => ({
+  listProjections: defineRequest(`qry.${context}.projections.v1`, 4_000),
+  rebuildProjection: defineRequest(`cmd.${context}.rebuild-projection.v1`, 10_000),
+});
