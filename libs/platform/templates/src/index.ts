@@ -1,0 +1,2 @@
+export { parseTemplate, TemplateError, type Template, type TemplateEnvVar } from './template.js';
+export { readTemplates } from './read-templates.js';

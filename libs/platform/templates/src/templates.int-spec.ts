@@ -1,0 +1,83 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readTemplates } from './read-templates.js';
+
+const shipped = join(import.meta.dirname, '../../../../infra/templates');
+
+const whole = {
+  id: 'mine',
+  name: 'Mine',
+  description: 'An operator’s own.',
+  resources: { memMb: 128, vcpus: 0.5, diskGb: 1 },
+  capabilities: ['chat'],
+  env: [{ key: 'API_KEY', required: true, description: 'The key.' }],
+  program: { command: ['python3', 'main.py'] },
+};
+
+describe('templates', () => {
+  let dir: string;
+
+  beforeEach(() => {
+    dir = mkdtempSync(join(tmpdir(), 'berth-templates-'));
+  });
+
+  afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+  const put = (folder: string, content: unknown): void => {
+    mkdirSync(join(dir, folder), { recursive: true });
+    writeFileSync(
+      join(dir, folder, 'template.json'),
+      typeof content === 'string' ? content : JSON.stringify(content),
+    );
+  };
+
+  it('that are shipped are all readable, and legacy alone is deprecated and on the old guest', async () => {
+    const templates = await readTemplates([shipped]);
+    expect(templates.map(({ id }) => id)).toEqual(expect.arrayContaining(['blank', 'echo', 'legacy']));
+    expect(templates.filter(({ deprecated }) => deprecated).map(({ id }) => id)).toEqual(['legacy']);
+    expect(templates.filter(({ generation }) => generation === 'legacy').map(({ id }) => id)).toEqual(['legacy']);
+    expect(templates.find(({ id }) => id === 'blank')?.program).toBeNull();
+  });
+
+  it('of an operator are added to the shipped ones and replace none', async () => {
+    put('mine', whole);
+    put('echo', { ...whole, id: 'echo' });
+    const templates = await readTemplates([shipped, dir]);
+    expect(templates.find(({ id }) => id === 'mine')).toEqual({
+      ...whole,
+      deprecated: false,
+      generation: 'current',
+      env: [{ key: 'API_KEY', required: true, description: 'The key.' }],
+      folder: join(dir, 'mine'),
+    });
+    expect(templates.find(({ id }) => id === 'echo')?.name).toBe('Echo');
+  });
+
+  it('leave files and dot folders beside them alone', async () => {
+    writeFileSync(join(dir, 'README.md'), 'hello');
+    mkdirSync(join(dir, '.git'));
+    expect(await readTemplates([dir])).toEqual([]);
+  });
+
+  it.each([
+    ['no JSON', '{', /not JSON/],
+    ['no object', [], /must be an object/],
+    ['an id unlike its folder', { ...whole, id: 'other' }, /"id" is "other", but the folder is named "mine"/],
+    ['no memory', { ...whole, resources: { memMb: 0, vcpus: 1, diskGb: 1 } }, /resources.memMb/],
+    ['an empty command', { ...whole, program: { command: [] } }, /"program.command" is empty/],
+    ['no word on its program', { ...whole, program: undefined }, /"program" \(null for none\)/],
+    ['a reserved variable', { ...whole, env: [{ key: 'BERTH_X', description: 'x' }] }, /env\[0\]/],
+    ['an unknown generation', { ...whole, generation: 'newest' }, /"generation"/],
+  ])('with %s are refused with the file and the reason', async (_, content, message) => {
+    put('mine', content);
+    const refusal = expect(readTemplates([dir])).rejects;
+    await refusal.toThrow(join(dir, 'mine', 'template.json'));
+    await expect(readTemplates([dir])).rejects.toThrow(message);
+  });
+
+  it('cannot be read from a folder that is not there', async () => {
+    await expect(readTemplates([join(dir, 'nowhere')])).rejects.toThrow(/cannot be read/);
+  });
+});
