@@ -16,11 +16,12 @@ export function planEventStore(context: PartContext): PartPlan {
   return {
     name: 'event-store',
     url: (port) => `esdb://${LOOPBACK}:${port}?tls=false`,
+    ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
     spec: (port) => ({
       command: process.execPath,
       args: [PROGRAM, '--file', join(folder, 'events.db'), '--port', String(port), '--exit-with-parent'],
       cwd: folder,
-      ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
+      env: process.env,
       ready: (child, signal) => untilAnnounced(child, port, signal),
     }),
   };
@@ -31,9 +32,15 @@ async function untilAnnounced(child: ChildProcess, port: number, signal: AbortSi
   if (!child.stdout) throw new Error('it has no output to read');
   const lines = createInterface({ input: child.stdout, signal });
   for await (const line of lines) {
-    if (line.includes(`"port":${port}`)) break;
+    if (announcedPort(line) === port) return;
   }
   signal.throwIfAborted();
-  // Later output is not wanted, but left unread it would block the server.
-  child.stdout.resume();
+}
+
+function announcedPort(line: string): unknown {
+  try {
+    return (JSON.parse(line) as { port?: unknown }).port;
+  } catch {
+    return undefined;
+  }
 }

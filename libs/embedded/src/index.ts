@@ -1,1 +1,10 @@
-export {};
+export {
+  startEmbedded,
+  type EmbeddedInfrastructure,
+  type EmbeddedOptions,
+  type EmbeddedPart,
+} from './start-embedded.js';
+export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-folder/data-lock.js';
+export { assertPortFree, PortUnavailableError } from './data-folder/ports.js';
+export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
+export type { EmbeddedLog } from './supervision/embedded-log.js';

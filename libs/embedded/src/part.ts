@@ -13,7 +13,9 @@ export interface PartContext {
 export interface PartPlan {
   readonly name: 'nats' | 'event-store' | 'postgres';
   readonly url: (port: number) => string;
-  readonly spec: (port: number) => Omit<ProcessSpec, 'name' | 'env' | 'logFile' | 'pidFile'>;
+  /** How it is asked to end; the first signal is also the one it gets when we die. */
+  readonly ending: ProcessSpec['ending'];
+  readonly spec: (port: number) => Omit<ProcessSpec, 'name' | 'logFile' | 'pidFile' | 'ending'>;
   /** What is to be done once it answers for the first time. */
   readonly afterStart?: (port: number) => Promise<void>;
 }

@@ -16,7 +16,10 @@ export function readOrDrawSecrets(folder: string): PartSecrets {
     natsPassword: keptOrNew(kept['natsPassword']),
     postgresPassword: keptOrNew(kept['postgresPassword']),
   };
-  if (secrets.natsPassword !== kept['natsPassword'] || secrets.postgresPassword !== kept['postgresPassword']) {
+  if (
+    secrets.natsPassword !== kept['natsPassword'] ||
+    secrets.postgresPassword !== kept['postgresPassword']
+  ) {
     writePrivateFile(file, JSON.stringify(secrets));
   }
   return secrets;

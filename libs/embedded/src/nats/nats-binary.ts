@@ -27,8 +27,18 @@ const MANAGERS: readonly PackageManager[] = [
       ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends', 'nats-server'],
     ],
   },
-  { command: 'dnf', needsRoot: true, byHand: 'install -y nats-server', steps: [['install', '-y', 'nats-server']] },
-  { command: 'apk', needsRoot: true, byHand: 'add nats-server', steps: [['add', '--no-cache', 'nats-server']] },
+  {
+    command: 'dnf',
+    needsRoot: true,
+    byHand: 'install -y nats-server',
+    steps: [['install', '-y', 'nats-server']],
+  },
+  {
+    command: 'apk',
+    needsRoot: true,
+    byHand: 'add nats-server',
+    steps: [['add', '--no-cache', 'nats-server']],
+  },
   { command: 'brew', needsRoot: false, byHand: 'install nats-server', steps: [['install', 'nats-server']] },
 ];
 

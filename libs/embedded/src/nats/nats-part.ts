@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -21,8 +22,9 @@ export async function planNats(context: PartContext): Promise<PartPlan> {
   return {
     name: 'nats',
     url: (port) => `nats://${USER}:${password}@${LOOPBACK}:${port}`,
+    ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
     spec: (port) => {
-      const serverName = `berth-${port}`;
+      const serverName = `berth-${randomUUID()}`;
       writePrivateFile(
         configFile,
         natsConfig({ port, storeDir: folder, serverName, user: USER, password, version: binary.version }),
@@ -31,7 +33,7 @@ export async function planNats(context: PartContext): Promise<PartPlan> {
         command: binary.path,
         args: ['-c', configFile],
         cwd: folder,
-        ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
+        env: process.env,
         ready: (_child, signal) => untilGreeted(port, serverName, signal),
       };
     },

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BoundedLog } from './bounded-log.js';
 import { dieWithParent, type RunAs } from './die-with-parent.js';
 import type { EmbeddedLog } from './embedded-log.js';
-import { endProcess, forgetPid, notePid, reclaimOrphan, type EndingStep } from './orphans.js';
+import { endProcess, forgetPid, notePid, type EndingStep } from './orphans.js';
 import { identifyProcess } from './process-identity.js';
 
 /** What to run and how to know it is ready. Times in milliseconds. */
@@ -51,12 +51,8 @@ export class SupervisedProcess {
     return this.#child?.pid;
   }
 
-  /** Ends what an earlier run left, spawns, and resolves when it answers. On failure nothing stays behind. */
+  /** Spawns, and resolves when it answers. On failure nothing stays behind. */
   async start(): Promise<void> {
-    const reclaimed = await reclaimOrphan(this.spec.pidFile, this.spec.ending);
-    if (reclaimed !== undefined) {
-      this.#log.warn({ part: this.spec.name, pid: reclaimed }, 'ended a process that an earlier run left behind');
-    }
     try {
       await this.#spawnUntilReady();
     } catch (error) {
@@ -76,11 +72,15 @@ export class SupervisedProcess {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
     await this.#reviving?.catch(() => undefined);
+    await this.#end();
+    forgetPid(this.spec.pidFile);
+    this.#file.close();
+  }
+
+  async #end(): Promise<void> {
     const identity = this.#child?.pid === undefined ? undefined : identifyProcess(this.#child.pid);
     if (identity) await endProcess(identity, this.spec.ending);
     await this.#exited;
-    forgetPid(this.spec.pidFile);
-    this.#file.close();
   }
 
   #watch(): void {
@@ -104,7 +104,10 @@ export class SupervisedProcess {
         return;
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        this.#log.error({ part: this.spec.name, err: error }, 'an embedded part did not come back, trying again');
+        this.#log.error(
+          { part: this.spec.name, err: error },
+          'an embedded part did not come back, trying again',
+        );
       }
     }
   }
@@ -117,14 +120,17 @@ export class SupervisedProcess {
     const exited = this.#exited.then(() => ended.abort(new Error('it ended before it was ready')));
     const timeout = AbortSignal.timeout(READY_WITHIN_MS);
     try {
-      await untilAborted(
-        AbortSignal.any([ended.signal, this.#stopping.signal, timeout]),
-        (signal) => this.spec.ready(child, signal),
+      await untilAborted(AbortSignal.any([ended.signal, this.#stopping.signal, timeout]), (signal) =>
+        this.spec.ready(child, signal),
       );
+      // Nobody reads its output from here on; left unread it would block the child once the pipe is full.
+      child.stdout?.resume();
     } catch (error) {
-      child.kill('SIGKILL');
+      await this.#end();
       await exited;
-      throw new Error(`${this.spec.name} did not start: ${reason(error)}. Its log ends with:\n${this.#file.tail()}`);
+      throw new Error(
+        `${this.spec.name} did not start: ${reason(error)}. Its log ends with:\n${this.#file.tail()}`,
+      );
     }
   }
 
@@ -153,11 +159,15 @@ export class SupervisedProcess {
 }
 
 function reason(error: unknown): string {
-  if (error instanceof Error && error.name === 'TimeoutError') return `no answer within ${READY_WITHIN_MS / 1000} s`;
+  if (error instanceof Error && error.name === 'TimeoutError')
+    return `no answer within ${READY_WITHIN_MS / 1000} s`;
   return error instanceof Error ? error.message : String(error);
 }
 
-async function untilAborted(signal: AbortSignal, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+async function untilAborted(
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const { promise, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });

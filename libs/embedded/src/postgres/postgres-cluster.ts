@@ -1,0 +1,149 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { identifyProcess } from '../supervision/process-identity.js';
+import { runCommand } from '../supervision/run-command.js';
+import type { RunAs } from '../supervision/die-with-parent.js';
+import type { PostgresBinaries } from './postgres-binaries.js';
+
+/** A folder `<dataDir>/postgres` and the cluster in its `data`. */
+export interface Cluster {
+  readonly folder: string;
+  readonly data: string;
+}
+
+/** The database's one superuser. */
+export const SUPERUSER = 'berth';
+
+/**
+ * How a program that runs as another user names the folder it was started in. The folders above it are closed to that
+ * user (the data folder is 0700), but a process is always let into its own working directory by this link.
+ */
+const WORKING_FOLDER = '/proc/self/cwd';
+
+/** How PostgreSQL, started with its working directory in `folder`, is to be told of it. */
+export function folderArgument(folder: string, runAs: RunAs | undefined): string {
+  return runAs && process.platform === 'linux' ? WORKING_FOLDER : folder;
+}
+
+/** Makes the cluster on first use: UTF-8, password login only, the same sort order on every machine. */
+export async function ensureCluster(
+  dataDir: string,
+  binaries: PostgresBinaries,
+  runAs: RunAs | undefined,
+  password: string,
+): Promise<Cluster> {
+  const folder = join(dataDir, 'postgres');
+  const data = join(folder, 'data');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  chmodSync(folder, 0o700);
+  giveTo(folder, runAs);
+  if (!existsSync(data)) await initialise(folder, data, binaries, runAs, password);
+  assertVersion(data, binaries);
+  await assertOwner(data, runAs);
+  return { folder, data };
+}
+
+async function initialise(
+  folder: string,
+  data: string,
+  binaries: PostgresBinaries,
+  runAs: RunAs | undefined,
+  password: string,
+): Promise<void> {
+  const passwordFile = join(folder, 'initial-password');
+  const draft = join(folder, 'data.new');
+  rmSync(draft, { recursive: true, force: true });
+  rmSync(passwordFile, { force: true });
+  writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
+  giveTo(passwordFile, runAs);
+  mkdirSync(draft, { mode: 0o700 });
+  giveTo(draft, runAs);
+  // initdb changes into the new folder on its way, so that folder has to be its working directory from the beginning.
+  const here = folderArgument(draft, runAs);
+  try {
+    const { code, output } = await runCommand(
+      binaries.initdb,
+      [
+        `--pgdata=${here}`,
+        `--pwfile=${here}/../initial-password`,
+        `--username=${SUPERUSER}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        '--locale=C',
+        '--locale-provider=builtin',
+        '--builtin-locale=C.UTF-8',
+      ],
+      { cwd: draft, env: postgresEnvironment(), ...runAs },
+    );
+    if (code !== 0)
+      throw new Error(`PostgreSQL's data folder could not be made: ${output.trim().slice(-2000)}`);
+  } finally {
+    rmSync(passwordFile, { force: true });
+  }
+  // Renamed only when whole: a first start that is killed half way begins anew.
+  renameSync(draft, data);
+}
+
+/** The environment of PostgreSQL's programs: nothing of ours, messages in English. */
+export function postgresEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
+}
+
+/**
+ * Removes a `postmaster.pid` that would stop the next start for no reason: after a kill -9 the process id in it may
+ * have gone to another process. A cluster that somebody else really runs keeps its file, and the start fails.
+ */
+export function clearStalePidFile({ data }: Cluster): void {
+  const file = join(data, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  // With no such process PostgreSQL clears it away by itself, after making sure that no backend is left.
+  if (identifyProcess(pid) && !isPostgresIn(pid, data)) rmSync(file, { force: true });
+}
+
+function isPostgresIn(pid: number, data: string): boolean {
+  try {
+    const [cwd, ours] = [statSync(`/proc/${pid}/cwd`), statSync(data)];
+    return cwd.ino === ours.ino && cwd.dev === ours.dev;
+  } catch {
+    // Without /proc nothing can be told, so it counts as PostgreSQL.
+    return true;
+  }
+}
+
+function assertVersion(data: string, { version }: PostgresBinaries): void {
+  const stored = readFileSync(join(data, 'PG_VERSION'), 'utf8').trim();
+  const [own = ''] = version.split('.');
+  if (stored === own) return;
+  throw new Error(
+    `The data folder holds tables of PostgreSQL ${stored}, this Berth brings PostgreSQL ${own}. ` +
+      'Move them with pg_dump and pg_restore, or set DATABASE_URL.',
+  );
+}
+
+async function assertOwner(data: string, runAs: RunAs | undefined): Promise<void> {
+  const { uid } = statSync(data);
+  const wanted = runAs?.uid ?? process.getuid?.() ?? uid;
+  if (uid === wanted) return;
+  if (!runAs) {
+    throw new Error(
+      'The tables in the data folder belong to another user. Run Berth as the user who made them.',
+    );
+  }
+  // The folder was made on a machine where that user had another number.
+  await runCommand('chown', ['-R', `${runAs.uid}:${runAs.gid}`, data]);
+}
+
+function giveTo(path: string, runAs: RunAs | undefined): void {
+  if (runAs) chownSync(path, runAs.uid, runAs.gid);
+}

@@ -1,0 +1,144 @@
+import { join } from 'node:path';
+import { acquireDataLock } from './data-folder/data-lock.js';
+import { isFree, PortBook } from './data-folder/ports.js';
+import { ensurePrivateFolder } from './data-folder/private-file.js';
+import { readOrDrawSecrets } from './data-folder/secrets.js';
+import { planEventStore } from './event-store-part.js';
+import { planNats } from './nats/nats-part.js';
+import type { PartContext, PartPlan } from './part.js';
+import { planPostgres } from './postgres/postgres-part.js';
+import type { EmbeddedLog } from './supervision/embedded-log.js';
+import { reclaimOrphan } from './supervision/orphans.js';
+import { SupervisedProcess } from './supervision/supervised-process.js';
+
+/** Where the data lies and which parts are elsewhere already (their URL, used as it is). */
+export interface EmbeddedOptions {
+  readonly dataDir: string;
+  readonly natsUrl?: string | undefined;
+  readonly eventStoreUrl?: string | undefined;
+  readonly databaseUrl?: string | undefined;
+  readonly log: EmbeddedLog;
+}
+
+/** One part that runs as our child. `pid` is undefined while it is down; killed, it comes back on the same port. */
+export interface EmbeddedPart {
+  readonly pid: number | undefined;
+  readonly port: number;
+  kill(signal?: NodeJS.Signals): boolean;
+}
+
+/** The running infrastructure. A part that was given by URL is missing from `parts`. URLs hold passwords. */
+export interface EmbeddedInfrastructure {
+  readonly natsUrl: string;
+  readonly eventStoreUrl: string;
+  readonly databaseUrl: string;
+  readonly parts: {
+    readonly nats?: EmbeddedPart;
+    readonly eventStore?: EmbeddedPart;
+    readonly postgres?: EmbeddedPart;
+  };
+  /** Ends every part (under 7 s each, all at once) and lets the data folder go. Idempotent. */
+  stop(): Promise<void>;
+}
+
+interface RunningPart extends EmbeddedPart {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const PORT_ATTEMPTS = 3;
+
+/**
+ * Starts broker, event log and tables, each unless its URL is given, all at once, and resolves when all answer.
+ *
+ * Every part listens on 127.0.0.1 only, keeps its data, log and port under `dataDir`, is started again when it dies,
+ * dies with this process, and is ended by the next start on the same folder should it be left behind all the same.
+ * Takes the folder's lock: throws `DataFolderInUseError` when another process has it. When one part fails, the others
+ * are stopped and that part's error is thrown. Call from the main thread.
+ */
+export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedInfrastructure> {
+  const lock = acquireDataLock(options.dataDir);
+  const folder = join(lock.dataDir, 'embedded');
+  ensurePrivateFolder(folder);
+  ensurePrivateFolder(join(lock.dataDir, 'logs'));
+  const context: PartContext = {
+    dataDir: lock.dataDir,
+    secrets: readOrDrawSecrets(folder),
+    log: options.log,
+  };
+  const ports = new PortBook(folder);
+  const start = async (url: string | undefined, plan: () => PartPlan | Promise<PartPlan>) =>
+    url === undefined ? startPart(await plan(), context, ports) : undefined;
+  const outcomes = await Promise.allSettled([
+    start(options.natsUrl, () => planNats(context)),
+    start(options.eventStoreUrl, () => planEventStore(context)),
+    start(options.databaseUrl, () => planPostgres(context)),
+  ]);
+  const started = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+  const stop = stopOnce(started, () => lock.release());
+  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  const [nats, eventStore, postgres] = started;
+  return {
+    natsUrl: options.natsUrl ?? nats?.url ?? '',
+    eventStoreUrl: options.eventStoreUrl ?? eventStore?.url ?? '',
+    databaseUrl: options.databaseUrl ?? postgres?.url ?? '',
+    parts: {
+      ...(nats ? { nats } : {}),
+      ...(eventStore ? { eventStore } : {}),
+      ...(postgres ? { postgres } : {}),
+    },
+    stop,
+  };
+}
+
+function stopOnce(parts: readonly (RunningPart | undefined)[], afterwards: () => void): () => Promise<void> {
+  let stopped: Promise<void> | undefined;
+  return () =>
+    (stopped ??= Promise.allSettled(parts.map((part) => part?.stop())).then((outcomes) => {
+      afterwards();
+      const failure = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failure) throw failure.reason;
+    }));
+}
+
+async function startPart(plan: PartPlan, context: PartContext, ports: PortBook): Promise<RunningPart> {
+  const pidFile = join(context.dataDir, 'embedded', `${plan.name}.pid.json`);
+  // Before the port is looked at, which an orphan still holds.
+  await endOrphan(plan, pidFile, context.log);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = await ports.portFor(plan.name);
+    const logFile = join(context.dataDir, 'logs', `${plan.name}.log`);
+    const process = new SupervisedProcess(
+      { ...plan.spec(port), name: plan.name, ending: plan.ending, logFile, pidFile },
+      context.log,
+    );
+    try {
+      await process.start();
+      await plan.afterStart?.(port);
+    } catch (error) {
+      await process.stop();
+      // Between choosing the port and listening on it somebody else may have taken it.
+      if (attempt < PORT_ATTEMPTS && !(await isFree(port))) continue;
+      throw error;
+    }
+    return {
+      url: plan.url(port),
+      port,
+      get pid() {
+        return process.pid;
+      },
+      kill: (signal) => process.kill(signal),
+      stop: () => process.stop(),
+    };
+  }
+}
+
+async function endOrphan(plan: PartPlan, pidFile: string, log: EmbeddedLog): Promise<void> {
+  const pid = await reclaimOrphan(pidFile, plan.ending);
+  if (pid !== undefined)
+    log.warn({ part: plan.name, pid }, 'ended a process that an earlier run left behind');
+}
