@@ -1,1 +1,10 @@
-export {};
+export { ConfigError } from './config-error.js';
+export {
+  EnvReader,
+  LOG_LEVELS,
+  readEnv,
+  type Env,
+  type IntegerRange,
+  type LogLevel,
+  type ServiceEnv,
+} from './env-reader.js';

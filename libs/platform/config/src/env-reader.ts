@@ -1,0 +1,142 @@
+import { resolve } from 'node:path';
+import { ConfigError } from './config-error.js';
+
+/** The shape of `process.env`. */
+export interface Env {
+  readonly [key: string]: string | undefined;
+}
+
+/** Bounds of an integer variable; `min` defaults to 0, `max` to the largest safe integer. */
+export interface IntegerRange {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+/** Log levels of pino, from chatty to silent. */
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** What every service reads. Unset endpoints of telemetry are off. */
+export interface ServiceEnv {
+  readonly natsUrl: string;
+  readonly eventStoreUrl: string;
+  readonly databaseUrl: string;
+  readonly logLevel: LogLevel;
+  readonly otlpEndpoint: string | undefined;
+  readonly metricsPort: number | undefined;
+}
+
+const TRUE = new Set(['1', 'true', 'yes', 'on']);
+const FALSE = new Set(['0', 'false', 'no', 'off']);
+
+/**
+ * Reads and checks variables. A missing or bad one is remembered and a placeholder answered, so that `done`
+ * can name all of them together. An empty variable counts as unset. Values never appear in messages: they may
+ * be secrets.
+ */
+export class EnvReader {
+  private readonly problems: string[] = [];
+
+  constructor(private readonly env: Env) {}
+
+  /** A non-empty text; required unless a default is given. */
+  string(name: string, fallback?: string): string {
+    return this.optional(name) ?? fallback ?? this.missing(name, '');
+  }
+
+  /** A text, or undefined when unset. */
+  optional(name: string): string | undefined {
+    const value = this.env[name];
+    return value === undefined || value.trim() === '' ? undefined : value;
+  }
+
+  /** A whole number in decimal digits; required unless a default is given. */
+  integer(name: string, options: IntegerRange & { readonly default?: number } = {}): number {
+    return this.optionalInteger(name, options) ?? options.default ?? this.missing(name, 0);
+  }
+
+  /** As `integer`, undefined when unset. */
+  optionalInteger(name: string, range: IntegerRange = {}): number | undefined {
+    const text = this.optional(name)?.trim();
+    if (text === undefined) return undefined;
+    const { min = 0, max = Number.MAX_SAFE_INTEGER } = range;
+    const value = /^[+-]?\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (Number.isSafeInteger(value) && value >= min && value <= max) return value;
+    return this.bad(name, `must be a whole number from ${min} to ${max}`, min);
+  }
+
+  /** 1, true, yes, on or 0, false, no, off. */
+  boolean(name: string, fallback: boolean): boolean {
+    const text = this.optional(name)?.trim().toLowerCase();
+    if (text === undefined) return fallback;
+    if (TRUE.has(text)) return true;
+    if (FALSE.has(text)) return false;
+    return this.bad(name, 'must be true or false', fallback);
+  }
+
+  /** An absolute URL with a host; `schemes` narrows which (`['http', 'https']`). Required unless a default is given. */
+  url(name: string, fallback?: string, schemes?: readonly string[]): string {
+    return this.optionalUrl(name, schemes) ?? fallback ?? this.missing(name, '');
+  }
+
+  /** As `url`, undefined when unset. */
+  optionalUrl(name: string, schemes?: readonly string[]): string | undefined {
+    const text = this.optional(name)?.trim();
+    if (text === undefined) return undefined;
+    const wanted = schemes === undefined ? 'a URL' : `a URL that begins with ${schemes.join(':// or ')}://`;
+    const matches = /^([a-z][a-z0-9+.-]*):\/\/[^/?#\s]+\S*$/i.exec(text);
+    const scheme = matches?.[1]?.toLowerCase();
+    if (scheme !== undefined && (schemes === undefined || schemes.includes(scheme))) return text;
+    return this.bad(name, `must be ${wanted}`, '');
+  }
+
+  /** A path of the file system, made absolute from the working directory. Required unless a default is given. */
+  path(name: string, fallback?: string): string {
+    const text = this.optional(name) ?? fallback ?? this.missing(name, '.');
+    if (text.includes('\0')) return this.bad(name, 'must be a path without NUL bytes', '.');
+    return resolve(text);
+  }
+
+  /** One of `values`; required unless a default is given. */
+  oneOf<const Value extends string>(name: string, values: readonly [Value, ...Value[]], fallback?: NoInfer<Value>): Value {
+    const text = this.optional(name)?.trim();
+    if (text === undefined) return fallback ?? this.missing(name, values[0]);
+    const known = values.find((value) => value === text);
+    return known ?? this.bad(name, `must be one of ${values.join(', ')}`, values[0]);
+  }
+
+  /** NATS_URL, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */
+  serviceEnv(): ServiceEnv {
+    return {
+      natsUrl: this.url('NATS_URL', undefined, ['nats', 'tls']),
+      eventStoreUrl: this.url('EVENTSTORE_URL', undefined, ['esdb', 'esdb+discover']),
+      databaseUrl: this.url('DATABASE_URL', undefined, ['postgres', 'postgresql']),
+      logLevel: this.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
+      otlpEndpoint: this.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
+      metricsPort: this.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
+    };
+  }
+
+  /** Records a problem found by a check of the caller's own. */
+  problem(name: string, what: string): void {
+    this.problems.push(`${name} ${what}`);
+  }
+
+  /** Throws `ConfigError` with everything that was wrong; answers `config` otherwise. */
+  done<Config = void>(config?: Config): Config {
+    if (this.problems.length > 0) throw new ConfigError(this.problems);
+    return config as Config;
+  }
+
+  private missing<Placeholder>(name: string, placeholder: Placeholder): Placeholder {
+    return this.bad(name, 'is not set', placeholder);
+  }
+
+  private bad<Placeholder>(name: string, what: string, placeholder: Placeholder): Placeholder {
+    this.problem(name, what);
+    return placeholder;
+  }
+}
+
+/** Starts reading `env`: read every variable, then call `done`. */
+export const readEnv = (env: Env): EnvReader => new EnvReader(env);
