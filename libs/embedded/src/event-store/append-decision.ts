@@ -1,0 +1,69 @@
+import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS, TOMBSTONE_REVISION } from './log-event.js';
+
+/** What has to be known of a stream to decide about an append to it. */
+export interface StreamFacts {
+  /** -1 when nothing was ever written, {@link TOMBSTONE_REVISION} when the stream is closed for good. */
+  readonly lastRevision: number;
+  readonly softDeleted: boolean;
+  hasMetadata(): boolean;
+  /** Key of the event at that revision, undefined when there is none. */
+  idAt(revision: number): string | undefined;
+  /** Revision in this stream of a recently written event. */
+  recentRevisionOf(id: string): number | undefined;
+}
+
+/** `write`: append behind the last revision. `idempotent`: it is there already, ending at `lastRevision`. */
+export type AppendDecision =
+  | { readonly kind: 'write' }
+  | { readonly kind: 'idempotent'; readonly lastRevision: number }
+  | { readonly kind: 'wrong-expected-revision' }
+  | { readonly kind: 'stream-deleted' };
+
+const WRITE: AppendDecision = { kind: 'write' };
+const WRONG: AppendDecision = { kind: 'wrong-expected-revision' };
+const DELETED: AppendDecision = { kind: 'stream-deleted' };
+
+/**
+ * Decides about an append the way EventStoreDB does (`IndexWriter.CheckCommit`): a retry with the same expected
+ * revision and the same ids is recognised, anything else that expects a past revision is refused.
+ */
+export function decideAppend(
+  facts: StreamFacts,
+  expected: ExpectedRevision,
+  ids: readonly string[],
+): AppendDecision {
+  if (facts.lastRevision === TOMBSTONE_REVISION) return DELETED;
+  if (expected === STREAM_EXISTS) {
+    if (facts.softDeleted) return DELETED;
+    if (facts.lastRevision < 0 && !facts.hasMetadata()) return WRONG;
+  }
+  if (expected === ANY || expected === STREAM_EXISTS) return decideByRecentIds(facts, ids);
+  if (expected < facts.lastRevision) return decideByStoredIds(facts, expected, ids);
+  return expected === facts.lastRevision ? WRITE : WRONG;
+}
+
+function decideByRecentIds(facts: StreamFacts, ids: readonly string[]): AppendDecision {
+  let lastRevision: number | undefined;
+  for (const id of ids) {
+    const revision = facts.recentRevisionOf(id);
+    // Known ids followed by an unknown one: a different append under used ids, which must not be taken for a retry.
+    if (revision === undefined) return lastRevision === undefined ? WRITE : WRONG;
+    lastRevision = revision;
+  }
+  return lastRevision === undefined ? WRITE : { kind: 'idempotent', lastRevision };
+}
+
+function decideByStoredIds(
+  facts: StreamFacts,
+  expected: ExpectedRevision,
+  ids: readonly string[],
+): AppendDecision {
+  let revision = expected;
+  for (const id of ids) {
+    revision += 1;
+    if (facts.idAt(revision) === id) continue;
+    const reopens = revision === 0 && expected === NO_STREAM && facts.softDeleted;
+    return reopens ? WRITE : WRONG;
+  }
+  return ids.length === 0 ? WRONG : { kind: 'idempotent', lastRevision: revision };
+}

@@ -1,0 +1,32 @@
+/** Map that forgets the entry longest unused once it holds more than `limit`. */
+export class BoundedMap<K, V> {
+  readonly #entries = new Map<K, V>();
+
+  constructor(private readonly limit: number) {}
+
+  get(key: K): V | undefined {
+    const value = this.#entries.get(key);
+    if (value === undefined) return undefined;
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    return value;
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, value);
+    if (this.#entries.size <= this.limit) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      break;
+    }
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+}

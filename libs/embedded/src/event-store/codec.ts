@@ -1,0 +1,139 @@
+import { invalidArgument, requiredMetadataMissing } from './errors.js';
+import {
+  ANY,
+  type ExpectedRevision,
+  NO_STREAM,
+  type ProposedEvent,
+  type RecordedEvent,
+  STREAM_EXISTS,
+  TOMBSTONE_REVISION,
+  TOMBSTONE_REVISION_ON_THE_WIRE,
+} from './log-event.js';
+import { shared, streams } from './protocol.js';
+
+type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage;
+
+const JSON_TYPE = 'application/json';
+const BINARY_TYPE = 'application/octet-stream';
+
+/** Reads a stream name; throws a status for one that no stream can have. */
+export function toStreamName(identifier: shared.StreamIdentifier | undefined): string {
+  const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
+  if (name === '' || name === '$$' || name === '$all')
+    throw invalidArgument(`'${name}' is not a valid stream name.`);
+  return name;
+}
+
+/** A stream name as the protocol carries it. */
+export function toStreamIdentifier(name: string): shared.StreamIdentifier {
+  return new shared.StreamIdentifier().setStreamName(Buffer.from(name, 'utf8'));
+}
+
+/** Reads an event id (both forms of the protocol) into 16 bytes. */
+export function toEventId(uuid: shared.UUID | undefined): Buffer {
+  const structured = uuid?.getStructured();
+  if (structured !== undefined) {
+    const id = Buffer.alloc(16);
+    id.writeBigUInt64BE(BigInt.asUintN(64, BigInt(structured.getMostSignificantBits())), 0);
+    id.writeBigUInt64BE(BigInt.asUintN(64, BigInt(structured.getLeastSignificantBits())), 8);
+    return id;
+  }
+  const id = Buffer.from((uuid?.getString() ?? '').replaceAll('-', ''), 'hex');
+  if (id.length !== 16) throw invalidArgument('An event id must be a UUID.');
+  return id;
+}
+
+/** An event id as text. */
+export function formatEventId(id: Uint8Array): string {
+  const hex = Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+/** Reads an event that a writer proposes; throws a status when its id, type or content type is missing. */
+export function toProposedEvent(message: ProposedMessage): ProposedEvent {
+  const map = message.getMetadataMap();
+  const type = map.get('type');
+  const contentType = map.get('content-type');
+  if (type === undefined || type === '' || contentType === undefined) throw requiredMetadataMissing();
+  return {
+    id: toEventId(message.getId()),
+    type,
+    isJson: contentType === JSON_TYPE,
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
+}
+
+/** Reads an unsigned 64-bit number. Past 2^53 the nearest number does: no revision or position gets there. */
+export function toNumber(value: string): number {
+  return Number(value);
+}
+
+/** A revision as the protocol carries it. */
+export function formatRevision(revision: number): string {
+  return revision === TOMBSTONE_REVISION ? TOMBSTONE_REVISION_ON_THE_WIRE : String(revision);
+}
+
+/** The forms in which appends, deletes and tombstones say which revision they expect. */
+export interface ExpectationOptions {
+  hasNoStream(): boolean;
+  hasAny(): boolean;
+  hasStreamExists(): boolean;
+}
+
+/** What a writer expects, as a number to decide by and as the protocol's text to answer with. */
+export interface Expectation {
+  readonly revision: ExpectedRevision;
+  readonly text: string;
+}
+
+/** Reads the expected revision; `exact` is what stands in the revision field. */
+export function toExpectation(options: ExpectationOptions, exact: string): Expectation {
+  if (options.hasNoStream()) return special(NO_STREAM);
+  if (options.hasAny()) return special(ANY);
+  if (options.hasStreamExists()) return special(STREAM_EXISTS);
+  return { revision: toNumber(exact), text: exact };
+}
+
+/** A position of the log as the protocol carries it: commit and prepare are the same here. */
+export function setPosition<P extends PositionMessage>(message: P, position: number): P {
+  message.setCommitPosition(String(position));
+  message.setPreparePosition(String(position));
+  return message;
+}
+
+/** The messages of the protocol that carry a position. */
+export interface PositionMessage {
+  setCommitPosition(value: string): unknown;
+  setPreparePosition(value: string): unknown;
+}
+
+/** An event for a reader: itself, or what the link points to together with the link. */
+export function toReadResponse(event: RecordedEvent | undefined, link?: RecordedEvent): streams.ReadResp {
+  const message = new streams.ReadResp.ReadEvent();
+  if (event !== undefined) message.setEvent(toRecordedMessage(event));
+  if (link !== undefined) message.setLink(toRecordedMessage(link));
+  const original = link ?? event;
+  if (original !== undefined) message.setCommitPosition(String(original.position));
+  return new streams.ReadResp().setEvent(message);
+}
+
+function toRecordedMessage(event: RecordedEvent): streams.ReadResp.ReadEvent.RecordedEvent {
+  const message = new streams.ReadResp.ReadEvent.RecordedEvent();
+  message.setId(new shared.UUID().setString(formatEventId(event.id)));
+  message.setStreamIdentifier(toStreamIdentifier(event.streamName));
+  message.setStreamRevision(formatRevision(event.revision));
+  setPosition(message, event.position);
+  const map = message.getMetadataMap();
+  map.set('type', event.type);
+  map.set('content-type', event.isJson ? JSON_TYPE : BINARY_TYPE);
+  // .NET ticks since 1970: tenths of a microsecond.
+  map.set('created', `${event.created}0000`);
+  message.setCustomMetadata(event.metadata);
+  message.setData(event.data);
+  return message;
+}
+
+function special(revision: ExpectedRevision): Expectation {
+  return { revision, text: String(revision) };
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import type {
+  handleServerStreamingCall,
+  handleUnaryCall,
+  Server,
+  ServiceDefinition,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { unsupported } from './errors.js';
+import {
+  features,
+  gossip,
+  monitoringService,
+  operationsService,
+  persistentService,
+  projectionsService,
+  shared,
+  usersService,
+} from './protocol.js';
+
+/* The version whose behaviour this server keeps to; the suffix says that it is not that server. */
+const SERVER_VERSION = '24.6.0+berth.embedded';
+
+const SUPPORTED = {
+  'event_store.client.streams.streams': ['append', 'batchappend', 'read', 'delete', 'tombstone'],
+  'event_store.client.gossip.gossip': ['read'],
+  'event_store.client.server_features.serverfeatures': ['getsupportedmethods'],
+};
+
+/** Tells a client what this server can do; the client appends by batch because that is listed. */
+export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.SupportedMethods> = (
+  _call,
+  callback,
+) => {
+  const answer = new features.SupportedMethods().setEventStoreServerVersion(SERVER_VERSION);
+  for (const [service, methods] of Object.entries(SUPPORTED)) {
+    for (const method of methods) {
+      answer.addMethods(new features.SupportedMethod().setServiceName(service).setMethodName(method));
+    }
+  }
+  callback(null, answer);
+};
+
+/** A cluster of one, so that a client with a discovery address finds its way here. */
+export function gossipCall(
+  endpoint: () => { host: string; port: number },
+): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
+  const id = randomBytes(16);
+  return (_call, callback) => {
+    const { host, port } = endpoint();
+    const structured = new shared.UUID.Structured()
+      .setMostSignificantBits(String(id.readBigInt64BE(0)))
+      .setLeastSignificantBits(String(id.readBigInt64BE(8)));
+    const member = new gossip.MemberInfo()
+      .setInstanceId(new shared.UUID().setStructured(structured))
+      .setTimeStamp(`${Date.now()}0000`)
+      .setState(gossip.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress(host).setPort(port));
+    callback(null, new gossip.ClusterInfo().setMembersList([member]));
+  };
+}
+
+/** Answers every call of the services that do not exist here with UNIMPLEMENTED and the reason. */
+export function addUnsupportedServices(server: Server): void {
+  addUnsupported(server, persistentService.PersistentSubscriptionsService, 'Persistent subscriptions');
+  addUnsupported(server, projectionsService.ProjectionsService, 'Server-side projections');
+  addUnsupported(server, usersService.UsersService, 'Users');
+  addUnsupported(server, operationsService.OperationsService, 'Operations such as scavenge and shutdown');
+  addUnsupported(server, monitoringService.MonitoringService, 'Statistics');
+}
+
+function addUnsupported(server: Server, service: ServiceDefinition, what: string): void {
+  const refuseUnary: handleUnaryCall<unknown, unknown> = (_call, callback) => callback(unsupported(what));
+  const refuseStream: handleServerStreamingCall<unknown, unknown> = (call) => {
+    call.emit('error', unsupported(what));
+  };
+  const handlers: UntypedServiceImplementation = {};
+  for (const [name, method] of Object.entries(service)) {
+    handlers[name] = method.responseStream ? refuseStream : refuseUnary;
+  }
+  server.addService(service, handlers);
+}

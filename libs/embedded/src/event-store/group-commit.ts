@@ -1,0 +1,108 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { CommitSignal } from './commit-signal.js';
+import type { LogWriter, WriteOutcome, WriteRequest } from './log-writer.js';
+
+const GROUP_REQUESTS = 1_000;
+const GROUP_BYTES = 16 * 1_048_576;
+
+interface Waiting {
+  readonly request: WriteRequest;
+  readonly bytes: number;
+  readonly resolve: (outcome: WriteOutcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Writes requests in order, many to a transaction: what arrives while one is being flushed goes into the next.
+ * A request is answered only once its transaction is on the disk. One that is refused does not disturb the others.
+ */
+export class GroupCommit {
+  readonly #waiting: Waiting[] = [];
+  #scheduled = false;
+  #groups = 0;
+
+  constructor(
+    private readonly db: DatabaseSync,
+    private readonly writer: LogWriter,
+    private readonly signal: CommitSignal,
+  ) {}
+
+  /** How many transactions were committed since the start. */
+  get groups(): number {
+    return this.#groups;
+  }
+
+  /** Rejects only when the disk failed; it is then unknown whether the write happened. */
+  submit(request: WriteRequest): Promise<WriteOutcome> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ request, bytes: requestBytes(request), resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Writes everything that waits, at once. */
+  flushAll(): void {
+    while (this.#waiting.length > 0) this.#flushGroup();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // setImmediate runs after the sockets were read: all that came in during the last flush is gathered by then.
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#flushGroup();
+      if (this.#waiting.length > 0) this.#schedule();
+    });
+  }
+
+  #flushGroup(): void {
+    const group = this.#takeGroup();
+    if (group.length === 0) return;
+    const touched = new Set<string>();
+    let outcomes: WriteOutcome[];
+    try {
+      outcomes = this.#commit(group, touched);
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    this.#groups += 1;
+    group.forEach(({ resolve, reject }, index) => {
+      const outcome = outcomes[index];
+      if (outcome === undefined) reject(new Error('a write was left without an answer'));
+      else resolve(outcome);
+    });
+    this.signal.announce(touched);
+  }
+
+  #commit(group: readonly Waiting[], touched: Set<string>): WriteOutcome[] {
+    this.db.exec('BEGIN IMMEDIATE');
+    try {
+      // Each request is decided before it writes, so within the transaction it is done whole or not at all.
+      const outcomes = group.map(({ request }) => this.writer.apply(request, touched));
+      this.db.exec('COMMIT');
+      return outcomes;
+    } catch (error) {
+      if (this.db.isTransaction) this.db.exec('ROLLBACK');
+      this.writer.forgetUncommitted();
+      throw error;
+    }
+  }
+
+  #takeGroup(): Waiting[] {
+    let bytes = 0;
+    let count = 0;
+    for (const { bytes: next } of this.#waiting) {
+      if (count > 0 && (count >= GROUP_REQUESTS || bytes + next > GROUP_BYTES)) break;
+      bytes += next;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+}
+
+function requestBytes(request: WriteRequest): number {
+  if (request.kind !== 'append') return 0;
+  return request.events.reduce((sum, event) => sum + event.data.length + event.metadata.length, 0);
+}

@@ -1,0 +1,1 @@
+export { type EventStoreServer, type EventStoreServerOptions, startEventStoreServer } from './server.js';

@@ -1,0 +1,21 @@
+import { toReadResponse } from './codec.js';
+import type { EventLog } from './event-log.js';
+import type { RecordedEvent } from './log-event.js';
+import type { streams } from './protocol.js';
+
+const LINK_TYPE = '$>';
+
+/** Turns an event into what the reader gets; a link to another event is followed when the reader wants that. */
+export function toResponse(log: EventLog, event: RecordedEvent, resolveLinks: boolean): streams.ReadResp {
+  if (!resolveLinks || event.type !== LINK_TYPE) return toReadResponse(event);
+  return toReadResponse(findTarget(log, event), event);
+}
+
+/* The body of a link is `<revision>@<stream>`. What it points to may have been deleted: then only the link is sent. */
+function findTarget(log: EventLog, link: RecordedEvent): RecordedEvent | undefined {
+  const [, revision, name] = /^(\d+)@(.+)$/su.exec(Buffer.from(link.data).toString('utf8')) ?? [];
+  const stream = name === undefined ? undefined : log.directory.find(name);
+  if (stream === undefined) return undefined;
+  const wanted = Number(revision);
+  return log.readStream(stream, wanted, wanted, 'forwards').events[0];
+}

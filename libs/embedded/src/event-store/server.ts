@@ -1,0 +1,110 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { batchAppendCall } from './batch-append-call.js';
+import { CommitSignal } from './commit-signal.js';
+import { openDatabase } from './database.js';
+import { EventLog } from './event-log.js';
+import { addUnsupportedServices, gossipCall, supportedMethodsCall } from './fixed-answers.js';
+import { GroupCommit } from './group-commit.js';
+import { LogWriter } from './log-writer.js';
+import { featuresService, gossipService, streamsService } from './protocol.js';
+import { readCall } from './read-call.js';
+import { appendCall, deleteCall, tombstoneCall } from './write-calls.js';
+
+const LOOPBACK = '127.0.0.1';
+/* The client sends batches of up to 3 MiB; the append limit is checked on what is in them. */
+const MAX_MESSAGE_BYTES = 17 * 1_048_576;
+const GRACE_MS = 1_000;
+
+/** Where the log is kept and where the server listens; port 0 takes any free one. */
+export interface EventStoreServerOptions {
+  readonly file: string;
+  readonly port: number;
+  /** Loopback unless said otherwise: there is no authentication here. */
+  readonly host?: string;
+}
+
+/** A server that runs. `close()` settles once all accepted writes are on the disk and the file is free. */
+export interface EventStoreServer {
+  readonly port: number;
+  /** How many write transactions were flushed since the start. */
+  readonly flushedGroups: number;
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server that speaks EventStoreDB's gRPC protocol (streams, gossip, server features) over a SQLite file.
+ * Rejects with the errors of opening the file, and when the port is taken.
+ */
+export async function startEventStoreServer(options: EventStoreServerOptions): Promise<EventStoreServer> {
+  const host = options.host ?? LOOPBACK;
+  const database = openDatabase(options.file);
+  try {
+    const log = new EventLog(database.db);
+    const signal = new CommitSignal();
+    const writes = new GroupCommit(database.db, new LogWriter(log, Date.now), signal);
+    const server = createServer({ log, signal, writes, endpoint: () => ({ host, port }) });
+    const port = await bind(server, host, options.port);
+    let closing: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      await shutDown(server, writes);
+      database.close();
+    };
+    return {
+      port,
+      get flushedGroups() {
+        return writes.groups;
+      },
+      close: () => (closing ??= close()),
+    };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly log: EventLog;
+  readonly signal: CommitSignal;
+  readonly writes: GroupCommit;
+  readonly endpoint: () => { host: string; port: number };
+}
+
+function createServer({ log, signal, writes, endpoint }: Parts): Server {
+  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
+  server.addService(streamsService.StreamsService, {
+    append: appendCall(writes),
+    batchAppend: batchAppendCall(writes),
+    read: readCall({ log, signal }),
+    delete: deleteCall(writes),
+    tombstone: tombstoneCall(writes),
+  });
+  server.addService(featuresService.ServerFeaturesService, { getSupportedMethods: supportedMethodsCall });
+  server.addService(gossipService.GossipService, { read: gossipCall(endpoint) });
+  addUnsupportedServices(server);
+  return server;
+}
+
+function bind(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
+      if (error === null) resolve(bound);
+      else reject(error);
+    });
+  });
+}
+
+async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
+  writes.flushAll();
+  await new Promise<void>((resolve) => {
+    // Subscriptions never end by themselves; they are cut off once short calls had their time.
+    const timer = setTimeout(() => {
+      server.forceShutdown();
+      resolve();
+    }, GRACE_MS);
+    server.tryShutdown(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  writes.flushAll();
+}

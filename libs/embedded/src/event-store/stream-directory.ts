@@ -1,0 +1,102 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { BoundedMap } from './bounded-map.js';
+import { metastreamOf, originalStreamOf, TOMBSTONE_REVISION } from './log-event.js';
+import { METASTREAM_METADATA, parseStreamMetadata, type StreamMetadata } from './stream-metadata.js';
+
+const REMEMBERED_STREAMS = 50_000;
+
+/** A stream that was written to at least once. `lastRevision` moves with every append. */
+export interface StreamEntry {
+  readonly id: number;
+  readonly name: string;
+  lastRevision: number;
+}
+
+/** Knows streams by name and number, their last revision and metadata; the database behind a bounded memory. */
+export class StreamDirectory {
+  readonly #byName = new BoundedMap<string, StreamEntry>(REMEMBERED_STREAMS);
+  readonly #nameById = new BoundedMap<number, string>(REMEMBERED_STREAMS);
+  readonly #metadata = new BoundedMap<string, StreamMetadata>(REMEMBERED_STREAMS);
+  readonly #selectStream: StatementSync;
+  readonly #selectName: StatementSync;
+  readonly #selectData: StatementSync;
+  readonly #insertStream: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#selectStream = db.prepare(
+      `SELECT id, (SELECT max(revision) FROM events WHERE stream_id = streams.id) AS lastRevision
+       FROM streams WHERE name = ?`,
+    );
+    this.#selectName = db.prepare('SELECT name FROM streams WHERE id = ?');
+    this.#selectData = db.prepare('SELECT data FROM events WHERE stream_id = ? AND revision = ?');
+    this.#insertStream = db.prepare('INSERT INTO streams (name) VALUES (?)');
+  }
+
+  find(name: string): StreamEntry | undefined {
+    const known = this.#byName.get(name);
+    if (known !== undefined) return known;
+    const row = this.#selectStream.get(name);
+    if (row === undefined) return undefined;
+    return this.#remember({ id: Number(row['id']), name, lastRevision: Number(row['lastRevision'] ?? -1) });
+  }
+
+  /** The stream of that name, entered when it is new. Only inside a write transaction. */
+  intern(name: string): StreamEntry {
+    const known = this.find(name);
+    if (known !== undefined) return known;
+    const { lastInsertRowid } = this.#insertStream.run(name);
+    return this.#remember({ id: Number(lastInsertRowid), name, lastRevision: -1 });
+  }
+
+  nameOf(id: number): string {
+    const known = this.#nameById.get(id);
+    if (known !== undefined) return known;
+    const name = String(this.#selectName.get(id)?.['name']);
+    this.#nameById.set(id, name);
+    return name;
+  }
+
+  /** Last revision as EventStoreDB sees it: a metadata stream is closed with the stream it belongs to. */
+  lastRevisionOf(name: string): number {
+    const original = originalStreamOf(name);
+    if (original !== undefined && this.lastRevisionOf(original) === TOMBSTONE_REVISION) {
+      return TOMBSTONE_REVISION;
+    }
+    return this.find(name)?.lastRevision ?? -1;
+  }
+
+  metadataOf(name: string): StreamMetadata {
+    if (originalStreamOf(name) !== undefined) return METASTREAM_METADATA;
+    const known = this.#metadata.get(name);
+    if (known !== undefined) return known;
+    const data = this.rawMetadataOf(name);
+    const metadata = data === undefined ? {} : parseStreamMetadata(data);
+    this.#metadata.set(name, metadata);
+    return metadata;
+  }
+
+  /** Body of the newest metadata event of the stream. */
+  rawMetadataOf(name: string): Uint8Array | undefined {
+    const metastream = this.find(metastreamOf(name));
+    if (metastream === undefined) return undefined;
+    const data = this.#selectData.get(metastream.id, metastream.lastRevision)?.['data'];
+    return data instanceof Uint8Array ? data : undefined;
+  }
+
+  forgetMetadataOf(name: string): void {
+    this.#metadata.delete(name);
+  }
+
+  /** Forgets everything that a rolled back transaction may have left. */
+  clear(): void {
+    this.#byName.clear();
+    this.#nameById.clear();
+    this.#metadata.clear();
+  }
+
+  #remember(entry: StreamEntry): StreamEntry {
+    this.#byName.set(entry.name, entry);
+    this.#nameById.set(entry.id, entry.name);
+    return entry;
+  }
+}

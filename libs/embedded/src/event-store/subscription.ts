@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setPosition } from './codec.js';
+import type { CommitSignal } from './commit-signal.js';
+import type { EventLog } from './event-log.js';
+import type { Feed } from './feed.js';
+import { toResponse } from './link-resolver.js';
+import type { PacedWriter } from './paced-writer.js';
+import { streams } from './protocol.js';
+
+/* A live subscriber further behind than this is told so. */
+const BEHIND = 1_000;
+
+/** What a subscription is served from. */
+export interface SubscriptionSources {
+  readonly log: EventLog;
+  readonly signal: CommitSignal;
+}
+
+/**
+ * Sends what the feed has and then whatever is committed, until the caller is gone. Every event is read from the log
+ * after the last one sent, live ones too, so that none can be missed or doubled between catching up and live.
+ */
+export async function runSubscription(
+  { log, signal }: SubscriptionSources,
+  feed: Feed,
+  writer: PacedWriter,
+  resolveLinks: boolean,
+): Promise<void> {
+  const news = new News(signal, feed.stream, writer);
+  try {
+    await send(writer, confirmation());
+    let live = false;
+    while (!writer.closed) {
+      news.seen();
+      const { items, complete } = feed.next();
+      for (const item of items) {
+        if (writer.closed) return;
+        await send(
+          writer,
+          'checkpoint' in item ? checkpoint(item.checkpoint) : toResponse(log, item, resolveLinks),
+        );
+      }
+      if (!complete) {
+        if (live && feed.distanceToEnd() > BEHIND) {
+          live = false;
+          await send(writer, new streams.ReadResp().setFellBehind(new streams.ReadResp.FellBehind()));
+        }
+        await nextTurn();
+        continue;
+      }
+      if (!live) {
+        live = true;
+        await sendCaughtUp(writer, feed);
+      }
+      await news.next();
+    }
+  } finally {
+    news.stop();
+  }
+}
+
+async function sendCaughtUp(writer: PacedWriter, feed: Feed): Promise<void> {
+  const position = feed.checkpointAtEnd();
+  // Without this a filtered subscriber that nothing matches would start over from far back.
+  if (position !== undefined) await send(writer, checkpoint(position));
+  await send(writer, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
+}
+
+async function send(writer: PacedWriter, response: streams.ReadResp): Promise<void> {
+  if (!writer.write(response)) await writer.drained();
+}
+
+function confirmation(): streams.ReadResp {
+  const message = new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID());
+  return new streams.ReadResp().setConfirmation(message);
+}
+
+function checkpoint(position: number): streams.ReadResp {
+  return new streams.ReadResp().setCheckpoint(setPosition(new streams.ReadResp.Checkpoint(), position));
+}
+
+/* A commit that falls between reading and waiting must end the wait at once, so it is remembered. */
+class News {
+  #pending = false;
+  #wake: (() => void) | undefined;
+  readonly #stops: readonly (() => void)[];
+
+  constructor(signal: CommitSignal, stream: string | undefined, writer: PacedWriter) {
+    const arrived = (): void => {
+      this.#pending = true;
+      this.#wake?.();
+    };
+    this.#stops = [signal.listen(stream, arrived), writer.onClose(arrived)];
+  }
+
+  seen(): void {
+    this.#pending = false;
+  }
+
+  async next(): Promise<void> {
+    if (this.#pending) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    this.#wake = undefined;
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+}
