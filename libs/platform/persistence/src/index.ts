@@ -1,1 +1,12 @@
-export {};
+export { Database, type TransactionOptions } from './database.js';
+export { openDatabase, type DatabaseOptions } from './open-database.js';
+export type { DatabaseLog } from './log.js';
+export { DedicatedConnection } from './dedicated-connection.js';
+export type { Unlisten } from './notification-listener.js';
+export { type SqlRunner, quoteIdentifier } from './sql-runner.js';
+export type { Migration } from './migrations.js';
+export { AdvisoryLock } from './advisory-lock.js';
+export { isConnectionLoss, mapDatabaseError, serviceUnavailable } from './connection-errors.js';
+export { encodeCursor, decodeCursor } from './cursor.js';
+export { SecretBox, parseKeyring, type Keyring } from './secret-box.js';
+export { backoff, pause } from './backoff.js';

@@ -1,0 +1,51 @@
+import { DomainError, isDomainError } from '@berth/kernel';
+
+/** SQLSTATE classes and codes that speak of the connection or the server's state, not of the statement. */
+const SERVER_GONE = new Set(['57P01', '57P02', '57P03', '57014', '53300', '53400', '25P03', '25P04']);
+
+/** Errors of node's sockets and resolver that a caller can only wait out. */
+const SOCKET_ERRORS = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENOENT',
+]);
+
+/** `pg` reports these by message only. */
+const CLIENT_MESSAGES =
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|not queryable|Driver not Connected/i;
+
+const codeOf = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : undefined;
+
+const causesOf = (error: unknown): readonly unknown[] => {
+  if (error instanceof AggregateError) return error.errors;
+  if (typeof error !== 'object' || error === null) return [];
+  // TypeORM wraps what the driver threw.
+  return 'driverError' in error && error.driverError !== error ? [error.driverError] : [];
+};
+
+/** Whether `error` means that the server cannot be reached or did not answer in time (SQLSTATE classes 08, 57P, 53). */
+export const isConnectionLoss = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (code !== undefined && (SERVER_GONE.has(code) || code.startsWith('08') || SOCKET_ERRORS.has(code))) return true;
+  if (error instanceof Error && code === undefined && CLIENT_MESSAGES.test(error.message)) return true;
+  return causesOf(error).some(isConnectionLoss);
+};
+
+/** The refusal that a caller sees while a backing service is away. */
+export const serviceUnavailable = (cause?: unknown): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
+
+/** Connection losses become `DomainError('unavailable', 'service_unavailable')`; everything else stays as it is. */
+export const mapDatabaseError = (error: unknown): unknown =>
+  !isDomainError(error) && isConnectionLoss(error) ? serviceUnavailable(error) : error;

@@ -1,0 +1,49 @@
+import type { ClientConfig } from 'pg';
+
+/** How long one call of a `Database` may take in all: getting a connection, and the statement. */
+export const CALL_BUDGET_MS = 4_000;
+
+/** The least a statement gets after a long wait for a connection. */
+export const LEAST_STATEMENT_MS = 500;
+
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** What a connection is for; both look into the same schema. */
+export interface ConnectionTarget {
+  readonly url: string;
+  readonly schema: string;
+  readonly applicationName: string;
+}
+
+const startupOptions = (settings: Record<string, string | number>): string =>
+  Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${String(value).replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')}`)
+    .join(' ');
+
+/** The server notices a peer that is gone (and frees its locks) after about 11 s. */
+const KEEPALIVES = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
+
+/** Options of pooled connections: every statement is bounded on the server too. */
+export const pooledConnection = (target: ConnectionTarget): ClientConfig => ({
+  connectionString: target.url,
+  application_name: target.applicationName,
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  query_timeout: CALL_BUDGET_MS,
+  keepAlive: true,
+  options: startupOptions({
+    search_path: target.schema,
+    statement_timeout: CALL_BUDGET_MS,
+    // A process frozen inside a transaction must not hold its row locks for ever.
+    idle_in_transaction_session_timeout: 15_000,
+    ...KEEPALIVES,
+  }),
+});
+
+/** Options of a connection of its own, for locks, LISTEN and migrations: statements may take long. */
+export const dedicatedConnection = (target: ConnectionTarget): ClientConfig => ({
+  connectionString: target.url,
+  application_name: target.applicationName,
+  connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+  keepAlive: true,
+  options: startupOptions({ search_path: target.schema, ...KEEPALIVES }),
+});

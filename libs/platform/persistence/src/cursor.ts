@@ -1,0 +1,28 @@
+import { DomainError, type Json } from '@berth/kernel';
+
+/** Writes where a page ended as an opaque, URL-safe string. */
+export const encodeCursor = (value: Json): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
+
+/**
+ * Reads a cursor back. Throws `DomainError('invalid', 'invalid_request')` naming the field `cursor` for anything that
+ * `encodeCursor` did not write, or that `fits` refuses.
+ */
+export const decodeCursor = <T>(cursor: string, fits: (value: unknown) => boolean = () => true): T => {
+  const value = parse(cursor);
+  if (value === undefined || !fits(value)) throw badCursor();
+  return value as T;
+};
+
+const parse = (cursor: string): unknown => {
+  if (cursor.length > 4_096 || !/^[A-Za-z0-9_-]+$/.test(cursor)) return undefined;
+  try {
+    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
+  }
+};
+
+const badCursor = (): DomainError => {
+  const message = 'Use the nextCursor of an earlier answer, unchanged.';
+  return new DomainError('invalid', 'invalid_request', message, { fields: [{ path: 'cursor', message }] });
+};

@@ -1,0 +1,129 @@
+import type { DataSource, EntityManager } from 'typeorm';
+import type { Pool, PoolClient } from 'pg';
+import { DedicatedConnection } from './dedicated-connection.js';
+import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
+import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
+import { NotificationListener, type Unlisten } from './notification-listener.js';
+import { runStatement, type SqlRunner } from './sql-runner.js';
+import type { DatabaseLog } from './log.js';
+
+/** How a transaction may differ from the usual. */
+export interface TransactionOptions {
+  /** How long each of its statements may take, in milliseconds; default 4,000. */
+  readonly statementTimeoutMs?: number;
+}
+
+/**
+ * One service's PostgreSQL schema: a TypeORM `DataSource` and its pool, with `search_path` set to the schema. When the
+ * server is away or frozen every call fails within 4 s with `DomainError('unavailable', 'service_unavailable')`; the
+ * pool is itself again as soon as the server is.
+ */
+export class Database implements SqlRunner {
+  readonly dataSource: DataSource;
+  readonly #pool: Pool;
+  readonly #target: ConnectionTarget;
+  readonly #listener: NotificationListener;
+
+  /** Use `openDatabase`. */
+  constructor(dataSource: DataSource, pool: Pool, target: ConnectionTarget, log: DatabaseLog) {
+    this.dataSource = dataSource;
+    this.#pool = pool;
+    this.#target = target;
+    this.#listener = new NotificationListener(() => this.connect({ heartbeat: true }), log);
+  }
+
+  get schema(): string {
+    return this.#target.schema;
+  }
+
+  async query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]> {
+    const deadline = Date.now() + CALL_BUDGET_MS;
+    return this.#withClient((client) =>
+      runStatement<Row>(client, sql, params, Math.max(LEAST_STATEMENT_MS, deadline - Date.now())),
+    );
+  }
+
+  /** Runs `work` in one transaction: commits when it answers, rolls back and throws on when it throws. */
+  async transaction<T>(work: (tx: SqlRunner) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
+    const timeoutMs = options.statementTimeoutMs ?? CALL_BUDGET_MS;
+    const deadline = Date.now() + CALL_BUDGET_MS;
+    return this.#withClient(async (client) => {
+      await runStatement(client, 'BEGIN', [], Math.max(LEAST_STATEMENT_MS, deadline - Date.now()));
+      try {
+        if (timeoutMs > CALL_BUDGET_MS) await runStatement(client, `SET LOCAL statement_timeout = ${timeoutMs}`);
+        const result = await work({ query: (sql, params) => runStatement(client, sql, params, timeoutMs) });
+        await runStatement(client, 'COMMIT', [], timeoutMs);
+        return result;
+      } catch (error) {
+        await rollBack(client, error);
+        throw error;
+      }
+    });
+  }
+
+  /** Runs TypeORM work with the same mapping of errors, in a transaction of its own. */
+  async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    try {
+      return await this.dataSource.transaction(work);
+    } catch (error) {
+      throw mapDatabaseError(error);
+    }
+  }
+
+  /** Answers once the server has answered. */
+  async ping(): Promise<void> {
+    await this.query('SELECT 1');
+  }
+
+  /**
+   * Calls `heard` with the payload of every NOTIFY on `channel`, and with null when some may have been missed (the
+   * connection was lost and is back). All channels share one connection, which is made anew for ever.
+   */
+  listen(channel: string, heard: (payload: string | null) => void): Unlisten {
+    return this.#listener.listen(channel, heard);
+  }
+
+  /** Whether NOTIFYs arrive at the moment. */
+  get listening(): boolean {
+    return this.#listener.connected;
+  }
+
+  /** A session outside the pool; the caller closes it. */
+  async connect(options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
+    try {
+      return await DedicatedConnection.open(this.#target, options);
+    } catch (error) {
+      throw mapDatabaseError(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#listener.close();
+    if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+    let client: PoolClient | undefined;
+    let lost: Error | undefined;
+    const onError = (error: Error): void => {
+      lost = error;
+    };
+    try {
+      client = await this.#pool.connect();
+      // A connection that is lost between two statements tells so by an event that nobody else hears.
+      client.on('error', onError);
+      return await work(client);
+    } catch (error) {
+      if (isConnectionLoss(error)) lost ??= error instanceof Error ? error : new Error('connection lost');
+      throw mapDatabaseError(lost === undefined ? error : lost);
+    } finally {
+      client?.off('error', onError);
+      client?.release(lost);
+    }
+  }
+}
+
+const rollBack = async (client: PoolClient, cause: unknown): Promise<void> => {
+  if (isConnectionLoss(cause)) return;
+  await runStatement(client, 'ROLLBACK', [], LEAST_STATEMENT_MS);
+};

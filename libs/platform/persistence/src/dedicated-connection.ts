@@ -1,0 +1,69 @@
+import { Client, type Notification } from 'pg';
+import { dedicatedConnection, type ConnectionTarget } from './connection-options.js';
+import { runStatement, type SqlRunner } from './sql-runner.js';
+
+const HEARTBEAT_MS = 2_000;
+const HEARTBEAT_ANSWER_MS = 2_000;
+
+/**
+ * A connection outside the pool, for what belongs to a session: advisory locks, LISTEN, migrations. `closed` aborts as
+ * soon as the connection is lost, also when the server just stops answering (checked by a heartbeat when asked for).
+ */
+export class DedicatedConnection implements SqlRunner {
+  readonly #client: Client;
+  readonly #closed = new AbortController();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  private constructor(client: Client) {
+    this.#client = client;
+    client.on('error', () => this.#lost());
+    client.on('end', () => this.#lost());
+  }
+
+  static async open(target: ConnectionTarget, options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
+    const client = new Client(dedicatedConnection(target));
+    const connection = new DedicatedConnection(client);
+    await client.connect();
+    if (options.heartbeat === true) connection.#beat();
+    return connection;
+  }
+
+  /** Aborted once the connection is lost or closed. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  query<Row>(sql: string, params?: readonly unknown[], timeoutMs?: number): Promise<Row[]> {
+    return runStatement<Row>(this.#client, sql, params, timeoutMs);
+  }
+
+  onNotification(listener: (notification: Notification) => void): void {
+    this.#client.on('notification', listener);
+  }
+
+  /** Ends the session, and with it everything it holds. Never throws. */
+  async close(): Promise<void> {
+    this.#lost();
+    await Promise.race([
+      this.#client.end().catch(() => undefined),
+      new Promise((resolve) => setTimeout(resolve, HEARTBEAT_ANSWER_MS).unref()),
+    ]);
+  }
+
+  #beat(): void {
+    this.#heartbeat = setTimeout(() => {
+      this.query('SELECT 1', [], HEARTBEAT_ANSWER_MS).then(
+        () => {
+          if (!this.closed.aborted) this.#beat();
+        },
+        () => void this.close(),
+      );
+    }, HEARTBEAT_MS);
+    this.#heartbeat.unref();
+  }
+
+  #lost(): void {
+    clearTimeout(this.#heartbeat);
+    this.#closed.abort();
+  }
+}

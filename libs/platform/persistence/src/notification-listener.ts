@@ -1,0 +1,104 @@
+import { backoff, pause } from './backoff.js';
+import type { DedicatedConnection } from './dedicated-connection.js';
+import { quoteIdentifier } from './sql-runner.js';
+import type { DatabaseLog } from './log.js';
+
+/** Ends a `listen`. */
+export type Unlisten = () => void;
+
+type Heard = (payload: string | null) => void;
+
+/** One connection that LISTENs for everybody in the process and comes back by itself. */
+export class NotificationListener {
+  readonly #heard = new Map<string, Set<Heard>>();
+  readonly #stop = new AbortController();
+  #connection: DedicatedConnection | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(
+    private readonly open: () => Promise<DedicatedConnection>,
+    private readonly log: DatabaseLog,
+  ) {}
+
+  get connected(): boolean {
+    return this.#connection !== undefined;
+  }
+
+  listen(channel: string, heard: Heard): Unlisten {
+    const listeners = this.#heard.get(channel) ?? new Set<Heard>();
+    listeners.add(heard);
+    this.#heard.set(channel, listeners);
+    this.#running ??= this.#run();
+    if (listeners.size === 1) void this.#subscribe(channel);
+    return () => {
+      listeners.delete(heard);
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#connection?.close();
+    await this.#running;
+  }
+
+  async #subscribe(channel: string): Promise<void> {
+    const connection = this.#connection;
+    if (connection === undefined) return;
+    try {
+      await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], 3_000);
+      this.#tell(channel, null);
+    } catch {
+      // The loop opens a new connection, which listens to every channel.
+      await connection.close();
+    }
+  }
+
+  async #run(): Promise<void> {
+    for (let attempt = 0; !this.#stop.signal.aborted; attempt++) {
+      try {
+        await this.#listenUntilLost(() => {
+          attempt = 0;
+        });
+      } catch (error) {
+        if (attempt === 0) this.log.warn({ err: error }, 'cannot listen for notifications, trying on');
+      }
+      await pause(backoff(attempt, 50, 2_000), this.#stop.signal);
+    }
+  }
+
+  async #listenUntilLost(connected: () => void): Promise<void> {
+    const connection = await this.open();
+    try {
+      connection.onNotification(({ channel, payload }) => this.#tell(channel, payload ?? ''));
+      const channels = [...this.#heard.keys()];
+      for (const channel of channels) await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], 3_000);
+      this.#connection = connection;
+      connected();
+      for (const channel of this.#heard.keys()) {
+        if (channels.includes(channel)) this.#tell(channel, null);
+        else await this.#subscribe(channel);
+      }
+      await aborted(connection.closed, this.#stop.signal);
+    } finally {
+      this.#connection = undefined;
+      await connection.close();
+    }
+  }
+
+  #tell(channel: string, payload: string | null): void {
+    for (const heard of this.#heard.get(channel) ?? []) {
+      try {
+        heard(payload);
+      } catch (error) {
+        this.log.error({ err: error, channel }, 'a listener failed');
+      }
+    }
+  }
+}
+
+const aborted = (...signals: AbortSignal[]): Promise<void> =>
+  new Promise((resolve) => {
+    const any = AbortSignal.any(signals);
+    if (any.aborted) resolve();
+    else any.addEventListener('abort', () => resolve(), { once: true });
+  });

@@ -1,0 +1,83 @@
+import { DataSource, type EntitySchema, type EntityTarget, type ObjectLiteral } from 'typeorm';
+import type { Pool } from 'pg';
+import { backoff, pause } from './backoff.js';
+import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
+import { pooledConnection, type ConnectionTarget } from './connection-options.js';
+import { Database } from './database.js';
+import { DedicatedConnection } from './dedicated-connection.js';
+import { migrate, type Migration } from './migrations.js';
+import type { DatabaseLog } from './log.js';
+
+/** Which schema of which server, and how it came to be. */
+export interface DatabaseOptions {
+  /** `postgres://user:password@host:port/database` */
+  readonly url: string;
+  /** The service's own schema: lower-case letters, digits and `_`. */
+  readonly schema: string;
+  readonly entities?: readonly EntityTarget<ObjectLiteral>[];
+  readonly migrations: readonly Migration[];
+  /** Most connections of the pool; default 10. */
+  readonly poolSize?: number;
+  readonly applicationName: string;
+  readonly log: DatabaseLog;
+  /** How long to wait for a server that is not up yet, in milliseconds; default 60,000. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Opens a service's database: waits (bounded) until the server is up, creates the schema, runs the migrations under an
+ * advisory lock. Throws `DomainError('unavailable', 'service_unavailable')` when the wait is over, and whatever a
+ * migration threw.
+ */
+export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema)) throw new Error(`Not a schema name: ${options.schema}`);
+  const giveUpAt = Date.now() + (options.waitMs ?? 60_000);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await openOnce(options);
+    } catch (error) {
+      const over = Date.now() >= giveUpAt || options.signal?.aborted === true;
+      if (over || !isConnectionLoss(error)) throw mapDatabaseError(error);
+      if (attempt === 0) options.log.warn({ err: error, schema: options.schema }, 'database is not up, waiting');
+      await pause(Math.min(backoff(attempt, 100, 2_000), giveUpAt - Date.now()), options.signal);
+    }
+  }
+};
+
+const openOnce = async (options: DatabaseOptions): Promise<Database> => {
+  const target: ConnectionTarget = options;
+  const connection = await DedicatedConnection.open(target);
+  try {
+    await migrate(connection, options.schema, options.migrations, options.log);
+  } finally {
+    await connection.close();
+  }
+  const dataSource = await connectDataSource(options);
+  return new Database(dataSource, poolOf(dataSource), target, options.log);
+};
+
+const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> => {
+  const dataSource = new DataSource({
+    type: 'postgres',
+    url: options.url,
+    schema: options.schema,
+    entities: [...(options.entities ?? [])] as (EntitySchema | (new () => ObjectLiteral))[],
+    synchronize: false,
+    installExtensions: false,
+    logging: false,
+    poolSize: options.poolSize ?? 10,
+    applicationName: options.applicationName,
+    // Without a handler an idle connection's loss would end the process.
+    poolErrorHandler: (error: unknown) => options.log.warn({ err: error }, 'a database connection was lost'),
+    extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },
+  });
+  await dataSource.initialize();
+  return dataSource;
+};
+
+const poolOf = (dataSource: DataSource): Pool => {
+  const { driver } = dataSource;
+  if (!('master' in driver)) throw new Error('The driver has no pool.');
+  return driver.master as Pool;
+};

@@ -1,0 +1,76 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+
+/** Keys by id. New secrets are sealed with `current`; the others still open what they sealed. */
+export interface Keyring {
+  readonly current: string;
+  /** 32 bytes each. */
+  readonly keys: ReadonlyMap<string, Uint8Array>;
+}
+
+const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** Reads `id:base64key[,id:base64key…]`; the first is the current one. Throws without repeating any key. */
+export const parseKeyring = (text: string): Keyring => {
+  const keys = new Map<string, Uint8Array>();
+  for (const entry of text.split(',')) {
+    const [id = '', encoded = ''] = entry.trim().split(':');
+    const key = Buffer.from(encoded, 'base64');
+    if (!KEY_ID.test(id) || keys.has(id)) throw new Error('A keyring is id:base64key pairs with ids of their own.');
+    if (key.length !== 32) throw new Error(`Key ${id} must be 32 bytes in base64.`);
+    keys.set(id, key);
+  }
+  const [current = ''] = keys.keys();
+  return { current, keys };
+};
+
+/**
+ * Seals secrets with AES-256-GCM (NIST SP 800-38D, random 96 bit nonce). A sealed text is
+ * `<key id>.<base64url of nonce, ciphertext, tag>` and opens only with the same associated text (`aad`: what the
+ * secret belongs to, so that it cannot be moved to another row).
+ */
+export class SecretBox {
+  constructor(private readonly keyring: Keyring) {
+    for (const [id, key] of keyring.keys) {
+      if (!KEY_ID.test(id) || key.length !== 32) throw new Error(`Key ${id} is not a 32 byte key.`);
+    }
+    if (!keyring.keys.has(keyring.current)) throw new Error('The current key is not in the keyring.');
+  }
+
+  seal(plain: string, aad: string): string {
+    const id = this.keyring.current;
+    const nonce = randomBytes(NONCE_BYTES);
+    const cipher = createCipheriv('aes-256-gcm', this.#key(id), nonce).setAAD(associated(id, aad));
+    const sealed = Buffer.concat([nonce, cipher.update(plain, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+    return `${id}.${sealed.toString('base64url')}`;
+  }
+
+  /** Throws when the text was changed, belongs to another `aad`, or its key is not in the keyring. */
+  open(sealed: string, aad: string): string {
+    const dot = sealed.indexOf('.');
+    const id = sealed.slice(0, Math.max(dot, 0));
+    const bytes = Buffer.from(sealed.slice(dot + 1), 'base64url');
+    if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new Error('Not a sealed secret.');
+    const decipher = createDecipheriv('aes-256-gcm', this.#key(id), bytes.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(associated(id, aad))
+      .setAuthTag(bytes.subarray(-TAG_BYTES));
+    const body = bytes.subarray(NONCE_BYTES, -TAG_BYTES);
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+  }
+
+  /** Whether `sealed` should be sealed anew because its key is no longer the current one. */
+  isStale(sealed: string): boolean {
+    return !sealed.startsWith(`${this.keyring.current}.`);
+  }
+
+  #key(id: string): Uint8Array {
+    const key = this.keyring.keys.get(id);
+    if (key === undefined) throw new Error('The key of this secret is not in the keyring.');
+    return key;
+  }
+}
+
+const associated = (id: string, aad: string): Buffer => Buffer.from(`${id}\0${aad}`, 'utf8');
