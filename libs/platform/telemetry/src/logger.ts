@@ -1,0 +1,47 @@
+import { trace } from '@opentelemetry/api';
+import { destination as openDestination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
+import { prettyLine } from './pretty-line.js';
+import { redact, redactText } from './redaction.js';
+import { requestContext } from './request-context.js';
+
+/** Structured logger: `log.info({agentId}, 'Agent started.')`. */
+export type Logger = PinoLogger;
+
+export interface LoggerOptions {
+  /** Stands in every line. */
+  readonly service: string;
+  /** pino's level; `info` unless said otherwise. */
+  readonly level?: string;
+  /** One line for people instead of JSON. */
+  readonly pretty?: boolean;
+  /** Where lines go; standard output unless said otherwise. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * A logger that writes JSON lines, each with the request id and trace id of the running work. Members named like
+ * secrets, `?token=` in any text, bearer tokens and Berth's own tokens never reach the output.
+ */
+export const createLogger = (options: LoggerOptions): Logger => {
+  const target = options.destination ?? openDestination({ fd: 1, sync: true });
+  const stream = options.pretty === true ? { write: (line: string) => target.write(prettyLine(line)) } : target;
+  return pino(
+    {
+      level: options.level ?? 'info',
+      base: { service: options.service, pid: process.pid },
+      mixin: currentIds,
+      formatters: { log: redactRecord, bindings: redactRecord },
+      serializers: { err: (value: unknown) => value, error: (value: unknown) => value },
+      hooks: { streamWrite: redactText },
+    },
+    stream,
+  );
+};
+
+const redactRecord = (record: object): Record<string, unknown> => redact(record) as Record<string, unknown>;
+
+const currentIds = (): Record<string, string> => {
+  const requestId = requestContext.current()?.requestId;
+  const traceId = trace.getActiveSpan()?.spanContext().traceId;
+  return { ...(requestId === undefined ? {} : { requestId }), ...(traceId === undefined ? {} : { traceId }) };
+};

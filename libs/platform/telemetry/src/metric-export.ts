@@ -1,0 +1,65 @@
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { Meter } from '@opentelemetry/api';
+import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
+import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
+import { resourceFromAttributes } from '@opentelemetry/resources';
+import { MeterProvider, PeriodicExportingMetricReader, type IMetricReader } from '@opentelemetry/sdk-metrics';
+import { addProcessMetrics } from './process-metrics.js';
+
+export interface MetricExport {
+  readonly meter: Meter;
+  readonly port: number | undefined;
+  stop(): Promise<void>;
+}
+
+/** Serves metrics on 127.0.0.1 and sends them to the collector every 15 s, whichever is configured. */
+export const startMetricExport = async (options: {
+  readonly service: string;
+  readonly otlpEndpoint?: string | undefined;
+  readonly metricsPort?: number | undefined;
+}): Promise<MetricExport> => {
+  const readers: IMetricReader[] = [];
+  const prometheus =
+    options.metricsPort === undefined
+      ? undefined
+      : new PrometheusExporter({ preventServerStart: true, withoutScopeInfo: true, withoutTargetInfo: true });
+  if (prometheus !== undefined) readers.push(prometheus);
+  if (options.otlpEndpoint !== undefined) readers.push(otlpReader(options.otlpEndpoint));
+  const server = prometheus === undefined ? undefined : await listen(prometheus, options.metricsPort ?? 0);
+  const provider = new MeterProvider({ resource: resourceFromAttributes({ 'service.name': options.service }), readers });
+  const meter = provider.getMeter('berth');
+  const stopProcessMetrics = addProcessMetrics(meter);
+  const address = server?.address();
+  return {
+    meter,
+    port: typeof address === 'object' && address !== null ? address.port : undefined,
+    stop: async () => {
+      stopProcessMetrics();
+      server?.closeAllConnections();
+      server?.close();
+      await provider.shutdown();
+    },
+  };
+};
+
+const otlpReader = (endpoint: string): IMetricReader =>
+  new PeriodicExportingMetricReader({
+    exporter: new OTLPMetricExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/metrics`, timeoutMillis: 3_000 }),
+    exportIntervalMillis: 15_000,
+    exportTimeoutMillis: 5_000,
+  });
+
+const listen = async (exporter: PrometheusExporter, port: number): Promise<Server> => {
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics') {
+      exporter.getMetricsRequestHandler(request, response);
+      return;
+    }
+    response.writeHead(404).end();
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  server.unref();
+  return server;
+};

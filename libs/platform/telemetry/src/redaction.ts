@@ -1,0 +1,71 @@
+const REDACTED = '[redacted]';
+const MAX_DEPTH = 6;
+const MAX_ENTRIES = 200;
+
+const SECRET_NAMES = new Set([
+  'authorization',
+  'proxyauthorization',
+  'cookie',
+  'setcookie',
+  'token',
+  'accesstoken',
+  'key',
+  'apikey',
+  'secret',
+  'password',
+  'xapikey',
+]);
+
+/** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, passwords inside URLs: wherever they stand in a text. */
+const SECRET_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
+  [/((?:^|[?&;\s"'])(?:access_)?token=)[^&\s"'\\#;]+/gi, `$1${REDACTED}`],
+  [/\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}/gi, `$1 ${REDACTED}`],
+  [/\b(mk|eu|wh|ag)_[A-Za-z0-9]{20,}(?:\b|_)/g, `$1_${REDACTED}`],
+  [/\b([a-z][a-z0-9+.-]*:\/\/[^/\s:@"']*):[^/\s@"']+@/gi, `$1:${REDACTED}@`],
+];
+
+/** The text without the secrets that are known by their form. */
+export const redactText = (text: string): string => {
+  let clean = text;
+  for (const [pattern, replacement] of SECRET_TEXTS) clean = clean.replace(pattern, replacement);
+  return clean;
+};
+
+/**
+ * A copy fit for a log: members named like a secret are replaced at any depth, and the `value` of a variable
+ * (`{key, value, isSecret}`) unless it is said to be public. Errors keep type, message, code, stack and cause
+ * only: drivers hang statements and parameters on theirs.
+ */
+export const redact = (value: unknown, depth = 0): unknown => {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Date) return value;
+  if (value instanceof Error) return redactError(value, depth);
+  if (depth >= MAX_DEPTH) return '[deep]';
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => redact(item, depth + 1));
+  return redactMembers(value, depth);
+};
+
+const redactMembers = (value: object, depth: number): Record<string, unknown> => {
+  const isVariable = 'value' in value && 'key' in value;
+  const isPublic = 'isSecret' in value && value.isSecret === false;
+  const clean: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value).slice(0, MAX_ENTRIES)) {
+    if (isVariable && name === 'key') clean[name] = redact(member, depth + 1);
+    else if (isVariable && name === 'value') clean[name] = isPublic ? redact(member, depth + 1) : REDACTED;
+    else if (isSecretName(name) && member !== null && member !== undefined) clean[name] = REDACTED;
+    else clean[name] = redact(member, depth + 1);
+  }
+  return clean;
+};
+
+const isSecretName = (name: string): boolean => SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+
+const redactError = (error: Error, depth: number): Record<string, unknown> => ({
+  type: error.name,
+  message: error.message,
+  ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? { code: error.code } : {}),
+  ...(error.stack === undefined ? {} : { stack: error.stack }),
+  ...(error.cause === undefined || depth >= MAX_DEPTH ? {} : { cause: redact(error.cause, depth + 1) }),
+});

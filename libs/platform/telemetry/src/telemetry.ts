@@ -1,0 +1,49 @@
+import { setTracing } from './tracing.js';
+import { useMeter } from './metrics.js';
+
+export interface TelemetryOptions {
+  readonly service: string;
+  /** Base URL of an OTLP/HTTP collector (`http://collector:4318`); traces and metrics go there. Off when unset. */
+  readonly otlpEndpoint?: string | undefined;
+  /** Port on 127.0.0.1 that answers `GET /metrics` in Prometheus' text form; 0 takes a free one. Off when unset. */
+  readonly metricsPort?: number | undefined;
+}
+
+export interface Telemetry {
+  /** The port `/metrics` listens on, when it does. */
+  readonly metricsPort: number | undefined;
+  /** Sends what is still queued (at most 3 s), closes the port. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Turns on what is configured, once per process. The OpenTelemetry SDK is loaded only then: switched off, spans
+ * and metrics are calls that return at once.
+ */
+export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
+  const stops: (() => Promise<void>)[] = [];
+  let metricsPort: number | undefined;
+  if (options.otlpEndpoint !== undefined) {
+    const { startTraceExport } = await import('./trace-export.js');
+    stops.push(startTraceExport(options.service, options.otlpEndpoint));
+    setTracing(true);
+    stops.push(() => Promise.resolve(setTracing(false)));
+  }
+  if (options.otlpEndpoint !== undefined || options.metricsPort !== undefined) {
+    const { startMetricExport } = await import('./metric-export.js');
+    const exported = await startMetricExport(options);
+    metricsPort = exported.port;
+    useMeter(exported.meter);
+    stops.push(exported.stop, () => Promise.resolve(useMeter(undefined)));
+  }
+  return {
+    metricsPort,
+    stop: async () => {
+      const stopping = Promise.allSettled(stops.map((stop) => stop()));
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise((resolve) => (timer = setTimeout(resolve, 3_000)));
+      await Promise.race([stopping, enough]);
+      clearTimeout(timer);
+    },
+  };
+};
