@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { LOOPBACK } from './data-folder/ports.js';
+import { childEnvironment } from './supervision/child-environment.js';
 import type { PartContext, PartPlan } from './part.js';
 
 // Always the built one, also when this file runs as source: the child is a plain Node process.
@@ -21,7 +22,7 @@ export function planEventStore(context: PartContext): PartPlan {
       command: process.execPath,
       args: [PROGRAM, '--file', join(folder, 'events.db'), '--port', String(port), '--exit-with-parent'],
       cwd: folder,
-      env: process.env,
+      env: childEnvironment(),
       ready: (child, signal) => untilAnnounced(child, port, signal),
     }),
   };

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { EmbeddedLog } from '../supervision/embedded-log.js';
+import { childEnvironment } from '../supervision/child-environment.js';
 import { runCommand } from '../supervision/run-command.js';
 
 /** A nats-server that can be run; `version` as numbers: major, minor, patch. */
@@ -42,8 +43,11 @@ const MANAGERS: readonly PackageManager[] = [
   { command: 'brew', needsRoot: false, byHand: 'install nats-server', steps: [['install', 'nats-server']] },
 ];
 
-// Debian puts it into /usr/sbin, which an ordinary user's PATH leaves out.
-const MORE_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
+/** Where to look: the PATH, and folders an ordinary user's PATH leaves out (Debian puts it into /usr/sbin). */
+function usualFolders(): string[] {
+  const onPath = (childEnvironment()['PATH'] ?? '').split(delimiter).filter(Boolean);
+  return [...onPath, '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
+}
 
 /**
  * Finds nats-server on the PATH and the usual folders; where it is missing, installs it with the system's package
@@ -51,9 +55,9 @@ const MORE_FOLDERS = ['/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/ho
  */
 export async function ensureNatsServer(
   log: EmbeddedLog,
-  searchPath: string = process.env['PATH'] ?? '',
+  folders: readonly string[] = usualFolders(),
 ): Promise<NatsBinary> {
-  const found = findExecutable('nats-server', searchPath) ?? (await install(log, searchPath));
+  const found = findExecutable('nats-server', folders) ?? (await install(log, folders));
   const { output } = await runCommand(found, ['--version']);
   return { path: found, version: parseVersion(output) };
 }
@@ -64,17 +68,21 @@ export function parseVersion(output: string): readonly [number, number, number] 
   return [Number(major ?? 0), Number(minor ?? 0), Number(patch ?? 0)];
 }
 
-async function install(log: EmbeddedLog, searchPath: string): Promise<string> {
+async function install(log: EmbeddedLog, folders: readonly string[]): Promise<string> {
   const isRoot = process.getuid?.() === 0;
-  const manager = MANAGERS.find(({ command }) => findExecutable(command, searchPath) !== undefined);
+  const manager = MANAGERS.find(({ command }) => findExecutable(command, folders) !== undefined);
   const byHand = manager ? commandLine(manager) : undefined;
   if (!manager || (manager.needsRoot && !isRoot)) throw new Error(howToInstall(byHand));
   log.info({ command: byHand }, `nats-server is not installed, installing it: ${String(byHand)}`);
   const hadSystemd = existsSync('/run/systemd/system');
   for (const step of manager.steps) {
-    const { code, output } = await runCommand(manager.command, step, {
-      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-    });
+    const { code, output } = await runCommand(
+      findExecutable(manager.command, folders) ?? manager.command,
+      step,
+      {
+        env: childEnvironment({ DEBIAN_FRONTEND: 'noninteractive' }),
+      },
+    );
     // A stale or partly unreachable index still often has the package: only the install itself decides.
     if (code !== 0 && step.includes('nats-server')) {
       throw new Error(`${howToInstall(byHand)}\nTrying to do so failed: ${output.trim().slice(-1000)}`);
@@ -82,7 +90,7 @@ async function install(log: EmbeddedLog, searchPath: string): Promise<string> {
   }
   // The package may start a server of its own, open to every local user; only the program was wanted.
   if (hadSystemd) await runCommand('systemctl', ['disable', '--now', 'nats-server']);
-  const installed = findExecutable('nats-server', searchPath);
+  const installed = findExecutable('nats-server', folders);
   if (installed === undefined) throw new Error(howToInstall(byHand));
   return installed;
 }
@@ -98,8 +106,7 @@ function howToInstall(command: string | undefined): string {
   return `Berth needs nats-server, which is not installed. ${how}. Or set NATS_URL to a NATS server with JetStream.`;
 }
 
-function findExecutable(name: string, searchPath: string): string | undefined {
-  const folders = [...searchPath.split(delimiter).filter(Boolean), ...MORE_FOLDERS];
+function findExecutable(name: string, folders: readonly string[]): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 

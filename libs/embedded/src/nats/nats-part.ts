@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { writePrivateFile } from '../data-folder/private-file.js';
 import { LOOPBACK } from '../data-folder/ports.js';
 import type { PartContext, PartPlan } from '../part.js';
+import { childEnvironment } from '../supervision/child-environment.js';
 import { ensureNatsServer } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
 
@@ -33,7 +34,7 @@ export async function planNats(context: PartContext): Promise<PartPlan> {
         command: binary.path,
         args: ['-c', configFile],
         cwd: folder,
-        env: process.env,
+        env: childEnvironment(),
         ready: (_child, signal) => untilGreeted(port, serverName, signal),
       };
     },

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { childEnvironment } from '../supervision/child-environment.js';
 import { identifyProcess } from '../supervision/process-identity.js';
 import { runCommand } from '../supervision/run-command.js';
 import type { RunAs } from '../supervision/die-with-parent.js';
@@ -23,6 +24,9 @@ export interface Cluster {
 
 /** The database's one superuser. */
 export const SUPERUSER = 'berth';
+
+/** Messages in English, times in UTC, whatever the machine's setting. */
+export const POSTGRES_ENVIRONMENT = childEnvironment({ LC_ALL: 'C', TZ: 'UTC' });
 
 /**
  * How a program that runs as another user names the folder it was started in. The folders above it are closed to that
@@ -83,7 +87,7 @@ async function initialise(
         '--locale-provider=builtin',
         '--builtin-locale=C.UTF-8',
       ],
-      { cwd: draft, env: postgresEnvironment(), ...runAs },
+      { cwd: draft, env: POSTGRES_ENVIRONMENT, ...runAs },
     );
     if (code !== 0)
       throw new Error(`PostgreSQL's data folder could not be made: ${output.trim().slice(-2000)}`);
@@ -92,11 +96,6 @@ async function initialise(
   }
   // Renamed only when whole: a first start that is killed half way begins anew.
   renameSync(draft, data);
-}
-
-/** The environment of PostgreSQL's programs: nothing of ours, messages in English. */
-export function postgresEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' };
 }
 
 /**

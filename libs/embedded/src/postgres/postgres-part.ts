@@ -10,7 +10,7 @@ import {
   clearStalePidFile,
   ensureCluster,
   folderArgument,
-  postgresEnvironment,
+  POSTGRES_ENVIRONMENT,
   SUPERUSER,
 } from './postgres-cluster.js';
 import { postgresUser } from './postgres-user.js';
@@ -50,7 +50,7 @@ export async function planPostgres(context: PartContext): Promise<PartPlan> {
       command: binaries.postgres,
       args: ['-D', folderArgument(cluster.data, runAs), '-p', String(port), ...settings],
       cwd: cluster.data,
-      env: postgresEnvironment(),
+      env: POSTGRES_ENVIRONMENT,
       ...(runAs ? { runAs } : {}),
       prepare: () => clearStalePidFile(cluster),
       ready: (child, signal) =>

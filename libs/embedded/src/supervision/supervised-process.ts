@@ -36,6 +36,7 @@ export class SupervisedProcess {
   #child: ChildProcess | undefined;
   #exited: Promise<void> = Promise.resolve();
   #reviving: Promise<void> | undefined;
+  #backoffMs = FIRST_BACKOFF_MS;
   readonly #stopping = new AbortController();
 
   constructor(
@@ -88,14 +89,15 @@ export class SupervisedProcess {
     void this.#exited.then(() => {
       if (this.#stopping.signal.aborted) return;
       this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, starting it again');
-      const steady = performance.now() - since > STEADY_AFTER_MS;
-      this.#reviving = this.#revive(steady ? FIRST_BACKOFF_MS : FIRST_BACKOFF_MS * 2);
+      if (performance.now() - since > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
+      this.#reviving = this.#revive();
     });
   }
 
-  async #revive(firstBackoffMs: number): Promise<void> {
-    for (let backoffMs = firstBackoffMs; ; backoffMs = Math.min(backoffMs * 2, LONGEST_BACKOFF_MS)) {
-      await delay(backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+  async #revive(): Promise<void> {
+    for (;;) {
+      await delay(this.#backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+      this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);
       if (this.#stopping.signal.aborted) return;
       try {
         await this.#spawnUntilReady();

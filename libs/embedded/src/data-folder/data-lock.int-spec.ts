@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { otherProcess, temporaryDataDir } from '../testing/embedded-bench.js';
+import { acquireDataLock, DataFolderInUseError } from './data-lock.js';
+
+const HOLD = `
+embedded.acquireDataLock(process.argv[1]);
+console.log('holding');
+setInterval(() => undefined, 1000);
+`;
+
+const TRY = `
+try {
+  embedded.acquireDataLock(process.argv[1]);
+  console.log('got it');
+} catch (error) {
+  console.log(error.name + ': ' + error.message);
+}
+`;
+
+describe('the lock of a data folder', () => {
+  const folder = temporaryDataDir();
+  afterEach(() => folder.remove());
+
+  it('refuses a second process at once, naming the first and what to do', async () => {
+    const lock = acquireDataLock(folder.dataDir);
+    const second = otherProcess(TRY, [folder.dataDir]);
+    const said = await second.says('DataFolderInUseError');
+    expect(said).toContain(`process ${process.pid}`);
+    expect(said).toContain('BERTH_DATA');
+    lock.release();
+    await second.ended;
+  });
+
+  it('is still held by the first after a second was refused', async () => {
+    const lock = acquireDataLock(folder.dataDir);
+    for (const attempt of [1, 2]) {
+      const other = otherProcess(TRY, [folder.dataDir]);
+      expect(await other.says('\n'), `attempt ${attempt}`).toContain('DataFolderInUseError');
+      await other.ended;
+    }
+    lock.release();
+  });
+
+  it('ends with a process that was killed', async () => {
+    const holder = otherProcess(HOLD, [folder.dataDir]);
+    await holder.says('holding');
+    expect(() => acquireDataLock(folder.dataDir)).toThrow(DataFolderInUseError);
+    await holder.kill();
+    acquireDataLock(folder.dataDir).release();
+  });
+
+  it('is shared within one process and let go by the last', async () => {
+    const [one, two] = [acquireDataLock(folder.dataDir), acquireDataLock(folder.dataDir)];
+    one.release();
+    one.release();
+    const other = otherProcess(TRY, [folder.dataDir]);
+    await other.says('DataFolderInUseError');
+    two.release();
+    const later = otherProcess(TRY, [folder.dataDir]);
+    await later.says('got it');
+    await Promise.all([other.ended, later.ended]);
+  });
+});

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { startEmbedded } from './start-embedded.js';
+import { identifyProcess } from './supervision/process-identity.js';
+import {
+  eventually,
+  notedPids,
+  otherProcess,
+  recordingLog,
+  runs,
+  temporaryDataDir,
+} from './testing/embedded-bench.js';
+
+const START = `
+const running = await embedded.startEmbedded({ dataDir: process.argv[1], log });
+console.log('started');
+setInterval(() => undefined, 1000);
+`;
+
+describe('what a killed run leaves behind', () => {
+  const folder = temporaryDataDir();
+  afterEach(() => folder.remove());
+
+  it('dies with its parent, kill -9 included, and does not hinder the next start', async () => {
+    const parent = otherProcess(START, [folder.dataDir]);
+    await parent.says('started');
+    const pids = notedPids(folder.dataDir);
+    expect(pids.filter(runs)).toEqual(pids);
+    await parent.kill();
+
+    // At once, not after the parts are gone: that is what a supervisor such as systemd does.
+    const log = recordingLog();
+    const next = await startEmbedded({ dataDir: folder.dataDir, log });
+    expect(pids.filter(runs)).toEqual([]);
+    await next.stop();
+  });
+
+  it('is ended by the next start, when it outlived its parent', async () => {
+    const orphan = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
+    orphan.unref();
+    noteAsNats(folder.dataDir, orphan.pid ?? 0, identifyProcess(orphan.pid ?? 0)?.startedAt ?? '');
+    const next = await startEmbedded({ dataDir: folder.dataDir, ...elsewhere, log: recordingLog() });
+    expect(runs(orphan.pid ?? 0)).toBe(false);
+    await next.stop();
+  });
+
+  it('is not mistaken for a stranger who got its process id', async () => {
+    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    noteAsNats(folder.dataDir, stranger.pid ?? 0, 'another boot:1');
+    const next = await startEmbedded({ dataDir: folder.dataDir, ...elsewhere, log: recordingLog() });
+    expect(runs(stranger.pid ?? 0)).toBe(true);
+    await next.stop();
+    stranger.kill();
+  });
+
+  it("does not block PostgreSQL by a pid file whose id is a stranger's by now", async () => {
+    const first = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
+    await first.stop();
+    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    const file = join(folder.dataDir, 'postgres', 'data', 'postmaster.pid');
+    writeFileSync(file, `${stranger.pid}\n/proc/self/cwd\n1700000000\n5432\n\n127.0.0.1\n 1 2\nready   \n`);
+    const next = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
+    expect(runs(stranger.pid ?? 0)).toBe(true);
+    await next.stop();
+    stranger.kill();
+    await eventually('the pid file is gone', () => !existsSync(file));
+  });
+});
+
+const elsewhere = { eventStoreUrl: 'esdb://elsewhere:1', databaseUrl: 'postgresql://elsewhere:2/x' };
+const onlyTables = { eventStoreUrl: 'esdb://elsewhere:1', natsUrl: 'nats://elsewhere:3' };
+
+function noteAsNats(dataDir: string, pid: number, startedAt: string): void {
+  mkdirSync(join(dataDir, 'embedded'), { recursive: true });
+  writeFileSync(join(dataDir, 'embedded', 'nats.pid.json'), JSON.stringify({ pid, startedAt }));
+}

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { parseVersion } from './nats-binary.js';
+import { natsConfig } from './nats-config.js';
+
+const input = { port: 4001, storeDir: '/d/nats', serverName: 'one', user: 'u', password: 'p' };
+
+describe('the configuration of the broker', () => {
+  it('syncs to disk before it acknowledges, where the server can', () => {
+    expect(natsConfig({ ...input, version: [2, 10, 0] })).toContain('sync_interval: always');
+    expect(natsConfig({ ...input, version: [3, 0, 0] })).toContain('sync_interval: always');
+  });
+
+  it('leaves out what an older server would refuse to start with', () => {
+    expect(natsConfig({ ...input, version: [2, 9, 10] })).not.toContain('sync_interval');
+  });
+
+  it('listens on the loopback address only', () => {
+    expect(natsConfig({ ...input, version: [2, 9, 10] })).toContain('host: "127.0.0.1"');
+  });
+});
+
+describe('the version of a nats-server', () => {
+  it('is read from what it says, with or without the v', () => {
+    expect(parseVersion('nats-server: v2.9.10\n')).toEqual([2, 9, 10]);
+    expect(parseVersion('nats-server 2.12.3')).toEqual([2, 12, 3]);
+  });
+
+  it('counts as the oldest when it says nothing', () => {
+    expect(parseVersion('')).toEqual([0, 0, 0]);
+  });
+});
