@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises';
+import { isWellFormedKey } from '@berth/contracts-accounts';
+import type { CliConfig } from './config.js';
+import { CliError, EXIT } from './cli-error.js';
+
+export interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly body?: object;
+  /** Sent without a key. */
+  readonly open?: boolean;
+}
+
+const ANSWER_WITHIN_MS = 30_000;
+
+/** The service over HTTP. Every failure comes out as a `CliError` that says what to do. */
+export class ApiClient {
+  constructor(private readonly config: CliConfig) {}
+
+  /** The JSON that is answered; undefined for an empty answer (204). */
+  async call<Answer>(call: Call): Promise<Answer> {
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (call.open !== true) headers['authorization'] = `Bearer ${await this.key()}`;
+    if (call.body !== undefined) headers['content-type'] = 'application/json';
+    const response = await this.send(call, headers);
+    const text = await response.text().catch((error: unknown) => this.unreachable(error));
+    if (!response.ok) throw refusal(response, parse(text));
+    if (text === '') return undefined as Answer;
+    const answer = parse(text);
+    if (answer === undefined)
+      throw new CliError(EXIT.refused, `${this.config.url} did not answer in JSON. Is that Berth?`);
+    return answer as Answer;
+  }
+
+  private async send(call: Call, headers: Record<string, string>): Promise<Response> {
+    try {
+      return await fetch(this.config.url + call.path, {
+        method: call.method,
+        headers,
+        ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        redirect: 'error',
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      });
+    } catch (error) {
+      return this.unreachable(error);
+    }
+  }
+
+  private unreachable(error: unknown): never {
+    throw new CliError(
+      EXIT.unavailable,
+      `Cannot reach Berth at ${this.config.url} (${reasonOf(error)}). Start it, or set BERTH_URL.`,
+      { cause: error },
+    );
+  }
+
+  private async key(): Promise<string> {
+    const { apiKey, keyFile } = this.config;
+    const key =
+      apiKey ?? (await readFile(keyFile, 'utf8').catch((error: unknown) => noKey(keyFile, error))).trim();
+    if (isWellFormedKey(key)) return key;
+    const origin = apiKey === undefined ? keyFile : 'BERTH_API_KEY';
+    throw new CliError(
+      EXIT.usage,
+      `${origin} holds no well-formed key. A key begins with mk_ and is 52 characters long.`,
+    );
+  }
+}
+
+const noKey = (file: string, error: unknown): never => {
+  throw new CliError(
+    EXIT.usage,
+    `No key: set BERTH_API_KEY, or BERTH_DATA to the folder with bootstrap-key (${file}: ${reasonOf(error)}).`,
+    { cause: error },
+  );
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null;
+
+const refusal = (response: Response, body: unknown): CliError => {
+  const detail = isRecord(body) ? body['detail'] : undefined;
+  const requestId = response.headers.get('x-request-id');
+  const said = isRecord(detail) ? wordsOf(detail) : typeof detail === 'string' ? detail : response.statusText;
+  const trailer = requestId === null ? '' : ` [request ${requestId}]`;
+  const exitCode = response.status >= 500 || response.status === 429 ? EXIT.unavailable : EXIT.refused;
+  return new CliError(exitCode, `${response.status} ${said}${trailer}`);
+};
+
+const wordsOf = (detail: Record<string, unknown>): string => {
+  const { code, message, fields, requiredScope } = detail;
+  const parts = [[code, message].filter((part) => typeof part === 'string').join(': ')];
+  if (typeof requiredScope === 'string') parts.push(`required scope: ${requiredScope}`);
+  if (Array.isArray(fields)) {
+    for (const field of fields)
+      if (isRecord(field)) parts.push(`${String(field['path'])} ${String(field['message'])}`);
+  }
+  return parts.join('\n  ');
+};
+
+/** `fetch` says only "fetch failed"; the cause says why. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
+  const cause = error.cause;
+  if (isRecord(cause) && typeof cause['code'] === 'string') return cause['code'];
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return cause instanceof Error ? cause.message : error.message;
+};

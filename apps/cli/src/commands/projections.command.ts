@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProjectionView } from '@berth/contracts-operations';
+import { Command } from 'commander';
+import type { ApiClient } from '../api-client.js';
+import { CliError, EXIT } from '../cli-error.js';
+import { formatProgress } from '../output/progress-bar.js';
+import { formatTable } from '../output/table.js';
+import type { Terminal } from '../terminal.js';
+
+const PATH = '/api/v1/operations/projections';
+const POLL_MS = 250;
+/** Without a terminal, progress is lines; so many answers lie between two. */
+const ANSWERS_PER_LINE = 20;
+
+/** `berth projections list|rebuild` */
+export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Command => {
+  const projections = new Command('projections').description(
+    'the tables that are built from the event log (scope manage)',
+  );
+  projections
+    .command('list')
+    .description('every projection of every service, and how far it is')
+    .option('--json', 'print them as JSON')
+    .action(async (options: { readonly json?: true }) => {
+      const items = await list(api());
+      terminal.out.write(options.json === true ? `${JSON.stringify(items, null, 2)}\n` : tableOf(items));
+    });
+  projections
+    .command('rebuild')
+    .description('build a projection anew beside the one that serves, then switch')
+    .argument('<name>')
+    .action((name: string) => rebuild(api(), terminal, name));
+  return projections;
+};
+
+const list = async (api: ApiClient): Promise<readonly ProjectionView[]> =>
+  (await api.call<{ readonly items: readonly ProjectionView[] }>({ method: 'GET', path: PATH })).items;
+
+const rebuild = async (api: ApiClient, terminal: Terminal, name: string): Promise<void> => {
+  const progress = new ProgressLine(terminal);
+  let view = await api.call<ProjectionView>({
+    method: 'POST',
+    path: `${PATH}/${encodeURIComponent(name)}/rebuild`,
+  });
+  const version = view.version;
+  while (view.rebuilding !== null) {
+    progress.show(formatProgress(view.rebuilding));
+    await delay(POLL_MS);
+    view = await find(api, name);
+  }
+  progress.end();
+  if (view.lastRebuild?.outcome === 'failed') {
+    throw new CliError(
+      EXIT.refused,
+      `The rebuild of ${name} failed; version ${version} serves on. The service's log says why.`,
+    );
+  }
+  terminal.err.write(`${name} is rebuilt: version ${view.version}, ${view.lag} events behind the log.\n`);
+};
+
+const find = async (api: ApiClient, name: string): Promise<ProjectionView> => {
+  const view = (await list(api)).find((item) => item.name === name);
+  if (view === undefined)
+    throw new CliError(EXIT.unavailable, `The service of ${name} does not answer any more.`);
+  return view;
+};
+
+const tableOf = (items: readonly ProjectionView[]): string =>
+  formatTable(
+    ['NAME', 'SERVICE', 'VERSION', 'POSITION', 'LAG', 'REBUILD'],
+    items.map((item) => [
+      item.name,
+      item.service,
+      String(item.version),
+      item.position,
+      String(item.lag),
+      item.rebuilding === null ? '-' : formatProgress(item.rebuilding),
+    ]),
+  );
+
+/** One line that is written over on a terminal; a line now and then elsewhere. */
+class ProgressLine {
+  private shown = 0;
+
+  constructor(private readonly terminal: Terminal) {}
+
+  show(text: string): void {
+    const { err } = this.terminal;
+    if (err.isTTY === true) err.write(`\r\u001b[K${text.slice(0, (err.columns ?? 80) - 1)}`);
+    else if (this.shown % ANSWERS_PER_LINE === 0) err.write(`${text}\n`);
+    this.shown++;
+  }
+
+  end(): void {
+    if (this.shown > 0 && this.terminal.err.isTTY === true) this.terminal.err.write('\r\u001b[K');
+  }
+}

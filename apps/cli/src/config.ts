@@ -1,0 +1,22 @@
+import { resolve } from 'node:path';
+import { readEnv, type Env } from '@berth/config';
+
+/** Where the service is and what opens it. */
+export interface CliConfig {
+  /** Base address without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  /** Read when there is no `apiKey`. */
+  readonly keyFile: string;
+}
+
+/** `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`. Throws `ConfigError`. */
+export const readCliConfig = (env: Env): CliConfig => {
+  const reader = readEnv(env);
+  const port = reader.integer('PORT', { min: 1, max: 65_535, default: 8080 });
+  return reader.done({
+    url: reader.url('BERTH_URL', `http://localhost:${port}`, ['http', 'https']).replace(/\/+$/, ''),
+    apiKey: reader.optional('BERTH_API_KEY')?.trim(),
+    keyFile: resolve(reader.path('BERTH_DATA', './.data'), 'bootstrap-key'),
+  });
+};

@@ -1,0 +1,91 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatKey } from '@berth/contracts-accounts';
+import { onTestFinished } from 'vitest';
+import { run } from './run.js';
+
+export const KEY = formatKey(new Uint8Array(32).fill(7));
+export const OTHER_KEY = formatKey(new Uint8Array(32).fill(8));
+
+export interface Seen {
+  readonly method: string;
+  readonly url: string;
+  readonly authorization: string | undefined;
+  readonly body: unknown;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** A real HTTP server that answers what the test says and remembers what it was asked. */
+class Service {
+  readonly seen: Seen[] = [];
+  private readonly server: Server;
+
+  constructor(answer: (seen: Seen) => Answer) {
+    this.server = createServer((request, response) => {
+      void readBody(request).then((body) => {
+        const { method = '', url = '', headers } = request;
+        const seen = { method, url, authorization: headers.authorization, body };
+        this.seen.push(seen);
+        const { status, body: out, headers: extra } = answer(seen);
+        response.writeHead(status, { 'content-type': 'application/json', ...extra });
+        response.end(out === undefined ? undefined : typeof out === 'string' ? out : JSON.stringify(out));
+      });
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+}
+
+const readBody = async (request: IncomingMessage): Promise<unknown> => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString());
+};
+
+export const collect = (isTTY = false) => {
+  const text = { out: '', err: '' };
+  return {
+    text,
+    terminal: {
+      out: { write: (chunk: string) => (text.out += chunk) },
+      err: { write: (chunk: string) => (text.err += chunk), isTTY, columns: 100 },
+    },
+  };
+};
+
+/** A data folder that goes with the test. */
+export const dataFolder = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+};
+
+/** Runs the command against a service that answers so; a key is set unless `env` says otherwise. */
+export const berth = async (
+  argv: string[],
+  options: { answer?: (seen: Seen) => Answer; env?: object; isTTY?: boolean } = {},
+) => {
+  const service = new Service(options.answer ?? (() => ({ status: 500 })));
+  const url = await service.start();
+  onTestFinished(() => service.stop());
+  const { text, terminal } = collect(options.isTTY);
+  const env = { BERTH_URL: `${url}/`, BERTH_API_KEY: KEY, BERTH_DATA: await dataFolder(), ...options.env };
+  const exitCode = await run(argv, env, terminal);
+  return { exitCode, ...text, seen: service.seen };
+};

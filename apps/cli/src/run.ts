@@ -1,0 +1,66 @@
+import { ConfigError, type Env } from '@berth/config';
+import { Command, CommanderError } from 'commander';
+import { ApiClient } from './api-client.js';
+import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { keysCommand } from './commands/keys.command.js';
+import { openapiCommand } from './commands/openapi.command.js';
+import { projectionsCommand } from './commands/projections.command.js';
+import { readCliConfig } from './config.js';
+import type { Terminal } from './terminal.js';
+
+const ENVIRONMENT = `
+Environment:
+  BERTH_URL      where Berth is (default http://localhost:$PORT, or :8080)
+  BERTH_API_KEY  the key to use; without it the file bootstrap-key in BERTH_DATA
+  BERTH_DATA     Berth's data folder (default ./.data)
+
+Exit codes:
+  0  done
+  1  the service refused, or what was asked for failed
+  2  wrong command line or environment; nothing was sent
+  3  the service cannot be reached or cannot serve now
+`;
+
+/** Runs one command line (without node and script) and answers its exit code; never throws. */
+export const run = async (argv: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> => {
+  try {
+    await programFor(env, terminal).parseAsync(argv, { from: 'user' });
+    return EXIT.ok;
+  } catch (error) {
+    return exitCodeOf(error, terminal);
+  }
+};
+
+const programFor = (env: Env, terminal: Terminal): Command => {
+  const api = (): ApiClient => new ApiClient(readCliConfig(env));
+  const program = new Command('berth')
+    .description('Operate a running Berth over HTTP.')
+    .addHelpText('after', ENVIRONMENT);
+  program.addCommand(keysCommand(api, terminal));
+  program.addCommand(projectionsCommand(api, terminal));
+  program.addCommand(openapiCommand(api, terminal));
+  forEachCommand(program, (command) => {
+    command.exitOverride().showHelpAfterError('(--help says more)');
+    command.configureOutput({
+      writeOut: (text) => void terminal.out.write(text),
+      writeErr: (text) => void terminal.err.write(text),
+    });
+  });
+  return program;
+};
+
+const forEachCommand = (command: Command, act: (command: Command) => void): void => {
+  act(command);
+  for (const child of command.commands) forEachCommand(child, act);
+};
+
+const exitCodeOf = (error: unknown, terminal: Terminal): ExitCode => {
+  // Commander has written its own message, or the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof ConfigError) {
+    terminal.err.write(`berth: ${error.message}\n`);
+    return EXIT.usage;
+  }
+  terminal.err.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
+  return error instanceof CliError ? error.exitCode : EXIT.refused;
+};

@@ -1,0 +1,9 @@
+/** Where a command writes: results to `out`, everything meant for the reader only to `err`. */
+export interface Terminal {
+  readonly out: Sink;
+  readonly err: Sink & { readonly isTTY?: boolean; readonly columns?: number };
+}
+
+interface Sink {
+  write(text: string): unknown;
+}
