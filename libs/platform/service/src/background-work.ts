@@ -1,0 +1,51 @@
+import type { Logger } from '@berth/telemetry';
+
+const FIRST_PAUSE_MS = 200;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** Work that goes on as long as the service does: projections, relays, consumers, timers. */
+export class BackgroundWork {
+  private readonly ending = new AbortController();
+  private readonly tasks: Promise<void>[] = [];
+
+  constructor(private readonly log: Logger) {}
+
+  /** Runs `work` until `stop`; when it ends or throws before that, it is begun again after a growing pause. */
+  start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
+    this.tasks.push(this.keepRunning(name, work));
+  }
+
+  /** Asks all work to end and waits until it has. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await Promise.all(this.tasks);
+  }
+
+  private async keepRunning(name: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const { signal } = this.ending;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const begun = Date.now();
+      try {
+        await work(signal);
+      } catch (error) {
+        if (!signal.aborted) this.log.warn({ work: name, err: error }, 'background work failed and begins again');
+      }
+      if (Date.now() - begun > 30_000) pauseMs = FIRST_PAUSE_MS;
+      await pause(pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+    }
+  }
+}
+
+const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, millis);
+    signal.addEventListener('abort', done);
+  });

@@ -1,0 +1,71 @@
+import { ConfigError, type Env, type ServiceEnv } from '@berth/config';
+import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
+
+/** What a started service answers. */
+export interface Stoppable {
+  readonly name: string;
+  stop(): Promise<void>;
+}
+
+/** One service as a process of its own. */
+export interface Main<Config extends ServiceEnv> {
+  readonly name: string;
+  readonly env: Env;
+  /** Throws `ConfigError` when the environment is wrong. */
+  readConfig(env: Env): Config;
+  start(config: Config, log: Logger): Promise<Stoppable>;
+}
+
+/** A service that has not ended by itself so long after SIGTERM is ended. */
+const STOP_DEADLINE_MS = 9_000;
+
+/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 wrong configuration, 1 anything else. */
+export const runMain = async <Config extends ServiceEnv>(main: Main<Config>): Promise<void> => {
+  const config = configOrExit(main);
+  const log = createLogger({ service: main.name, level: config.logLevel });
+  const telemetry = await startTelemetry({
+    service: main.name,
+    ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),
+    ...(config.metricsPort === undefined ? {} : { metricsPort: config.metricsPort }),
+  });
+  try {
+    const service = await main.start(config, log);
+    log.info('started');
+    stopOnSignal(service, telemetry, log);
+  } catch (error) {
+    log.fatal({ err: error }, 'could not start');
+    process.exit(1);
+  }
+};
+
+const configOrExit = <Config extends ServiceEnv>(main: Main<Config>): Config => {
+  try {
+    return main.readConfig(main.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`${main.name}: ${error.message}\n`);
+    process.exit(78);
+  }
+};
+
+const stopOnSignal = (service: Stoppable, telemetry: { stop(): Promise<void> }, log: Logger): void => {
+  let stopping = false;
+  const stop = (signal: string): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    service
+      .stop()
+      .then(() => telemetry.stop())
+      .then(
+        () => process.exit(0),
+        (error: unknown) => {
+          log.error({ err: error }, 'did not stop cleanly');
+          process.exit(1);
+        },
+      );
+  };
+  process.once('SIGTERM', () => stop('SIGTERM'));
+  process.once('SIGINT', () => stop('SIGINT'));
+};
