@@ -1,1 +1,16 @@
-export {};
+export {
+  RevisionConflict,
+  type Appended,
+  type EventData,
+  type EventMetadata,
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionItem,
+} from './event-store.js';
+export { connectEventStore } from './esdb-event-store.js';
+export { eventId } from './event-id.js';
+export { streamName, type EventCodec, type StoredEvent } from './event-codec.js';
+export { CommandHandler, type CommandHandlerOptions, type CommandMeta, type Handled } from './command-handler.js';

@@ -1,0 +1,94 @@
+import { jsonEvent, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
+import { DomainError } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import type { EsdbConnection } from './esdb-connection.js';
+import { isTransient, logUnavailable, mapLogError } from './esdb-errors.js';
+import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
+
+const BUDGET_MS = 4_000;
+const ATTEMPT_MS = 2_500;
+/** How much longer than its deadline a call may stay silent before we stop listening. */
+const GRACE_MS = 200;
+
+/** Where the client says an append ended; not every server says the position. */
+export interface ClientAppended {
+  readonly revision: bigint;
+  readonly position: bigint | undefined;
+}
+
+/**
+ * Appends by a unary call per attempt. Attempts with an unknown outcome are repeated, unchanged, within 4 s: the store
+ * knows events it has by their ids, at the revision after the expected one.
+ */
+export const appendToStream = async (
+  connection: EsdbConnection,
+  stream: string,
+  events: readonly NewEvent[],
+  expected: ExpectedRevision,
+): Promise<ClientAppended> => {
+  const prepared = prepare(events);
+  const giveUpAt = Date.now() + BUDGET_MS;
+  for (let wait = 25; ; wait *= 2) {
+    const remaining = giveUpAt - Date.now();
+    try {
+      return await appendOnce(connection, stream, prepared, expected, Math.min(ATTEMPT_MS, remaining));
+    } catch (error) {
+      if (error instanceof WrongExpectedVersionError) throw toConflict(stream, expected, error);
+      if (error instanceof RevisionConflict) throw error;
+      if (error instanceof StreamDeletedError) throw streamDeleted(error);
+      if (!isTransient(error) || Date.now() + wait >= giveUpAt) throw mapLogError(error);
+      await pause(wait);
+    }
+  }
+};
+
+type PreparedEvent = ReturnType<typeof jsonEvent>;
+
+const prepare = (events: readonly NewEvent[]): PreparedEvent[] => {
+  if (events.length === 0) throw new Error('An append needs at least one event.');
+  return events.map(({ id, type, data, metadata }) => {
+    // The client writes inside a promise executor: what cannot be written as JSON would end the process there.
+    JSON.stringify([data, metadata]);
+    return jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
+  });
+};
+
+const appendOnce = async (
+  { calls, credentials }: EsdbConnection,
+  stream: string,
+  events: PreparedEvent[],
+  expected: ExpectedRevision,
+  timeoutMs: number,
+): Promise<ClientAppended> => {
+  const call = calls.appendToStream(stream, events, {
+    expectedRevision: expected,
+    credentials,
+    deadline: Math.max(1, timeoutMs),
+  });
+  const result = await within(call, timeoutMs + GRACE_MS);
+  // Only when the URL says throwOnAppendFailure=false, where the client's revision means nothing.
+  if (!result.success) throw new RevisionConflict(stream, expected, null);
+  return { revision: result.nextExpectedRevision, position: result.position?.commit };
+};
+
+/** Some failures inside the client never settle its promise. */
+const within = async <T>(call: Promise<T>, millis: number): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(logUnavailable(new Error('The event log did not answer.'))), millis);
+  });
+  try {
+    return await Promise.race([call, timeout]);
+  } finally {
+    clearTimeout(timer);
+    call.catch(() => undefined);
+  }
+};
+
+const toConflict = (stream: string, expected: ExpectedRevision, error: WrongExpectedVersionError): RevisionConflict => {
+  const actual = error.actualVersion;
+  return new RevisionConflict(stream, expected, typeof actual === 'bigint' || actual === 'no_stream' ? actual : null);
+};
+
+const streamDeleted = (cause: unknown): DomainError =>
+  new DomainError('conflict', 'stream_deleted', 'This was deleted for good.', {}, { cause });

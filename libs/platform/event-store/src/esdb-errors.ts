@@ -1,0 +1,42 @@
+import {
+  AccessDeniedError,
+  InvalidArgumentError,
+  isCommandError,
+  MaxAppendSizeExceededError,
+  StreamDeletedError,
+  UnknownError,
+  WrongExpectedVersionError,
+} from '@eventstore/db-client';
+import { DomainError, isDomainError } from '@berth/kernel';
+
+/** gRPC status codes with which a server refuses a call for good. */
+const REFUSALS = new Set([3 /* INVALID_ARGUMENT */, 7 /* PERMISSION_DENIED */, 8 /* RESOURCE_EXHAUSTED */, 12]);
+
+/** The refusal that a caller sees while the log is away. */
+export const logUnavailable = (cause: unknown): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
+
+/** Whether the call may be sent again: the server was away, gave up, or was not heard. */
+export const isTransient = (error: unknown): boolean => {
+  if (isDomainError(error)) return error.kind === 'unavailable';
+  if (!(error instanceof Error)) return false;
+  // Failed discovery and broken channels are plain errors.
+  if (!isCommandError(error)) return !(error instanceof TypeError);
+  if (error instanceof UnknownError) return error.code === undefined || !REFUSALS.has(error.code);
+  return !(
+    error instanceof WrongExpectedVersionError ||
+    error instanceof StreamDeletedError ||
+    error instanceof AccessDeniedError ||
+    error instanceof InvalidArgumentError ||
+    error instanceof MaxAppendSizeExceededError
+  );
+};
+
+/** What the client threw, as a caller of the port may see it. */
+export const mapLogError = (error: unknown): unknown => {
+  if (isDomainError(error)) return error;
+  if (error instanceof MaxAppendSizeExceededError) {
+    return new DomainError('too_large', 'event_too_large', 'Send less at once.', {}, { cause: error });
+  }
+  return isTransient(error) ? logUnavailable(error) : error;
+};

@@ -1,0 +1,94 @@
+import { BACKWARDS, END, FORWARDS, START, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
+import { backoff, pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { appendToStream } from './esdb-append.js';
+import { esdbConnection, type EsdbConnection } from './esdb-connection.js';
+import { mapLogError } from './esdb-errors.js';
+import { collect } from './esdb-read.js';
+import { toRecorded } from './esdb-records.js';
+import { followOnce } from './esdb-subscription.js';
+import type {
+  Appended,
+  EventStore,
+  ExpectedRevision,
+  NewEvent,
+  RecordedEvent,
+  SubscribeOptions,
+  SubscriptionItem,
+} from './event-store.js';
+
+/** Connects on first use. Throws when `url` is no `esdb://` connection string. */
+export const connectEventStore = (options: { url: string; log: Logger }): EventStore =>
+  new EsdbEventStore(esdbConnection(options.url), options.log);
+
+class EsdbEventStore implements EventStore {
+  readonly #closed = new AbortController();
+
+  constructor(
+    private readonly connection: EsdbConnection,
+    private readonly log: Logger,
+  ) {}
+
+  async read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
+    const { calls, credentials } = this.connection;
+    const fromRevision = options.from ?? START;
+    try {
+      const items = await collect(calls.readStream(stream, { direction: FORWARDS, fromRevision, credentials }));
+      return items.flatMap(({ event, commitPosition }) => (event === undefined ? [] : [toRecorded(event, commitPosition)]));
+    } catch (error) {
+      if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return [];
+      throw mapLogError(error);
+    }
+  }
+
+  async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
+    const { revision, position } = await appendToStream(this.connection, stream, events, expected);
+    return { revision, position: position ?? (await this.#positionOf(stream, revision)) };
+  }
+
+  async *subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined> {
+    if (options.categories.length === 0) throw new Error('A subscription needs a category.');
+    const signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    let { from } = options;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        for await (const item of followOnce(this.connection, { ...options, from, signal })) {
+          attempt = 0;
+          if (item.kind === 'event') from = item.event.position;
+          if (item.kind === 'checkpoint') from = item.position;
+          yield item;
+        }
+      } catch (error) {
+        if (attempt === 0) this.log.warn({ err: error }, 'subscription to the event log broke, reconnecting');
+      }
+      await pause(backoff(attempt, 50, 2_000), signal);
+    }
+  }
+
+  async head(): Promise<bigint | null> {
+    const { calls, credentials } = this.connection;
+    try {
+      const read = calls.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, credentials });
+      const [last] = await collect(read);
+      return last?.event?.position.commit ?? last?.commitPosition ?? null;
+    } catch (error) {
+      throw mapLogError(error);
+    }
+  }
+
+  async ping(): Promise<void> {
+    await this.head();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await Promise.all([this.connection.calls.dispose(), this.connection.feeds.dispose()]);
+  }
+
+  /** Some servers do not say where a repeated append stands. */
+  async #positionOf(stream: string, revision: bigint): Promise<bigint> {
+    const [event] = await this.read(stream, { from: revision });
+    if (event === undefined) throw new Error(`${stream} has no event ${revision} that was just appended.`);
+    return event.position;
+  }
+}
