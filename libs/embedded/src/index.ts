@@ -8,3 +8,8 @@ export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-fol
 export { assertPortFree, PortUnavailableError } from './data-folder/ports.js';
 export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
 export type { EmbeddedLog } from './supervision/embedded-log.js';
+export {
+  startEventStoreServer,
+  type EventStoreServer,
+  type EventStoreServerOptions,
+} from './event-store/index.js';

@@ -1,0 +1,162 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { runChild } from './run-child.mjs';
+import { withLock } from './setup-lock.mjs';
+
+// Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
+
+/** The repository's root folder. */
+export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const MODULES = join(ROOT, 'node_modules');
+const MARK = join(MODULES, '.berth-installed');
+const LOCK = join(ROOT, '.berth', 'setup.lock');
+// What the libraries need at least; the npm package "node" brings a newer one.
+const NEEDED = [22, 15];
+
+/** The Node that Berth runs on: the one from the npm package `node`. */
+export const PACKAGED_NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+
+/** A failure whose message is all there is to say. */
+export class SetupError extends Error {}
+
+/**
+ * Installs what is missing and builds what is out of date, then returns the path of the Node to run Berth with.
+ * Quick when there is nothing to do, and safe when several processes do it at once.
+ *
+ * @returns {Promise<string>}
+ */
+export async function ensureReady() {
+  const waiting = () => say('Another process is setting this checkout up, waiting for it ...');
+  return withLock(
+    LOCK,
+    async () => {
+      await install();
+      const node = usableNode();
+      await build(node);
+      return node;
+    },
+    waiting,
+  );
+}
+
+/** The environment for child processes: `node` on their PATH is the Node that Berth runs on. */
+export function environmentWith(node) {
+  return { ...process.env, PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter) };
+}
+
+/** Runs `main` and turns a SetupError into its message and exit code 1. */
+export async function runTool(main) {
+  try {
+    process.exitCode = await main();
+  } catch (error) {
+    console.error(error instanceof SetupError ? `\n${error.message}` : error);
+    process.exitCode = 1;
+  }
+}
+
+export function say(text) {
+  console.log(text);
+}
+
+async function install() {
+  if (isInstalled()) return;
+  say('Installing dependencies (once, about a minute) ...');
+  const since = Date.now();
+  const heartbeat = setInterval(() => say(`  still installing, ${seconds(since)} s`), 15_000);
+  try {
+    const code = await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+    if (code !== 0) throw new SetupError(`"npm ci" failed (exit code ${code}); its message is above.`);
+  } finally {
+    clearInterval(heartbeat);
+  }
+  writeFileSync(MARK, lockHash());
+  say(`Dependencies installed in ${seconds(since)} s.`);
+}
+
+function isInstalled() {
+  const hash = lockHash();
+  if (existsSync(MARK) && readFileSync(MARK, 'utf8') === hash) return true;
+  if (!matchesLockFile()) return false;
+  writeFileSync(MARK, hash);
+  return true;
+}
+
+function lockHash() {
+  const hash = createHash('sha256').update(readFileSync(join(ROOT, 'package-lock.json')));
+  return hash.update(`${process.platform} ${process.arch}`).digest('hex');
+}
+
+/** Whether an installation made by hand is what the lock file asks for; npm notes at its end what it put there. */
+function matchesLockFile() {
+  const wanted = readPackages(join(ROOT, 'package-lock.json'));
+  const present = readPackages(join(MODULES, '.package-lock.json'));
+  if (!wanted || !present) return false;
+  return Object.entries(wanted)
+    .filter(([path]) => path.includes('node_modules/'))
+    .every(([path, { version, integrity, optional }]) => {
+      const found = present[path];
+      return found ? found.version === version && found.integrity === integrity : optional === true;
+    });
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+function runNpm(args) {
+  // Inside an npm script npm says where it lies; its own file avoids the shell that npm.cmd would need.
+  const cli = process.env.npm_execpath;
+  const options = { cwd: ROOT };
+  if (cli?.endsWith('.js')) return runChild(process.execPath, [cli, ...args], options);
+  return runChild('npm', args, { ...options, shell: process.platform === 'win32' });
+}
+
+function usableNode() {
+  for (const node of [PACKAGED_NODE, process.execPath]) {
+    const { stdout, status } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    if (status === 0 && isEnough(stdout)) return node;
+  }
+  throw new SetupError(
+    `Berth needs Node ${NEEDED.join('.')} or newer; this is ${process.version}, and the one from the npm package ` +
+      '"node" does not run here (are install scripts switched off?). Install a newer Node and start again.',
+  );
+}
+
+function isEnough(version) {
+  const [major = 0, minor = 0] = version.replace('v', '').split('.').map(Number);
+  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1]);
+}
+
+async function build(node) {
+  const first = !existsSync(join(ROOT, 'apps', 'standalone', 'dist', '.tsbuildinfo'));
+  if (first) say('Building ...');
+  let output = '';
+  const code = await runChild(node, [join(MODULES, 'typescript', 'bin', 'tsc'), '-b', '--pretty', 'false'], {
+    cwd: ROOT,
+    env: environmentWith(node),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    onChild: (child) => {
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    },
+  });
+  if (code !== 0) throw new SetupError(`The build failed:\n${output.trim()}`);
+}
+
+function seconds(since) {
+  return Math.round((Date.now() - since) / 1000);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await runTool(async () => {
+    await ensureReady();
+    return 0;
+  });
+}

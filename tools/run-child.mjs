@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+// Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
+
+/** The exit code a shell shows for a child that ended with `code` or by `signal`. */
+export function exitCodeOf(code, signal) {
+  return signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1);
+}
+
+/**
+ * Runs a command to its end and resolves with its exit code. SIGTERM, SIGINT and SIGHUP to this process end the child
+ * first (SIGKILL after `graceMs`) and then this process.
+ *
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{graceMs?: number, onChild?: (child: import('node:child_process').ChildProcess) => void}
+ *   & import('node:child_process').SpawnOptions} options
+ * @returns {Promise<number>}
+ */
+export function runChild(command, args, { graceMs = 9000, onChild, ...options } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', ...options });
+    let asked;
+    const end = (signal) => {
+      if (asked) return;
+      asked = signal;
+      // Ctrl-C on a terminal reaches the child by itself, and twice would mean "now".
+      if (!(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal);
+      setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
+    };
+    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
+    for (const signal of signals) process.on(signal, end);
+    const stopWatching = endWhenOrphaned(end);
+    const done = () => {
+      stopWatching();
+      for (const signal of signals) process.removeListener(signal, end);
+    };
+    child.once('error', (error) => {
+      done();
+      reject(error);
+    });
+    child.once('exit', (code, signal) => {
+      done();
+      if (asked) process.exit(signal ? exitCodeOf(null, asked) : (code ?? 1));
+      resolve(exitCodeOf(code, signal));
+    });
+    onChild?.(child);
+  });
+}
+
+/**
+ * Under npm, its end is ours. npm sends SIGTERM to the shell between it and us, and some shells die of it without
+ * passing it on; and nobody passes on a kill -9. Outside npm a parent may end on purpose (nohup, a daemon's start).
+ */
+function endWhenOrphaned(end) {
+  if (!process.env.npm_lifecycle_event) return () => undefined;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid !== parent) end('SIGTERM');
+  }, 300);
+  timer.unref();
+  return () => clearInterval(timer);
+}

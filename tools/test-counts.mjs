@@ -1,0 +1,30 @@
+/**
+ * What vitest's JSON report and exit code come to. A file that could not be loaded counts as one failure, as does an
+ * exit code that no failed test accounts for. Tests that were left out count as failures in a full run; in a run with
+ * a filter of one's own (`filtered`) leaving out is what was asked for.
+ *
+ * @returns {{passed: number, failed: number, notRun: number}}
+ */
+export function countsOf(report, exitCode, filtered) {
+  const passed = report?.numPassedTests ?? 0;
+  const unloadable = (report?.testResults ?? []).filter(
+    ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
+  ).length;
+  const leftOut = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
+  const notRun = filtered ? 0 : leftOut;
+  const failed = (report?.numFailedTests ?? 0) + unloadable + notRun;
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, notRun };
+}
+
+/**
+ * The counts in the last line of the form "N passed, N failed" of what the checks printed. Without such a line they
+ * count as one check, judged by the exit code.
+ *
+ * @returns {{passed: number, failed: number}}
+ */
+export function lastCountLine(output, exitCode) {
+  const line = [...output.matchAll(/(\d+) passed, (\d+) failed/g)].at(-1);
+  if (!line) return exitCode === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+  const failed = Number(line[2]);
+  return { passed: Number(line[1]), failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+}

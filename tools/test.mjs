@@ -1,0 +1,70 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ensureReady, environmentWith, ROOT, runTool, say, SetupError } from './ensure-installed.mjs';
+import { runChild } from './run-child.mjs';
+import { countsOf, lastCountLine } from './test-counts.mjs';
+
+// `npm test`: sets the checkout up where needed, runs the checks and every test, and ends with "N passed, N failed".
+// Arguments go to vitest and leave the checks out: `npm test -- libs/kernel`.
+const given = process.argv.slice(2);
+
+await runTool(async () => {
+  const node = await ensureReady();
+  const checks = given.length === 0 ? await runChecks(node) : { passed: 0, failed: 0 };
+  await ensureBroker(node);
+  const tests = await runTests(node);
+  const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
+  if (tests.notRun > 0) say(`${tests.notRun} tests did not run, which counts as failed.`);
+  say(`\n${passed} passed, ${failed} failed`);
+  return failed === 0 && tests.passed > 0 ? 0 : 1;
+});
+
+async function runChecks(node) {
+  const script = join(ROOT, 'tools', 'checks', 'run.mjs');
+  if (!existsSync(script)) return { passed: 0, failed: 0 };
+  let output = '';
+  const code = await runChild(node, [script], {
+    cwd: ROOT,
+    env: environmentWith(node),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    onChild: (child) =>
+      child.stdout.on('data', (chunk) => {
+        output += chunk;
+        process.stdout.write(chunk);
+      }),
+  });
+  return lastCountLine(output, code);
+}
+
+async function ensureBroker(node) {
+  const library = pathToFileURL(join(ROOT, 'libs', 'embedded', 'dist', 'index.js')).href;
+  const script = `
+    import { ensureNatsServer } from ${JSON.stringify(library)};
+    const log = (context, message) => console.log(message);
+    await ensureNatsServer({ info: log, warn: log, error: log }).catch((error) => {
+      console.error(error.message);
+      process.exitCode = 1;
+    });`;
+  const code = await runChild(node, ['--input-type=module', '-e', script], { cwd: ROOT });
+  if (code !== 0) throw new SetupError('The tests need a nats-server, see above.');
+}
+
+async function runTests(node) {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-test-'));
+  const report = join(folder, 'report.json');
+  try {
+    const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const code = await runChild(node, [vitest, 'run', ...reporters, ...given], {
+      cwd: ROOT,
+      env: environmentWith(node),
+      graceMs: 15_000,
+    });
+    const result = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
+    return countsOf(result, code, given.length > 0);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
