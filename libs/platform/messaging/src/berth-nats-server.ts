@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { metrics, requestContext, withSpan, type Logger } from '@berth/telemetry';
+import { headers as newHeaders, type Msg, type Subscription } from '@nats-io/transport-node';
+import { ServerNats, type MessageHandler } from '@nestjs/microservices';
+import { isObservable, lastValueFrom } from 'rxjs';
+import type { NatsLink } from './nats-link.js';
+import {
+  fillHost,
+  HEADERS,
+  INTERNAL_ERROR,
+  requestIdOf,
+  toEnvelope,
+  traceOf,
+  type ErrorEnvelope,
+  type ReplyPacket,
+  type RequestPacket,
+} from './request-wire.js';
+import { RunningHandlers } from './running-handlers.js';
+
+export interface BerthNatsServerOptions {
+  readonly link: NatsLink;
+  /** The queue group: instances of one service share the work. */
+  readonly queue: string;
+  /** Fills `{host}` in subjects. */
+  readonly host?: string;
+  readonly log: Logger;
+  /** How long `close` lets running handlers go on, in milliseconds; 5,000 unless said otherwise. */
+  readonly drainMs?: number;
+}
+
+const HEADROOM_BYTES = 1_024;
+const FLUSH_WITHIN_MS = 2_000;
+
+const duration = metrics.histogram(
+  'berth_handler_seconds',
+  'Requests handled, by subject and how they ended.',
+  { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
+  ['subject', 'outcome'],
+);
+
+/**
+ * Nest's NATS transport on the service's own link: heartbeats while a handler runs, refusals as one envelope, an
+ * answer to everything that can be answered, and a close that lets handlers finish.
+ */
+export class BerthNatsServer extends ServerNats {
+  readonly #options: BerthNatsServerOptions;
+  readonly #running = new RunningHandlers();
+  readonly #templates = new Map<string, string>();
+  #open: Subscription[] = [];
+
+  constructor(options: BerthNatsServerOptions) {
+    super({ queue: options.queue });
+    this.#options = options;
+  }
+
+  override addHandler(
+    pattern: unknown,
+    handler: MessageHandler,
+    isEventHandler = false,
+    extras: Record<string, unknown> = {},
+  ): void {
+    if (typeof pattern !== 'string') throw new Error('Handlers are declared with @HandleRequest.');
+    const subject = fillHost(pattern, this.#options.host);
+    if (this.messageHandlers.has(subject)) throw new Error(`There are two handlers for ${subject}.`);
+    this.#templates.set(subject, pattern);
+    super.addHandler(subject, handler, isEventHandler, extras);
+  }
+
+  override async listen(callback: (error?: unknown) => void): Promise<void> {
+    try {
+      for (const [subject, handler] of this.messageHandlers) this.#open.push(this.#subscribe(subject, handler));
+      // Without a broker right now the subscriptions are made on reconnect.
+      await Promise.race([this.#options.link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
+      callback();
+    } catch (error) {
+      callback(error);
+    }
+  }
+
+  /** Stops taking requests, lets running handlers answer (bounded). The link stays open: its owner closes it. */
+  override async close(): Promise<void> {
+    const { link, log, drainMs = 5_000 } = this.#options;
+    const open = this.#open;
+    this.#open = [];
+    const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
+    await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
+    if (!(await this.#running.done(drainMs))) log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
+    if (link.connected) await Promise.race([link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
+    this.statusEventEmitter.removeAllListeners();
+  }
+
+  override unwrap<T>(): T {
+    return this.#options.link.connection as T;
+  }
+
+  #subscribe(subject: string, handler: MessageHandler): Subscription {
+    const { link, queue, log } = this.#options;
+    const broadcast = handler.extras?.['broadcast'] === true;
+    return link.connection.subscribe(subject, {
+      ...(broadcast ? {} : { queue }),
+      callback: (error, message) => {
+        if (error !== null) log.error({ err: error, subject }, 'The broker refuses the subscription.');
+        else void this.#take(subject, handler, message);
+      },
+    });
+  }
+
+  async #take(subject: string, handler: MessageHandler, message: Msg): Promise<void> {
+    const packet = readPacket(message);
+    if (packet === undefined) {
+      this.#options.log.warn({ subject, bytes: message.data.length }, 'Refused a malformed packet.');
+      this.#reply(message, { err: MALFORMED, isDisposed: true });
+      return;
+    }
+    const beats = message.headers?.has(HEADERS.heartbeat) === true;
+    const requestId = requestIdOf(message.headers);
+    await requestContext.run({ requestId }, () =>
+      this.#running.run(
+        () => this.#handle(subject, handler, message, packet),
+        beats ? () => this.#beat(message) : undefined,
+      ),
+    );
+  }
+
+  async #handle(subject: string, handler: MessageHandler, message: Msg, packet: RequestPacket): Promise<void> {
+    const template = this.#templates.get(subject) ?? subject;
+    const startedAt = performance.now();
+    let outcome = 'ok';
+    try {
+      const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': subject };
+      const response = await withSpan(
+        `handle ${template}`,
+        { kind: 'server', parent: traceOf(message.headers), attributes },
+        () => invoke(handler, packet.data),
+      );
+      this.#reply(message, { id: packet.id, response, isDisposed: true });
+    } catch (error) {
+      outcome = isDomainError(error) ? error.kind : 'internal';
+      if (outcome === 'internal') this.#options.log.error({ err: error, subject: template }, 'A handler failed.');
+      this.#reply(message, { id: packet.id, err: toEnvelope(error), isDisposed: true });
+    } finally {
+      duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
+    }
+  }
+
+  #beat(message: Msg): void {
+    if (!this.#options.link.connected) return;
+    const headers = newHeaders();
+    headers.set(HEADERS.heartbeat, '1');
+    message.respond(undefined, { headers });
+  }
+
+  #reply(message: Msg, packet: ReplyPacket & { readonly err?: ErrorEnvelope }): void {
+    if (message.reply === undefined || message.reply === '') return;
+    const { link, log } = this.#options;
+    const bytes = Buffer.from(JSON.stringify(packet));
+    const maxBytes = link.connection.info?.max_payload;
+    if (maxBytes !== undefined && bytes.length + HEADROOM_BYTES > maxBytes) {
+      log.error({ subject: message.subject, bytes: bytes.length, maxBytes }, 'An answer is larger than the broker takes.');
+      message.respond(JSON.stringify({ ...(packet.id === undefined ? {} : { id: packet.id }), err: INTERNAL_ERROR, isDisposed: true }));
+      return;
+    }
+    message.respond(bytes);
+  }
+}
+
+const MALFORMED = toEnvelope(
+  new DomainError('invalid', 'invalid_request', 'A request is a JSON object {pattern, data, id} with a text as id.'),
+);
+
+const readPacket = (message: Msg): RequestPacket | undefined => {
+  try {
+    const packet: unknown = message.json();
+    if (typeof packet !== 'object' || packet === null || !('id' in packet) || typeof packet.id !== 'string') return undefined;
+    return { pattern: message.subject, data: 'data' in packet ? packet.data : undefined, id: packet.id };
+  } catch {
+    return undefined;
+  }
+};
+
+const invoke = async (handler: MessageHandler, data: unknown): Promise<unknown> => {
+  const result: unknown = await handler(data);
+  return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
+};
+
+const pause = (ms: number): Promise<void> => sleep(ms, undefined, { ref: false });

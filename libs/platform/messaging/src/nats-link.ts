@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DomainError } from '@berth/kernel';
+import type { Logger } from '@berth/telemetry';
+import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
+import { errors } from '@nats-io/transport-node';
+import { parseNatsUrl } from './nats-address.js';
+
+export interface NatsLinkOptions {
+  /** `nats://user:password@host:port`, see `parseNatsUrl`. */
+  readonly url: string;
+  /** The connection's name as the broker shows it. */
+  readonly name: string;
+  readonly log: Logger;
+  /** How long `open` waits for the broker, in milliseconds; 30,000 unless said otherwise. */
+  readonly openWithinMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+// Two pings unanswered: a frozen broker is noticed within about 3 s.
+const PING_INTERVAL_MS = 1_000;
+const MAX_PINGS_OUT = 2;
+const DIAL_TIMEOUT_MS = 2_000;
+const RECONNECT_WAIT_MS = 200;
+const CLOSE_WITHIN_MS = 2_000;
+
+/** A service's one connection to the broker. Once open it reconnects for ever; subscriptions survive. */
+export class NatsLink {
+  #connected = true;
+  #closed = false;
+  readonly #onDisconnect = new Set<() => void>();
+  readonly #onReconnect = new Set<() => void>();
+
+  private constructor(
+    readonly connection: NatsConnection,
+    private readonly log: Logger,
+  ) {
+    void this.#watch();
+  }
+
+  /**
+   * Waits until the broker answers. DomainError('unavailable', 'service_unavailable') when it does not in time;
+   * refused credentials fail at once.
+   */
+  static async open(options: NatsLinkOptions): Promise<NatsLink> {
+    const deadline = Date.now() + (options.openWithinMs ?? 30_000);
+    for (;;) {
+      options.signal?.throwIfAborted();
+      try {
+        return new NatsLink(await connect(connectionOptions(options)), options.log);
+      } catch (error) {
+        if (error instanceof errors.AuthorizationError) throw new Error('The broker refuses the credentials of NATS_URL.');
+        if (Date.now() >= deadline) {
+          throw new DomainError('unavailable', 'service_unavailable', 'The message broker does not answer.', {}, { cause: error });
+        }
+        options.log.warn({ err: error }, 'The broker does not answer, trying again.');
+        await sleep(RECONNECT_WAIT_MS);
+      }
+    }
+  }
+
+  /** Whether the broker is there right now, as far as is known. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /** Calls `listener` whenever the broker is lost, the link's own close included; answers how to stop that. */
+  onDisconnect(listener: () => void): () => void {
+    this.#onDisconnect.add(listener);
+    return () => this.#onDisconnect.delete(listener);
+  }
+
+  /** Calls `listener` whenever the broker is back, perhaps with an emptied store. */
+  onReconnect(listener: () => void): () => void {
+    this.#onReconnect.add(listener);
+    return () => this.#onReconnect.delete(listener);
+  }
+
+  /** Sends what is buffered (bounded) and closes for good. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#connected) await Promise.race([this.connection.flush().catch(() => undefined), sleep(CLOSE_WITHIN_MS, undefined, { ref: false })]);
+    this.#lost();
+    await this.connection.close();
+  }
+
+  async #watch(): Promise<void> {
+    for await (const status of this.connection.status()) {
+      if (status.type === 'disconnect' || status.type === 'staleConnection' || status.type === 'close') this.#lost();
+      else if (status.type === 'reconnect') this.#back();
+      else if (status.type === 'error') this.log.warn({ err: status.error }, 'The broker reports an error.');
+      else if (status.type === 'slowConsumer') this.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
+    }
+    this.#lost();
+    if (!this.#closed) this.log.fatal('The connection to the broker closed for good.');
+  }
+
+  #lost(): void {
+    if (!this.#connected) return;
+    this.#connected = false;
+    if (!this.#closed) this.log.warn('Lost the broker.');
+    for (const listener of this.#onDisconnect) listener();
+  }
+
+  #back(): void {
+    if (this.#connected || this.#closed) return;
+    this.#connected = true;
+    this.log.info('The broker is back.');
+    for (const listener of this.#onReconnect) listener();
+  }
+}
+
+const connectionOptions = ({ url, name }: NatsLinkOptions): ConnectionOptions => {
+  const { tls, ...address } = parseNatsUrl(url);
+  return {
+    ...address,
+    ...(tls ? { tls: {} } : {}),
+    name,
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: RECONNECT_WAIT_MS,
+    reconnectJitter: 100,
+    pingInterval: PING_INTERVAL_MS,
+    maxPingOut: MAX_PINGS_OUT,
+    timeout: DIAL_TIMEOUT_MS,
+    // Credentials that are changed on the broker first must not end the service.
+    ignoreAuthErrorAbort: true,
+  };
+};

@@ -1,0 +1,27 @@
+import type { Logger } from '@berth/telemetry';
+import type { LoggerService } from '@nestjs/common';
+
+/** Nest's own lines through the service's logger; its start-up chatter as debug. */
+export class NestLogger implements LoggerService {
+  constructor(private readonly target: Logger) {}
+
+  log(message: unknown, ...rest: unknown[]): void {
+    this.target.debug({ nest: rest.at(-1) }, String(message));
+  }
+  debug(message: unknown): void {
+    this.target.debug(String(message));
+  }
+  verbose(message: unknown): void {
+    this.target.trace(String(message));
+  }
+  warn(message: unknown): void {
+    this.target.warn(String(message));
+  }
+  error(message: unknown, ...rest: unknown[]): void {
+    if (message instanceof Error) this.target.error({ err: message }, message.message);
+    else this.target.error({ nest: rest.at(-1) }, String(message));
+  }
+  fatal(message: unknown): void {
+    this.target.fatal(String(message));
+  }
+}

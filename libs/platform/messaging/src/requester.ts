@@ -1,0 +1,177 @@
+import type { RequestDefinition } from '@berth/kernel';
+import { metrics, withSpan } from '@berth/telemetry';
+import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
+import type { NatsLink } from './nats-link.js';
+import { PendingRequests } from './pending-requests.js';
+import { payloadTooLarge, serviceUnavailable, serviceUnreached } from './request-failures.js';
+import { fillHost, fromEnvelope, HEADERS, requestHeaders, type ReplyPacket, type RequestPacket } from './request-wire.js';
+
+export interface RequestOptions {
+  /** Fills `{host}` in the subject. */
+  readonly host?: string;
+  /** Overrides the definition's deadline, in milliseconds. */
+  readonly deadlineMs?: number;
+}
+
+// What a packet's envelope and headers take at most beside the payload.
+const HEADROOM_BYTES = 2_048;
+const RECONNECT_GRACE_MS = 1_000;
+
+const duration = metrics.histogram(
+  'berth_request_seconds',
+  'Requests to other services, by subject and how they ended.',
+  { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
+  ['subject', 'outcome'],
+);
+
+/**
+ * Asks other services over the link, with one reply subscription for all requests. Speaks the packets of Nest's NATS
+ * transport.
+ */
+export class Requester {
+  readonly #inbox = createInbox();
+  readonly #pending = new PendingRequests();
+  readonly #gathering = new Map<string, (reply: ReplyPacket) => void>();
+  #subscription: Subscription | undefined;
+  #sequence = 0;
+
+  constructor(private readonly link: NatsLink) {
+    link.onDisconnect(() => this.#failUnlessBackSoon());
+  }
+
+  /**
+   * Answers what the handler answered; its refusal is thrown as the same DomainError. Nobody listens, the link is
+   * down or the handler's process died: ('unavailable', 'service_unavailable'), see `neverReached`. No answer within
+   * the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker takes: ('too_large', 'payload_too_large').
+   */
+  request<Req, Res>(
+    definition: RequestDefinition<Req, Res>,
+    payload: Req,
+    options: RequestOptions = {},
+  ): Promise<Res> {
+    const subject = fillHost(definition.subject, options.host);
+    return this.#observed(definition.subject, subject, async () => {
+      const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
+      const id = this.#nextId();
+      const data = this.#encode(subject, payload, id);
+      const answer = this.#pending.add(id, deadlineMs);
+      try {
+        this.#publish(subject, data, id, deadlineMs);
+      } catch {
+        this.#pending.fail(id, serviceUnreached());
+      }
+      return (await answer) as Res;
+    });
+  }
+
+  /**
+   * Asks everybody who listens and answers what came within `waitMs`; refusals are left out. For handlers declared
+   * with `broadcast`. Nobody there: `[]`. The link is down: ('unavailable', 'service_unavailable').
+   */
+  requestAll<Req, Res>(
+    definition: RequestDefinition<Req, Res>,
+    payload: Req,
+    options: { readonly waitMs: number },
+  ): Promise<readonly Res[]> {
+    return this.#observed(definition.subject, definition.subject, async () => {
+      const id = this.#nextId();
+      const data = this.#encode(definition.subject, payload, id);
+      const answers: Res[] = [];
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(resolve, options.waitMs);
+        this.#gathering.set(id, (reply) => {
+          if (reply.isDisposed === true && reply.err === undefined) answers.push(reply.response as Res);
+          if (reply.id === undefined) {
+            clearTimeout(timer);
+            resolve();
+          }
+        });
+        try {
+          this.#publish(definition.subject, data, id, options.waitMs);
+        } catch {
+          clearTimeout(timer);
+          reject(serviceUnreached());
+        }
+      }).finally(() => this.#gathering.delete(id));
+      return answers;
+    });
+  }
+
+  async #observed<T>(template: string, subject: string, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    let outcome = 'ok';
+    try {
+      return await withSpan(
+        `request ${template}`,
+        { kind: 'client', attributes: { 'messaging.system': 'nats', 'messaging.destination.name': subject } },
+        work,
+      );
+    } catch (error) {
+      outcome = error instanceof Error && 'kind' in error ? String(error.kind) : 'internal';
+      throw error;
+    } finally {
+      duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
+    }
+  }
+
+  #nextId(): string {
+    this.#sequence = (this.#sequence + 1) % Number.MAX_SAFE_INTEGER;
+    return this.#sequence.toString(36);
+  }
+
+  #encode(subject: string, data: unknown, id: string): Buffer {
+    const bytes = Buffer.from(JSON.stringify({ pattern: subject, data, id } satisfies RequestPacket));
+    const maxBytes = this.link.connection.info?.max_payload;
+    if (maxBytes !== undefined && bytes.length + HEADROOM_BYTES > maxBytes) {
+      throw payloadTooLarge(maxBytes - HEADROOM_BYTES);
+    }
+    return bytes;
+  }
+
+  // A request that is published while the link is down would be sent on reconnect, after its caller was told no.
+  #publish(subject: string, data: Buffer, id: string, deadlineMs: number): void {
+    if (!this.link.connected) throw serviceUnreached();
+    this.#subscription ??= this.link.connection.subscribe(`${this.#inbox}.*`, {
+      callback: (error, message) => (error === null ? this.#onReply(message) : undefined),
+    });
+    this.link.connection.publish(subject, data, {
+      reply: `${this.#inbox}.${id}`,
+      headers: requestHeaders(deadlineMs),
+    });
+  }
+
+  #onReply(message: Msg): void {
+    const id = message.subject.slice(this.#inbox.length + 1);
+    const gather = this.#gathering.get(id);
+    if (message.data.length === 0) {
+      if (message.headers?.code === 503) {
+        gather?.({});
+        this.#pending.fail(id, serviceUnreached());
+      } else if (message.headers?.has(HEADERS.heartbeat) === true) this.#pending.heard(id);
+      return;
+    }
+    const reply = parseReply(message);
+    if (gather !== undefined) gather({ ...reply, id });
+    else if (reply.err !== undefined && reply.err !== null) this.#pending.fail(id, fromEnvelope(reply.err));
+    else if (reply.isDisposed === true) this.#pending.settle(id, reply.response);
+    else this.#pending.heard(id);
+  }
+
+  // Answers are lost with the link, unless it is back before their handlers are done.
+  #failUnlessBackSoon(): void {
+    const timer = setTimeout(() => {
+      if (!this.link.connected) this.#pending.failAll(serviceUnavailable);
+    }, RECONNECT_GRACE_MS);
+    timer.unref();
+  }
+}
+
+const parseReply = (message: Msg): ReplyPacket => {
+  try {
+    const reply: unknown = message.json();
+    if (typeof reply === 'object' && reply !== null) return reply;
+  } catch {
+    // Falls through: an unreadable answer is the far side's fault.
+  }
+  return { err: 'unreadable', isDisposed: true };
+};
