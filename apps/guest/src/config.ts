@@ -1,0 +1,29 @@
+import { isAbsolute } from 'node:path';
+import { GENERATIONS, guestEnv, isGeneration, type Generation } from '@berth/guest-protocol';
+
+/** What a guest must know before anybody has spoken to it. Secrets come later, over the socket. */
+export interface GuestConfig {
+  readonly socket: string;
+  readonly logs: string;
+  readonly journal: string;
+  readonly generation: Generation;
+}
+
+/** Throws naming the variable that is missing or wrong. */
+export const readGuestConfig = (env: Readonly<Record<string, string | undefined>>): GuestConfig => {
+  const path = (name: string): string => {
+    const value = env[name];
+    if (value === undefined || !isAbsolute(value)) throw new Error(`${name} must be an absolute path.`);
+    return value;
+  };
+  const generation = env[guestEnv.generation] ?? 'current';
+  if (!isGeneration(generation)) {
+    throw new Error(`${guestEnv.generation} must be one of ${Object.keys(GENERATIONS).join(', ')}.`);
+  }
+  return {
+    socket: path(guestEnv.socket),
+    logs: path(guestEnv.logs),
+    journal: path(guestEnv.journal),
+    generation,
+  };
+};

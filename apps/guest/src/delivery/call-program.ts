@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { DomainError } from '@berth/kernel';
+import { GUEST_LIMITS, type DeliverToProgram, type ProgramAnswer } from '@berth/guest-protocol';
+import type { Endpoint } from '../program/readiness.js';
+import { readAnswer, readFailure } from './read-answer.js';
+
+/** Nobody took the connection: the message did not reach the program. */
+export class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+}
+
+/**
+ * `POST /chat` to the agent's program (contract §3). Errors: `NotConnected`, upstream `agent_error`,
+ * timeout `agent_timeout`.
+ */
+export const callProgram = async (
+  endpoint: Endpoint,
+  { conversationId, message }: DeliverToProgram,
+  signal: AbortSignal,
+): Promise<ProgramAnswer> => {
+  const body = Buffer.from(JSON.stringify({ message, conversation_id: conversationId }));
+  let connected = false;
+  try {
+    const call = request({
+      ...endpoint,
+      method: 'POST',
+      path: '/chat',
+      // A connection of its own for each chat: a kept one may have died with the program's last life.
+      agent: false,
+      signal,
+      headers: { 'content-type': 'application/json', 'content-length': body.length },
+    });
+    call.on('socket', (socket) => socket.once('connect', () => (connected = true)));
+    call.on('error', () => undefined);
+    call.end(body);
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    const text = await readText(response);
+    const status = response.statusCode ?? 500;
+    if (status < 200 || status > 299) throw agentError(readFailure(status, text));
+    return readAnswer(text);
+  } catch (error) {
+    if (error instanceof DomainError) throw error;
+    if (!connected) throw new NotConnected();
+    if (signal.aborted) throw agentTimeout(true);
+    throw agentError('The agent stopped while it was answering.');
+  }
+};
+
+/** The agent's own failure, in its own words. */
+export const agentError = (message: string): DomainError =>
+  new DomainError('upstream', 'agent_error', message, { handedOver: true });
+
+/** The time for a chat is over. */
+export const agentTimeout = (handedOver: boolean): DomainError =>
+  new DomainError(
+    'timeout',
+    'agent_timeout',
+    handedOver
+      ? 'The agent did not answer in time.'
+      : 'The agent was busy with earlier messages of this conversation; this one was not handed over.',
+    { handedOver },
+  );
+
+const readText = async (response: IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > GUEST_LIMITS.chatResponseBytes)
+      throw agentError('The answer of the agent is larger than 1 MiB.');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+};

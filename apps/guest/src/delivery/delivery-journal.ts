@@ -1,0 +1,139 @@
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, type FileHandle } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { parseRecord, type DeliveryRecord, type Outcome } from './delivery-record.js';
+
+/** What the journal keeps. Beyond `answerChars` the oldest answers go, the fact that they were given stays. */
+export interface JournalBounds {
+  readonly entries: number;
+  readonly keepMs: number;
+  readonly answerChars: number;
+  readonly fileBytes: number;
+}
+
+const DEFAULT_BOUNDS: JournalBounds = {
+  entries: 200_000,
+  keepMs: 48 * 3_600_000,
+  answerChars: 32 * 1024 * 1024,
+  fileBytes: 128 * 1024 * 1024,
+};
+
+interface Entry {
+  readonly at: number;
+  readonly outcome: Outcome | undefined;
+}
+
+/** Which messages were handed to the agent's program, and how that ended. Outlives the guest, lies outside the volume. */
+export class DeliveryJournal {
+  readonly #entries = new Map<string, Entry>();
+  #answerChars = 0;
+  #bytes = 0;
+  #writes: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly path: string,
+    private readonly bounds: JournalBounds,
+    private file: FileHandle,
+  ) {}
+
+  static async open(path: string, bounds: JournalBounds = DEFAULT_BOUNDS): Promise<DeliveryJournal> {
+    const journal = new DeliveryJournal(path, bounds, await open(path, 'a', 0o600));
+    const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
+    for await (const line of lines) {
+      const record = parseRecord(line);
+      if (record !== undefined) journal.#apply(record);
+    }
+    await journal.#rewrite();
+    return journal;
+  }
+
+  /** Whether that message was ever handed over, and its outcome where it is known and still kept. */
+  find(id: string): { readonly outcome: Outcome | undefined } | undefined {
+    return this.#entries.get(id);
+  }
+
+  /** Notes, on the disk before it resolves, that a message is about to be handed over. */
+  async handed(id: string): Promise<void> {
+    await this.#write({ id, at: Date.now(), step: 'handed' }, true);
+  }
+
+  /** Takes the note back: the program was not there. */
+  async released(id: string): Promise<void> {
+    await this.#write({ id, at: Date.now(), step: 'released' }, false);
+  }
+
+  async ended(id: string, outcome: Outcome): Promise<void> {
+    await this.#write({ id, at: Date.now(), step: 'ended', outcome }, false);
+  }
+
+  async close(): Promise<void> {
+    await this.#writes.catch(() => undefined);
+    await this.file.close();
+  }
+
+  #write(record: DeliveryRecord, durable: boolean): Promise<void> {
+    const line = Buffer.from(`${JSON.stringify(record)}\n`);
+    const written = this.#writes
+      .catch(() => undefined)
+      .then(async () => {
+        await this.file.appendFile(line);
+        if (durable) await this.file.datasync();
+        this.#apply(record);
+        this.#bytes += line.length;
+        if (this.#bytes > this.bounds.fileBytes) await this.#rewrite();
+      });
+    this.#writes = written;
+    return written;
+  }
+
+  #apply({ id, at, step, outcome }: DeliveryRecord): void {
+    this.#forget(id);
+    if (step === 'released') return;
+    this.#entries.set(id, { at, outcome });
+    this.#answerChars += size(outcome);
+    this.#keepBounds(at);
+  }
+
+  #keepBounds(now: number): void {
+    for (const [id, { at }] of this.#entries) {
+      if (this.#entries.size <= this.bounds.entries && now - at <= this.bounds.keepMs) break;
+      this.#forget(id);
+    }
+    if (this.#answerChars <= this.bounds.answerChars) return;
+    for (const [id, entry] of this.#entries) {
+      if (this.#answerChars <= this.bounds.answerChars / 2) break;
+      this.#answerChars -= size(entry.outcome);
+      // Setting a key that is there keeps its place in the order.
+      this.#entries.set(id, { at: entry.at, outcome: undefined });
+    }
+  }
+
+  #forget(id: string): void {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#answerChars -= size(entry.outcome);
+    this.#entries.delete(id);
+  }
+
+  async #rewrite(): Promise<void> {
+    const next = `${this.path}.next`;
+    await rm(next, { force: true });
+    const file = await open(next, 'a', 0o600);
+    this.#bytes = 0;
+    for (const [id, { at, outcome }] of this.#entries) {
+      const record: DeliveryRecord = outcome
+        ? { id, at, step: 'ended', outcome }
+        : { id, at, step: 'handed' };
+      const line = Buffer.from(`${JSON.stringify(record)}\n`);
+      await file.appendFile(line);
+      this.#bytes += line.length;
+    }
+    await file.datasync();
+    await rename(next, this.path);
+    await this.file.close();
+    this.file = file;
+  }
+}
+
+const size = (outcome: Outcome | undefined): number =>
+  outcome?.type === 'answered' ? outcome.response.length : (outcome?.message.length ?? 0);

@@ -1,0 +1,45 @@
+import { DomainError } from '@berth/kernel';
+import type { DeliverToProgram, PutEnv, PutProgram, ShutDown } from '@berth/guest-protocol';
+
+// Only the runtime that started this guest reaches its socket, and both come from one release:
+// these checks catch a mismatch of the two, not an enemy.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (body: unknown, check: (fields: Fields) => boolean): Fields => {
+  if (typeof body === 'object' && body !== null && check(body as Fields)) return body as Fields;
+  throw new DomainError('invalid', 'invalid_request', 'The guest does not understand this request.');
+};
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isMap = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.values(value).every(isText);
+
+/** Body of `PUT /v1/program`. */
+export const readProgram = (body: unknown): PutProgram =>
+  fieldsOf(
+    body,
+    ({ agentId, command, cwd, volume, tmp, path, env, token, restart, readyWithinMs }) =>
+      [agentId, cwd, volume, tmp, path, token].every(isText) &&
+      (command === null || (Array.isArray(command) && command.length > 0 && command.every(isText))) &&
+      isMap(env) &&
+      typeof restart === 'object' &&
+      typeof readyWithinMs === 'number',
+  ) as unknown as PutProgram;
+
+/** Body of `PUT /v1/env`. */
+export const readEnvChange = (body: unknown): PutEnv =>
+  fieldsOf(
+    body,
+    ({ env, readyWithinMs }) => isMap(env) && typeof readyWithinMs === 'number',
+  ) as unknown as PutEnv;
+
+/** Body of `POST /v1/deliver`. */
+export const readDelivery = (body: unknown): DeliverToProgram =>
+  fieldsOf(body, ({ deliveryId, conversationId, message }) =>
+    [deliveryId, conversationId, message].every(isText),
+  ) as unknown as DeliverToProgram;
+
+/** Body of `POST /v1/shutdown`. */
+export const readShutDown = (body: unknown): ShutDown =>
+  fieldsOf(body, ({ graceMs }) => typeof graceMs === 'number') as unknown as ShutDown;

@@ -1,0 +1,28 @@
+import { GUEST_LIMITS, GUEST_ROUTES } from '@berth/guest-protocol';
+import type { Guest } from './guest.js';
+import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
+import type { JsonRoute } from './server/json-server.js';
+
+/** The routes of a guest; `onShutDown` ends the process after the answer has left. */
+export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly JsonRoute[] => [
+  { ...GUEST_ROUTES.health, handle: async () => guest.health() },
+  { ...GUEST_ROUTES.program, handle: async ({ body }) => guest.start(readProgram(body)) },
+  { ...GUEST_ROUTES.env, handle: async ({ body }) => guest.replaceEnv(readEnvChange(body)) },
+  { ...GUEST_ROUTES.deliver, handle: async ({ body }) => guest.deliver(readDelivery(body)) },
+  {
+    ...GUEST_ROUTES.events,
+    handle: async ({ query }) =>
+      guest.events.read(
+        Number(query.get('after') ?? 0),
+        Math.min(Number(query.get('waitMs') ?? 0), GUEST_LIMITS.eventsWaitMs),
+      ),
+  },
+  {
+    ...GUEST_ROUTES.shutdown,
+    handle: async ({ body }) => {
+      await guest.shutDown(readShutDown(body).graceMs);
+      setImmediate(onShutDown);
+      return {};
+    },
+  },
+];

@@ -1,0 +1,28 @@
+import type { RestartPolicy } from '@berth/guest-protocol';
+
+const FIRST_BACKOFF_MS = 100;
+const LONGEST_BACKOFF_MS = 5_000;
+
+/** What comes after a death. */
+export type AfterDeath = { readonly giveUp: false; readonly backoffMs: number } | { readonly giveUp: true };
+
+/** Counts a program's deaths and says when it is time to give up. Times in milliseconds of any steady clock. */
+export class DeathCount {
+  #deaths: number[] = [];
+  #everServed = false;
+
+  constructor(private readonly policy: RestartPolicy) {}
+
+  served(): void {
+    this.#everServed = true;
+  }
+
+  died(now: number): AfterDeath {
+    const { maxDeaths, maxEarlyDeaths, windowMs } = this.policy;
+    this.#deaths = [...this.#deaths.filter((at) => now - at < windowMs), now];
+    const limit = this.#everServed ? maxDeaths : maxEarlyDeaths;
+    if (this.#deaths.length >= limit) return { giveUp: true };
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (this.#deaths.length - 1);
+    return { giveUp: false, backoffMs: Math.min(backoffMs, LONGEST_BACKOFF_MS) };
+  }
+}

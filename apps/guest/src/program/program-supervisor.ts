@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DomainError } from '@berth/kernel';
+import type { ProgramState, PutProgram } from '@berth/guest-protocol';
+import type { LogWriter } from '../log/log-writer.js';
+import { DeathCount } from './death-count.js';
+import { freePort } from './free-port.js';
+import { programEnv } from './program-env.js';
+import { ProgramProcess } from './program-process.js';
+import { waitUntilServing, type Endpoint } from './readiness.js';
+
+type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] };
+
+/** What a supervised program is surrounded by. */
+export interface Surroundings {
+  readonly log: LogWriter;
+  readonly apiPort: number;
+  /** Handed down to every process of the agent. */
+  readonly mark: Readonly<Record<string, string>>;
+  /** Called when the program keeps dying and is given up. */
+  readonly onCrashLoop: (message: string) => void;
+}
+
+/** One program kept alive: started, watched, started again when it dies, given up when it keeps dying. */
+export class ProgramSupervisor {
+  #state: ProgramState = 'starting';
+  #endpoint: Endpoint | undefined;
+  #process: ProgramProcess | undefined;
+  readonly #stopping = new AbortController();
+  readonly #firstServed = Promise.withResolvers<void>();
+  #settled = Promise.withResolvers<void>();
+  readonly #over: Promise<void>;
+
+  constructor(
+    private readonly program: Runnable,
+    private readonly around: Surroundings,
+  ) {
+    this.#firstServed.promise.catch(() => undefined);
+    this.#over = this.#keepAlive();
+  }
+
+  get state(): ProgramState {
+    return this.#state;
+  }
+
+  /** Resolves once it has served for the first time. Errors: upstream `agent_start_failed`. */
+  async ready(): Promise<void> {
+    const expired = new AbortController();
+    const { readyWithinMs } = this.program;
+    const late = delay(readyWithinMs, undefined, { signal: expired.signal }).then(() => {
+      throw startFailed(`The agent's program did not answer HTTP on $PORT within ${seconds(readyWithinMs)}.`);
+    });
+    late.catch(() => undefined);
+    try {
+      await Promise.race([this.#firstServed.promise, late]);
+    } finally {
+      expired.abort();
+    }
+  }
+
+  /** Where it serves; waits up to `withinMs` for a program that is coming up. Undefined when it does not. */
+  async endpoint(withinMs: number): Promise<Endpoint | undefined> {
+    const deadline = performance.now() + withinMs;
+    while (this.#endpoint === undefined && (this.#state === 'starting' || this.#state === 'restarting')) {
+      const left = deadline - performance.now();
+      if (left <= 0) return undefined;
+      await Promise.race([this.#settled.promise, delay(left)]);
+    }
+    return this.#endpoint;
+  }
+
+  /** Ends it for good. */
+  async stop(graceMs: number): Promise<void> {
+    this.#enter('stopped');
+    this.#stopping.abort();
+    await this.#process?.end(graceMs);
+    await this.#over;
+  }
+
+  async #keepAlive(): Promise<void> {
+    const deaths = new DeathCount(this.program.restart);
+    while (!this.#stopping.signal.aborted) {
+      const how = await this.#liveOnce(deaths).catch(
+        (error: unknown) => `could not be started (${errorCode(error)})`,
+      );
+      if (this.#stopping.signal.aborted) break;
+      this.around.log.add('system', 'error', `The agent's program ${how}.`);
+      const next = deaths.died(performance.now());
+      if (next.giveUp) return this.#giveUp(how);
+      await delay(next.backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    }
+    this.#firstServed.reject(startFailed("The agent's program was stopped before it served."));
+  }
+
+  /** Runs it once, to its end, and answers how it ended. */
+  async #liveOnce(deaths: DeathCount): Promise<string> {
+    const port = await freePort();
+    if (this.#stopping.signal.aborted) return 'was not started';
+    const env = programEnv(this.program, { program: port, api: this.around.apiPort }, this.around.mark);
+    const process = new ProgramProcess(this.program, env, this.around.log);
+    this.#process = process;
+    const gone = new AbortController();
+    const ended = process.ended.finally(() => gone.abort());
+    const late = AbortSignal.timeout(this.program.readyWithinMs);
+    const endpoint = await waitUntilServing(port, AbortSignal.any([gone.signal, late])).catch(
+      () => undefined,
+    );
+    if (endpoint !== undefined && !gone.signal.aborted && !this.#stopping.signal.aborted) {
+      deaths.served();
+      this.#enter('serving', endpoint);
+      this.#firstServed.resolve();
+    } else if (!gone.signal.aborted && !this.#stopping.signal.aborted) {
+      await process.end(0);
+    }
+    const how = await ended;
+    if (this.#state === 'serving') this.#enter('restarting');
+    return how;
+  }
+
+  #giveUp(how: string): void {
+    const neverServed = this.#state === 'starting';
+    this.#enter('crash_loop');
+    const message = neverServed
+      ? `The agent's program ended again and again before it answered HTTP on $PORT; at last it ${how}.`
+      : `The agent's program keeps dying; at last it ${how}.`;
+    this.around.log.add('system', 'error', message);
+    this.#firstServed.reject(startFailed(message));
+    if (!neverServed) this.around.onCrashLoop(message);
+  }
+
+  #enter(state: ProgramState, endpoint?: Endpoint): void {
+    if (this.#state === 'stopped') return;
+    this.#state = state;
+    this.#endpoint = endpoint;
+    this.#settled.resolve();
+    this.#settled = Promise.withResolvers<void>();
+  }
+}
+
+const startFailed = (message: string): DomainError =>
+  new DomainError('upstream', 'agent_start_failed', message);
+
+const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+
+const seconds = (millis: number): string => `${Math.round(millis / 100) / 10} s`;

@@ -1,0 +1,42 @@
+import { request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** Where the agent's program answers. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A program told to listen on `localhost` may have taken either. */
+const LOOPBACK = ['127.0.0.1', '::1'] as const;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 200;
+const ANSWER_WITHIN_MS = 5_000;
+
+/** Resolves with where the program is found, once it answers HTTP at all on its port; 503 means "not yet". */
+export const waitUntilServing = async (port: number, signal: AbortSignal): Promise<Endpoint> => {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
+    for (const host of LOOPBACK) {
+      if (await answers({ host, port }, signal)) return { host, port };
+    }
+    signal.throwIfAborted();
+    await delay(pauseMs, undefined, { signal });
+  }
+};
+
+const answers = (endpoint: Endpoint, signal: AbortSignal): Promise<boolean> => {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const probe = request({
+    ...endpoint,
+    path: '/health',
+    agent: false,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+  });
+  probe.on('response', (response) => {
+    resolve(response.statusCode !== 503);
+    probe.destroy();
+  });
+  probe.on('error', () => resolve(false));
+  probe.end();
+  return promise;
+};

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+/** The part of Berth's API that is meant for agents. */
+const AGENT_API = /^\/agent\/v1(?:\/|$)/;
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** The way from the agent to Berth's API: a loopback address, so that the agent needs no other network. */
+export class ApiRelay {
+  #gatewayUrl: string | null = null;
+
+  private constructor(
+    private readonly server: Server,
+    readonly port: number,
+  ) {}
+
+  static async open(): Promise<ApiRelay> {
+    const server = createServer();
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('the relay has no port');
+    const relay = new ApiRelay(server, address.port);
+    server.on('request', (request, response) => relay.#pass(request, response));
+    return relay;
+  }
+
+  /** Where requests go from now on; null refuses them. */
+  pointTo(gatewayUrl: string | null): void {
+    this.#gatewayUrl = gatewayUrl;
+  }
+
+  close(): void {
+    this.server.close();
+    this.server.closeAllConnections();
+  }
+
+  #pass(request: IncomingMessage, response: ServerResponse): void {
+    const path = request.url ?? '/';
+    if (!AGENT_API.test(path.split('?')[0] ?? '')) {
+      return refuse(response, 404, 'not_found', 'Only /agent/v1 is reached from inside an agent.');
+    }
+    if (this.#gatewayUrl === null)
+      return refuse(response, 503, 'service_unavailable', 'Berth’s API cannot be reached.');
+    const target = new URL(path, this.#gatewayUrl);
+    const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
+    const onward = send(target, {
+      method: request.method,
+      headers: { ...endToEnd(request.headers), host: target.host },
+    });
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    onward.on('error', () => refuse(response, 503, 'service_unavailable', 'Berth’s API cannot be reached.'));
+    response.on('close', () => onward.destroy());
+    request.on('error', () => onward.destroy());
+    request.pipe(onward);
+  }
+}
+
+const endToEnd = (headers: IncomingMessage['headers']): IncomingMessage['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));
+
+const refuse = (response: ServerResponse, status: number, code: string, message: string): void => {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ detail: { code, message } }));
+};

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { guestEnv } from '@berth/guest-protocol';
+import type { GuestConfig } from './config.js';
+import { DeliveryJournal } from './delivery/delivery-journal.js';
+import { guestRoutes } from './guest.routes.js';
+import { Guest } from './guest.js';
+import { LogWriter } from './log/log-writer.js';
+import { ApiRelay } from './relay/api-relay.js';
+import { createJsonServer } from './server/json-server.js';
+
+const SOCKET_CHECK_MS = 2_000;
+
+/** A guest that listens. */
+export interface RunningGuest {
+  /** Resolves when it was asked to end and has. */
+  readonly ended: Promise<void>;
+  /** Ends the program (TERM, KILL after `graceMs`) and the guest. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Opens a guest on its socket. It has no program until one is put. */
+export const startGuest = async (config: GuestConfig, mark: string | undefined): Promise<RunningGuest> => {
+  const log = new LogWriter(config.logs);
+  const guest = new Guest({
+    generation: config.generation,
+    log,
+    journal: await DeliveryJournal.open(join(config.journal, 'deliveries.jsonl')),
+    relay: await ApiRelay.open(),
+    mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
+  });
+  const ended = Promise.withResolvers<void>();
+  const server = createJsonServer(
+    guestRoutes(guest, () => {
+      server.close();
+      ended.resolve();
+    }),
+  );
+  rmSync(config.socket, { force: true });
+  server.listen(config.socket);
+  await once(server, 'listening');
+  const stop = async (graceMs: number): Promise<void> => {
+    await guest.shutDown(graceMs);
+    server.close();
+    server.closeAllConnections();
+    ended.resolve();
+  };
+  const watch = watchSocket(config.socket, () => void stop(0));
+  void ended.promise.then(() => clearInterval(watch));
+  return { ended: ended.promise, stop };
+};
+
+/** A guest whose socket was taken away can never be spoken to again: it must not live on unseen. */
+const watchSocket = (socket: string, onGone: () => void): NodeJS.Timeout =>
+  setInterval(() => {
+    stat(socket).catch(onGone);
+  }, SOCKET_CHECK_MS).unref();
