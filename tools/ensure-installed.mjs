@@ -68,13 +68,22 @@ async function install() {
   const since = Date.now();
   const heartbeat = setInterval(() => say(`  still installing, ${seconds(since)} s`), 15_000);
   try {
-    const code = await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
-    if (code !== 0) throw new SetupError(`"npm ci" failed (exit code ${code}); its message is above.`);
+    await installDependencies();
   } finally {
     clearInterval(heartbeat);
   }
   writeFileSync(MARK, lockHash());
   say(`Dependencies installed in ${seconds(since)} s.`);
+}
+
+async function installDependencies() {
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  if ((await runNpm(['ci', ...options])) === 0) return;
+  // npm refuses a lock file that names the binaries of fewer platforms than it would itself, which depends on the
+  // registry it asks. A plain install keeps the locked versions and changes neither file.
+  say('"npm ci" refused; installing the locked versions with "npm install" instead ...');
+  const code = await runNpm(['install', '--no-save', ...options]);
+  if (code !== 0) throw new SetupError(`"npm install" failed (exit code ${code}); its message is above.`);
 }
 
 function isInstalled() {

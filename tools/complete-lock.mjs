@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from './ensure-installed.mjs';
+
+// Run by hand after adding a dependency behind a registry mirror that holds only some platforms' binaries: npm then
+// leaves the others out of package-lock.json, and `npm ci` refuses such a file everywhere. Entered here is what the
+// names and the asking package say: version, system, processor. Integrity is known only to the full registry.
+
+const SYSTEMS = { windows: 'win32', win32: 'win32', darwin: 'darwin', linux: 'linux', freebsd: 'freebsd' };
+const MORE_SYSTEMS = { android: 'android', openharmony: 'openharmony' };
+const PROCESSORS = ['arm64', 'x64', 'ia32', 'ppc64', 's390x', 'riscv64', 'arm'];
+
+const file = join(ROOT, 'package-lock.json');
+const lock = JSON.parse(readFileSync(file, 'utf8'));
+let added = 0;
+for (const [path, entry] of Object.entries(lock.packages)) {
+  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+    const platform = platformOf(name);
+    if (!platform || isLocked(path, name)) continue;
+    lock.packages[`node_modules/${name}`] = {
+      version: version.replace(/^[\^~]/, ''),
+      ...(entry.dev ? { dev: true } : {}),
+      optional: true,
+      ...platform,
+    };
+    added += 1;
+  }
+}
+if (added > 0) {
+  const sorted = Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
+  lock.packages = Object.fromEntries(sorted);
+  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+}
+console.log(`${added} platform packages added to package-lock.json`);
+
+function isLocked(from, name) {
+  for (let path = from; ; path = path.slice(0, path.lastIndexOf('node_modules/')).replace(/\/$/, '')) {
+    if (lock.packages[path ? `${path}/node_modules/${name}` : `node_modules/${name}`]) return true;
+    if (!path.includes('node_modules/')) return lock.packages[`node_modules/${name}`] !== undefined;
+  }
+}
+
+function platformOf(name) {
+  const words = name.split('/').at(-1).split('-');
+  const os = words.map((word) => ({ ...SYSTEMS, ...MORE_SYSTEMS })[word]).find(Boolean);
+  if (!os) return undefined;
+  const cpu = PROCESSORS.find((processor) => words.includes(processor));
+  const libc = words.includes('musl') ? 'musl' : words.includes('gnu') ? 'glibc' : undefined;
+  return { os: [os], ...(cpu ? { cpu: [cpu] } : {}), ...(libc ? { libc: [libc] } : {}) };
+}
