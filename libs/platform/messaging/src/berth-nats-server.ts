@@ -128,7 +128,7 @@ export class BerthNatsServer extends ServerNats {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
-      const attributes = { 'messaging.system': 'nats', 'messaging.destination.name': subject };
+      const attributes = { 'messaging.system': 'nats', 'messaging.destination.template': template };
       const response = await withSpan(
         `handle ${template}`,
         { kind: 'server', parent: traceOf(message.headers), attributes },

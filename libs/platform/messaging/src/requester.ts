@@ -49,8 +49,8 @@ export class Requester {
     payload: Req,
     options: RequestOptions = {},
   ): Promise<Res> {
-    const subject = fillHost(definition.subject, options.host);
-    return this.#observed(definition.subject, subject, async () => {
+    return this.#observed(definition.subject, async () => {
+      const subject = fillHost(definition.subject, options.host);
       const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
       const id = this.#nextId();
       const data = this.#encode(subject, payload, id);
@@ -73,7 +73,7 @@ export class Requester {
     payload: Req,
     options: { readonly waitMs: number },
   ): Promise<readonly Res[]> {
-    return this.#observed(definition.subject, definition.subject, async () => {
+    return this.#observed(definition.subject, async () => {
       const id = this.#nextId();
       const data = this.#encode(definition.subject, payload, id);
       const answers: Res[] = [];
@@ -97,13 +97,13 @@ export class Requester {
     });
   }
 
-  async #observed<T>(template: string, subject: string, work: () => Promise<T>): Promise<T> {
+  async #observed<T>(template: string, work: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     let outcome = 'ok';
     try {
       return await withSpan(
         `request ${template}`,
-        { kind: 'client', attributes: { 'messaging.system': 'nats', 'messaging.destination.name': subject } },
+        { kind: 'client', attributes: { 'messaging.system': 'nats', 'messaging.destination.template': template } },
         work,
       );
     } catch (error) {

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.fixture.js';
+
+/** A real nats-server with JetStream on a port of its own, that can be killed, frozen and come back. */
+export class NatsServerFixture {
+  #process: ChildProcess | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly storeDir: string,
+    private readonly extra: readonly string[],
+  ) {}
+
+  static async start(...extra: string[]): Promise<NatsServerFixture> {
+    const server = new NatsServerFixture(await freePort(), await mkdtemp(join(tmpdir(), 'berth-nats-')), extra);
+    await server.resume();
+    return server;
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again on the same port and store. */
+  async resume(): Promise<void> {
+    const args = ['-a', '127.0.0.1', '-p', String(this.port), '-js', '-sd', this.storeDir, ...this.extra];
+    this.#process = spawn('nats-server', args, { stdio: 'ignore' });
+    await eventually(() => reachable(this.port));
+  }
+
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill('SIGKILL');
+    await exited;
+  }
+
+  /** Forgets everything that was stored; only while it is not running. */
+  async wipe(): Promise<void> {
+    await rm(this.storeDir, { recursive: true, force: true });
+  }
+
+  get store(): string {
+    return this.storeDir;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.wipe();
+  }
+}
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+};
+
+const reachable = (port: number): Promise<true> =>
+  new Promise((resolve, reject) => {
+    const socket = connectSocket(port, '127.0.0.1');
+    socket.once('data', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', reject);
+  });

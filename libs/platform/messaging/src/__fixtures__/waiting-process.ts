@@ -1,0 +1,34 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+/** A handler of `cmd.echo.wait.v1` in a process of its own (the built one), to be killed or frozen. */
+export class WaitingProcess {
+  readonly #lines: string[] = [];
+
+  private constructor(private readonly child: ChildProcess) {
+    const { stdout } = child;
+    if (stdout !== null) createInterface(stdout).on('line', (line) => this.#lines.push(line));
+  }
+
+  static start(url: string): WaitingProcess {
+    const program = join(import.meta.dirname, '../../dist/__fixtures__/waiting-process.fixture.js');
+    return new WaitingProcess(spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'] }));
+  }
+
+  said(line: string): boolean {
+    return this.#lines.includes(line);
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child.kill(name);
+  }
+
+  async kill(): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const exited = once(this.child, 'exit');
+    this.child.kill('SIGKILL');
+    await exited;
+  }
+}

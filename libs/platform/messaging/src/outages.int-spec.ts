@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
+import { eventually } from './__fixtures__/eventually.fixture.js';
+import { keepingLogger } from './__fixtures__/lines.fixture.js';
+import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { WaitingProcess } from './__fixtures__/waiting-process.js';
+import { NatsLink, neverReached, Requester, startService } from './index.js';
+
+interface Failed {
+  readonly error: unknown;
+  readonly afterMs: number;
+}
+
+const failing = async (work: Promise<unknown>): Promise<Failed> => {
+  const startedAt = performance.now();
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return { error, afterMs: performance.now() - startedAt };
+};
+
+describe('when something dies', () => {
+  let nats: NatsServerFixture;
+  let link: NatsLink;
+  let requester: Requester;
+  const { log } = keepingLogger();
+  const cleanUps: (() => Promise<void>)[] = [];
+
+  beforeEach(async () => {
+    nats = await NatsServerFixture.start();
+    link = await NatsLink.open({ url: nats.url, name: 'caller', log });
+    requester = new Requester(link);
+    cleanUps.push(() => nats.stop(), () => link.close());
+  });
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  });
+
+  const startProcess = async (): Promise<WaitingProcess> => {
+    const child = WaitingProcess.start(nats.url);
+    cleanUps.push(() => child.kill());
+    await eventually(() => child.said('listening'));
+    return child;
+  };
+
+  const startEcho = async (): Promise<void> => {
+    const own = await NatsLink.open({ url: nats.url, name: 'echo', log });
+    const service = await startService({ name: 'echo', module: echoModule('one'), link: own, host: 'h1', log });
+    cleanUps.push(() => own.close(), () => service.stop());
+  };
+
+  it('a request whose handler is killed fails within 4 s', async () => {
+    const child = await startProcess();
+    const request = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
+    await eventually(() => child.said('handling'));
+    await child.kill();
+    const { error, afterMs } = await request;
+    expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    expect(neverReached(error)).toBe(false);
+    expect(afterMs).toBeLessThan(4_500);
+  });
+
+  it('a request whose handler is frozen after some heartbeats fails 3.5 s later', async () => {
+    const child = await startProcess();
+    let heartbeats = 0;
+    link.connection.subscribe('_INBOX.>', { callback: () => void heartbeats++ });
+    const request = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
+    await eventually(() => heartbeats === 2);
+    const frozenAt = performance.now();
+    child.signal('SIGSTOP');
+    const { error } = await request;
+    expect(error).toMatchObject({ kind: 'unavailable' });
+    const afterMs = performance.now() - frozenAt;
+    expect(afterMs).toBeGreaterThan(3_000);
+    expect(afterMs).toBeLessThan(4_000);
+  });
+
+  it('a lost broker fails requests at once, those in flight within 2 s, and all is well when it is back', async () => {
+    await startEcho();
+    const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
+    await link.connection.flush();
+    await nats.kill();
+    await eventually(() => !link.connected);
+    const refused = await failing(requester.request(echoRequests.echo, { text: '' }));
+    expect(refused.error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    expect(neverReached(refused.error)).toBe(true);
+    expect(refused.afterMs).toBeLessThan(50);
+    const lost = await inFlight;
+    expect(lost.error).toMatchObject({ kind: 'unavailable' });
+    expect(lost.afterMs).toBeLessThan(2_000);
+    await nats.resume();
+    const answer = await eventually(() => requester.request(echoRequests.echo, { text: 'again' }));
+    expect(answer.text).toBe('again');
+  });
+
+  it('a frozen broker is noticed within 4 s, and all is well when it goes on', async () => {
+    await startEcho();
+    nats.freeze();
+    const frozenAt = performance.now();
+    await eventually(() => !link.connected);
+    expect(performance.now() - frozenAt).toBeLessThan(4_000);
+    nats.thaw();
+    await eventually(() => requester.request(echoRequests.echo, { text: '' }));
+  });
+
+  it('a request refused during an outage is not sent when the broker is back', async () => {
+    await startEcho();
+    const heard: string[] = [];
+    await nats.kill();
+    await eventually(() => !link.connected);
+    await failing(requester.request(echoRequests.echo, { text: 'ghost' }));
+    await nats.resume();
+    const listener = await NatsLink.open({ url: nats.url, name: 'listener', log });
+    cleanUps.push(() => listener.close());
+    listener.connection.subscribe('qry.echo.>', { callback: (_error, message) => void heard.push(message.string()) });
+    await listener.connection.flush();
+    await eventually(() => requester.request(echoRequests.echo, { text: 'real' }));
+    expect(heard.some((text) => text.includes('ghost'))).toBe(false);
+  });
+
+  it('a broker that is not there yet is waited for', async () => {
+    await nats.kill();
+    const opening = NatsLink.open({ url: nats.url, name: 'early', log });
+    await nats.resume();
+    const early = await opening;
+    expect(early.connected).toBe(true);
+    await early.close();
+    await nats.kill();
+    await expect(NatsLink.open({ url: nats.url, name: 'late', log, openWithinMs: 300 })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+  });
+});
+
+describe('a broker with credentials', () => {
+  it('takes those of the URL and refuses wrong ones at once, without naming them', async () => {
+    const { log, lines } = keepingLogger();
+    const nats = await NatsServerFixture.start('--user', 'berth', '--pass', 's3cr3t/?@:%');
+    try {
+      const credentials = `berth:${encodeURIComponent('s3cr3t/?@:%')}`;
+      const link = await NatsLink.open({ url: nats.url.replace('//', `//${credentials}@`), name: 'right', log });
+      await link.close();
+      await expect(NatsLink.open({ url: nats.url.replace('//', '//berth:wrong@'), name: 'wrong', log })).rejects.toThrow(
+        'The broker refuses the credentials of NATS_URL.',
+      );
+      expect(lines.join('')).not.toContain('s3cr3t');
+    } finally {
+      await nats.stop();
+    }
+  });
+});

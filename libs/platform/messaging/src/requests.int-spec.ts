@@ -1,0 +1,200 @@
+import { DomainError } from '@berth/kernel';
+import { requestContext } from '@berth/telemetry';
+import { Controller, Module } from '@nestjs/common';
+import { ClientNats } from '@nestjs/microservices';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { firstValueFrom } from 'rxjs';
+import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
+import { keepingLogger } from './__fixtures__/lines.fixture.js';
+import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { HandleRequest, NatsLink, neverReached, Requester, startService, type RunningService } from './index.js';
+
+describe('requests between services', () => {
+  let nats: NatsServerFixture;
+  let link: NatsLink;
+  let requester: Requester;
+  const { log, lines } = keepingLogger();
+  const running: { stop(): Promise<void> }[] = [];
+
+  const serve = async (by: string, host?: string): Promise<RunningService> => {
+    const serviceLink = await NatsLink.open({ url: nats.url, name: by, log });
+    const service = await startService({
+      name: 'echo',
+      module: echoModule(by),
+      link: serviceLink,
+      log,
+      ...(host === undefined ? {} : { host }),
+    });
+    running.push({ stop: async () => service.stop().finally(() => serviceLink.close()) });
+    return service;
+  };
+
+  beforeAll(async () => {
+    nats = await NatsServerFixture.start();
+    link = await NatsLink.open({ url: nats.url, name: 'caller', log });
+    requester = new Requester(link);
+  });
+  afterEach(async () => {
+    await Promise.all(running.splice(0).map((service) => service.stop()));
+  });
+  afterAll(async () => {
+    await link.close();
+    await nats.stop();
+  });
+
+  const failure = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+
+  it('bring the answer, and the request id to the handler', async () => {
+    await serve('one', 'h1');
+    const answer = await requestContext.run({ requestId: 'req-77' }, () => requester.request(echoRequests.echo, { text: 'ü' }));
+    expect(answer).toEqual({ text: 'ü', by: 'one', requestId: 'req-77' });
+  });
+
+  it('answer hundreds at once, each with its own answer', async () => {
+    await serve('one', 'h1');
+    const texts = Array.from({ length: 500 }, (_, index) => String(index));
+    const answers = await Promise.all(texts.map((text) => requester.request(echoRequests.echo, { text })));
+    expect(answers.map(({ text }) => text)).toEqual(texts);
+  });
+
+  it('bring a refusal back as the same DomainError', async () => {
+    await serve('one', 'h1');
+    const error = await failure(requester.request(echoRequests.refuse, null));
+    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toMatchObject({
+      kind: 'conflict',
+      code: 'agent_deploying',
+      message: 'Wait for it.',
+      context: { agentId: 'agt_1', nested: [1, null] },
+    });
+    expect(neverReached(error)).toBe(false);
+  });
+
+  it('say nothing of what broke, and log it with the request id', async () => {
+    await serve('one', 'h1');
+    const error = await requestContext.run({ requestId: 'req-broken' }, () =>
+      failure(requester.request(echoRequests.breakDown, null)),
+    );
+    expect(error).toMatchObject({ kind: 'internal', code: 'internal_error', message: 'Something went wrong on our side.' });
+    expect(JSON.stringify(error)).not.toContain('hunter2');
+    expect(lines.find((line) => line.includes('A handler failed.'))).toContain('"requestId":"req-broken"');
+  });
+
+  it('are refused at once when nobody listens', async () => {
+    const startedAt = Date.now();
+    const error = await failure(requester.request(echoRequests.echo, { text: '' }));
+    expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    expect(neverReached(error)).toBe(true);
+    expect(Date.now() - startedAt).toBeLessThan(500);
+  });
+
+  it('end with their deadline', async () => {
+    await serve('one', 'h1');
+    const error = await failure(requester.request(echoRequests.wait, { ms: 1_000 }, { deadlineMs: 100 }));
+    expect(error).toMatchObject({ kind: 'timeout', code: 'deadline_exceeded' });
+  });
+
+  it('wait longer than the silence limit while heartbeats come', async () => {
+    await serve('one', 'h1');
+    await expect(requester.request(echoRequests.wait, { ms: 5_000 })).resolves.toBe('one');
+  });
+
+  it('are shared by the instances of a service', async () => {
+    await serve('one', 'h1');
+    await serve('two', 'h2');
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => requester.request(echoRequests.echo, { text: '' })),
+    );
+    expect(new Set(answers.map(({ by }) => by))).toEqual(new Set(['one', 'two']));
+    expect(answers).toHaveLength(100);
+  });
+
+  it('reach the host they name, and no other', async () => {
+    await serve('one', 'h1');
+    await serve('two', 'h2');
+    await expect(requester.request(echoRequests.onHost, null, { host: 'h2' })).resolves.toBe('two');
+    await expect(requester.request(echoRequests.onHost, null, { host: 'h1' })).resolves.toBe('one');
+    await expect(failure(requester.request(echoRequests.onHost, null, { host: 'h3' }))).resolves.toMatchObject({
+      kind: 'unavailable',
+    });
+    await expect(failure(requester.request(echoRequests.onHost, null, { host: 'h.>' }))).resolves.toBeInstanceOf(Error);
+    await expect(failure(requester.request(echoRequests.onHost, null))).resolves.toBeInstanceOf(Error);
+  });
+
+  it('reach everybody when they are broadcast', async () => {
+    await serve('one', 'h1');
+    await serve('two', 'h2');
+    const answers = await requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 300 });
+    expect([...answers].sort()).toEqual(['one', 'two']);
+  });
+
+  it('answer an empty list when a broadcast meets nobody', async () => {
+    await expect(requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 5_000 })).resolves.toEqual([]);
+  });
+
+  it('larger than the broker takes are refused before they are sent', async () => {
+    await serve('one', 'h1');
+    const error = await failure(requester.request(echoRequests.echo, { text: 'x'.repeat(1_048_576) }));
+    expect(error).toMatchObject({ kind: 'too_large', code: 'payload_too_large' });
+    expect(neverReached(error)).toBe(true);
+    await expect(requester.request(echoRequests.echo, { text: 'y'.repeat(1_000_000) })).resolves.toMatchObject({ by: 'one' });
+  });
+
+  it('with an answer larger than the broker takes end as an internal error, and the link survives', async () => {
+    await serve('one', 'h1');
+    await expect(failure(requester.request(echoRequests.grow, { bytes: 2_000_000 }))).resolves.toMatchObject({ kind: 'internal' });
+    await expect(requester.request(echoRequests.grow, { bytes: 10 })).resolves.toBe('xxxxxxxxxx');
+  });
+
+  it.each(['', '{', '[]', 'null', '"text"', '{"data":1}', '{"id":7}', '{"id":null,"data":{}}'])(
+    'that are malformed (%s) are answered with an error',
+    async (bytes) => {
+      await serve('one', 'h1');
+      const reply = await link.connection.request('qry.echo.echo.v1', bytes, { timeout: 2_000 });
+      expect(reply.json()).toMatchObject({ err: { kind: 'invalid', code: 'invalid_request' }, isDisposed: true });
+    },
+  );
+
+  it('without a reply subject that are malformed hurt nobody', async () => {
+    await serve('one', 'h1');
+    link.connection.publish('qry.echo.echo.v1', '{');
+    await expect(requester.request(echoRequests.echo, { text: 'on' })).resolves.toMatchObject({ text: 'on' });
+  });
+
+  it('lose none to a service that stops: running handlers finish, later requests go elsewhere', async () => {
+    const first = await serve('one', 'h1');
+    const started = Array.from({ length: 10 }, () => requester.request(echoRequests.wait, { ms: 500 }));
+    await link.connection.flush();
+    const stopped = first.stop();
+    await expect(Promise.all(started)).resolves.toHaveLength(10);
+    await stopped;
+    await expect(failure(requester.request(echoRequests.echo, { text: '' }))).resolves.toMatchObject({ kind: 'unavailable' });
+  });
+
+  it('can come from a plain Nest client, heartbeats spared', async () => {
+    await serve('one', 'h1');
+    const client = new ClientNats({ servers: [nats.url] });
+    try {
+      await expect(firstValueFrom(client.send('cmd.echo.wait.v1', { ms: 2_500 }))).resolves.toBe('one');
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('stop the boot when two handlers answer the same', async () => {
+    @Controller()
+    class Twice {
+      @HandleRequest(echoRequests.refuse)
+      a() {
+        return Promise.resolve();
+      }
+      @HandleRequest(echoRequests.refuse)
+      b() {
+        return Promise.resolve();
+      }
+    }
+    @Module({ controllers: [Twice] })
+    class TwiceModule {}
+    await expect(startService({ name: 'twice', module: TwiceModule, link, log })).rejects.toThrow(/two handlers/);
+  });
+});
