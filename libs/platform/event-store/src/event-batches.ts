@@ -1,0 +1,89 @@
+import type { RecordedEvent, SubscriptionItem } from './event-store.js';
+
+/** What was at hand when somebody asked. */
+export interface EventBatch {
+  readonly events: readonly RecordedEvent[];
+  /** Everything up to here is in this batch or an earlier one; null when it cannot be told. */
+  readonly position: bigint | null;
+  /** The subscription had reached the end of the log. */
+  readonly caughtUp: boolean;
+}
+
+/**
+ * Gathers a subscription's items while the reader is busy: one event at a time when little happens, thousands when
+ * much does, never waiting for more. At most twice `most` items are held. End the subscription by its signal.
+ */
+export async function* batchesOf(
+  items: AsyncIterable<SubscriptionItem>,
+  most: number,
+): AsyncGenerator<EventBatch, void, undefined> {
+  const buffer = new ItemBuffer(most * 2);
+  const pumping = buffer.fillFrom(items);
+  try {
+    for (;;) {
+      const taken = await buffer.take(most);
+      if (taken.length === 0) break;
+      yield toBatch(taken);
+    }
+  } finally {
+    buffer.abandon();
+  }
+  await pumping;
+}
+
+const toBatch = (items: readonly SubscriptionItem[]): EventBatch => {
+  const events: RecordedEvent[] = [];
+  let position: bigint | null = null;
+  let caughtUp = false;
+  for (const item of items) {
+    if (item.kind === 'caughtUp') caughtUp = true;
+    else if (item.kind === 'checkpoint') position = item.position;
+    else {
+      events.push(item.event);
+      position = item.event.position;
+    }
+  }
+  return { events, position, caughtUp };
+};
+
+class ItemBuffer {
+  #items: SubscriptionItem[] = [];
+  #ended = false;
+  #error: unknown;
+  #filled: () => void = () => undefined;
+  #drained: () => void = () => undefined;
+
+  constructor(private readonly capacity: number) {}
+
+  async fillFrom(items: AsyncIterable<SubscriptionItem>): Promise<void> {
+    try {
+      for await (const item of items) {
+        if (this.#ended) return;
+        this.#items.push(item);
+        if (this.#items.length === 1) this.#filled();
+        if (this.#items.length >= this.capacity) await new Promise<void>((resolve) => (this.#drained = resolve));
+      }
+    } catch (error) {
+      this.#error = error;
+    } finally {
+      this.#ended = true;
+      this.#filled();
+    }
+  }
+
+  /** Up to `most` items, at least one; `[]` at the end. */
+  async take(most: number): Promise<readonly SubscriptionItem[]> {
+    if (this.#items.length === 0 && !this.#ended) await new Promise<void>((resolve) => (this.#filled = resolve));
+    if (this.#items.length === 0 && this.#error !== undefined) throw this.#error;
+    const taken = this.#items.slice(0, most);
+    this.#items = this.#items.slice(most);
+    this.#drained();
+    return taken;
+  }
+
+  abandon(): void {
+    this.#ended = true;
+    this.#items = [];
+    this.#drained();
+  }
+}

@@ -1,0 +1,159 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { batchesOf, type EventBatch } from './event-batches.js';
+import type { EventStore } from './event-store.js';
+import { ProgressMeter } from './progress-meter.js';
+import type { Projection, RebuildProgress } from './projection.js';
+import { type Build, type ProjectionTable } from './projection-table.js';
+import { ProjectionWriter } from './projection-writer.js';
+
+/** Most events of one transaction. */
+export const BATCH_SIZE = 2_000;
+
+/** What runner and builder work with. */
+export interface ProjectionParts {
+  readonly store: EventStore;
+  readonly database: Database;
+  readonly projection: Projection;
+  readonly table: ProjectionTable;
+  readonly log: Logger;
+}
+
+/** The batches of a projection's categories after `from`. */
+export const follow = (
+  { store, projection }: ProjectionParts,
+  from: bigint | null,
+  signal: AbortSignal,
+): AsyncGenerator<EventBatch, void, undefined> =>
+  batchesOf(store.subscribe({ from: from ?? 'start', categories: projection.categories, signal }), BATCH_SIZE);
+
+/** Builds tables beside the serving ones and puts them in their place. Hold the build lock while using it. */
+export class ProjectionBuilder {
+  constructor(private readonly parts: ProjectionParts) {}
+
+  /** The first tables ever: they serve at once and fill up. */
+  async createFirst(): Promise<Build> {
+    const { database, projection, table } = this.parts;
+    return database.transaction(async (tx) => {
+      const build = await table.insert(tx, projection.version, 0, 'serving');
+      await projection.dropTables(tx, build.suffix);
+      await projection.createTables(tx, build.suffix);
+      await projection.publish(tx, build.suffix);
+      return build;
+    });
+  }
+
+  /** An unfinished build of this version goes on; all others are dropped. */
+  async resumeOrCreate(): Promise<Build> {
+    const builds = await this.parts.table.builds();
+    const unfinished = builds.find(
+      ({ state, version }) => state === 'building' && version === this.parts.projection.version,
+    );
+    await this.#dropAll(builds.filter((build) => build.state !== 'serving' && build !== unfinished));
+    return unfinished ?? this.#create();
+  }
+
+  /** Drops every unfinished build and begins a new one. */
+  async createAnew(): Promise<Build> {
+    await this.dropLeftovers();
+    return this.#create();
+  }
+
+  /** Drops what does not serve. */
+  async dropLeftovers(): Promise<void> {
+    const builds = await this.parts.table.builds();
+    await this.#dropAll(builds.filter(({ state }) => state !== 'serving'));
+  }
+
+  /** Catches up and switches. Answers the build as it serves then, or null when `signal` aborted before. */
+  async complete(
+    build: Build,
+    onProgress: (progress: RebuildProgress) => void,
+    signal: AbortSignal,
+  ): Promise<Build | null> {
+    const { database, table, projection } = this.parts;
+    const writer = new ProjectionWriter(database, table, projection, build);
+    const caughtUp = await this.#catchUp(writer, onProgress, signal);
+    return caughtUp ? this.#switchTo(writer, signal) : null;
+  }
+
+  async #create(): Promise<Build> {
+    const { database, projection, table } = this.parts;
+    return database.transaction(async (tx) => {
+      const builds = await table.builds(tx);
+      const last = Math.max(-1, ...builds.filter((b) => b.version === projection.version).map(({ build }) => build));
+      const build = await table.insert(tx, projection.version, last + 1, 'building');
+      await projection.dropTables(tx, build.suffix);
+      await projection.createTables(tx, build.suffix);
+      return build;
+    });
+  }
+
+  async #dropAll(builds: readonly Build[]): Promise<void> {
+    const { database, projection, table } = this.parts;
+    for (const build of builds) {
+      await database.transaction(async (tx) => {
+        await projection.dropTables(tx, build.suffix);
+        await table.remove(tx, build);
+      });
+    }
+  }
+
+  async #catchUp(
+    writer: ProjectionWriter,
+    onProgress: (progress: RebuildProgress) => void,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const stop = new AbortController();
+    const meter = new ProgressMeter(writer, (await this.parts.store.head()) ?? 0n);
+    try {
+      for await (const batch of follow(this.parts, writer.position, AbortSignal.any([signal, stop.signal]))) {
+        await writer.write(batch);
+        onProgress(meter.read());
+        if (batch.caughtUp) return true;
+      }
+      return false;
+    } finally {
+      stop.abort();
+    }
+  }
+
+  /** One transaction: the serving tables stand still, what they know more is added, the views move over. */
+  async #switchTo(writer: ProjectionWriter, signal: AbortSignal): Promise<Build | null> {
+    const { database, table, projection, log } = this.parts;
+    const served = await database.transaction(
+      async (tx) => {
+        const old = await table.lockServing(tx);
+        if (!(await this.#addTheRest(tx, writer, signal))) return undefined;
+        if (old !== undefined) await table.setState(tx, old, 'retired');
+        await table.setState(tx, writer.build, 'serving');
+        const serving: Build = { ...writer.build, state: 'serving' };
+        if (old?.position != null && old.position > (serving.position ?? -1n)) {
+          await table.advance(tx, serving, old.position);
+        }
+        await projection.publish(tx, serving.suffix);
+        return serving;
+      },
+      { statementTimeoutMs: 30_000 },
+    );
+    if (served === undefined) return null;
+    log.info({ projection: projection.name, tables: served.suffix }, 'projection switched to new tables');
+    // A reader may still hold the old tables; what cannot be dropped now is dropped at the next start.
+    await this.dropLeftovers().catch((error: unknown) => log.warn({ err: error }, 'old tables are dropped later'));
+    return (await table.serving()) ?? served;
+  }
+
+  /** A new subscription's end of the log lies after everything that the locked serving row has seen. */
+  async #addTheRest(tx: SqlRunner, writer: ProjectionWriter, signal: AbortSignal): Promise<boolean> {
+    const stop = new AbortController();
+    try {
+      for await (const batch of follow(this.parts, writer.position, AbortSignal.any([signal, stop.signal]))) {
+        await writer.writeWithin(tx, batch);
+        if (batch.caughtUp) return true;
+      }
+      return false;
+    } finally {
+      stop.abort();
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { DomainError, isDomainError } from '@berth/kernel';
+import { AdvisoryLock, pause, type Database } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { EventStore } from './event-store.js';
+import { PositionWatch } from './position-watch.js';
+import type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
+import { follow, ProjectionBuilder, type ProjectionParts } from './projection-builder.js';
+import { countAfter } from './projection-lag.js';
+import { CheckpointMoved, ProjectionTable, type Build } from './projection-table.js';
+import { ProjectionWriter } from './projection-writer.js';
+
+/** How often an older version looks whether it is wanted again. */
+const STAND_ASIDE_MS = 5_000;
+
+/**
+ * Keeps one projection's tables as the log says. Any number of processes may run it: one leads (an advisory lock), and
+ * what it writes is fenced by the checkpoint. A higher version than the serving one is built beside it first.
+ */
+export class ProjectionRunner {
+  readonly #parts: ProjectionParts;
+  readonly #builder: ProjectionBuilder;
+  readonly #watch: PositionWatch;
+
+  constructor(options: { store: EventStore; database: Database; projection: Projection; log: Logger }) {
+    const table = new ProjectionTable(options.database, options.projection.name);
+    this.#parts = { ...options, table };
+    this.#builder = new ProjectionBuilder(this.#parts);
+    this.#watch = new PositionWatch(options.database, table, options.projection.version);
+  }
+
+  /** Leads whenever nobody else does, through every failure, until `signal` aborts. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { database, log } = this.#parts;
+    while (!signal.aborted) {
+      await AdvisoryLock.run(database, this.#lockName('projection'), (held) => this.#lead(held), { signal, log });
+      await pause(STAND_ASIDE_MS, signal);
+    }
+  }
+
+  /**
+   * Read your writes, in any process: true as soon as the serving tables contain everything up to `position`, false
+   * after `timeoutMs` or when the tables that serve are of another version and do not move.
+   */
+  waitFor(position: bigint, timeoutMs = 2_000): Promise<boolean> {
+    return this.#watch.reached(position, timeoutMs);
+  }
+
+  /**
+   * Builds the tables anew from the whole log beside the serving ones, which stay live, and switches. Begins from the
+   * start each time; an outage in between is waited out. Throws what `apply` throws, `DomainError('conflict', …)` when
+   * a newer version serves, and ends early, leaving all as it was, when `signal` aborts.
+   */
+  async rebuild(onProgress: (progress: RebuildProgress) => void, signal: AbortSignal): Promise<void> {
+    let mine: Build | undefined;
+    const outcome = await this.#underBuildLock(signal, async (held) => {
+      const { table, projection } = this.#parts;
+      await table.ensure();
+      const serving = await table.serving();
+      if ((serving?.version ?? 0) > projection.version) throw newerServes(projection.name);
+      const begun = mine;
+      const current = (await table.builds()).find((b) => b.suffix === begun?.suffix && b.state === 'building');
+      mine = current ?? (await this.#builder.createAnew());
+      await this.#builder.complete(mine, onProgress, held);
+    });
+    if (outcome !== undefined) throw outcome;
+  }
+
+  /** Throws `DomainError('unavailable', …)` when the log or the database is away. */
+  async status(): Promise<ProjectionStatus> {
+    const { table, store, projection } = this.#parts;
+    await table.ensure();
+    const builds = await table.builds();
+    const serving = builds.find(({ state }) => state === 'serving');
+    const position = serving?.position ?? null;
+    return {
+      name: projection.name,
+      version: serving?.version ?? 0,
+      position,
+      lag: await countAfter(store, projection.categories, position),
+      rebuilding: builds.some(({ state }) => state === 'building'),
+    };
+  }
+
+  async #lead(held: AbortSignal): Promise<void> {
+    await this.#parts.table.ensure();
+    while (!held.aborted) {
+      const serving = await this.#prepare(held);
+      if (serving === undefined) return;
+      await this.#keepLive(serving, held);
+    }
+  }
+
+  /** The build to keep live; undefined when a newer version serves. */
+  async #prepare(held: AbortSignal): Promise<Build | undefined> {
+    const { table, projection, log } = this.#parts;
+    const serving = (await table.serving()) ?? (await this.#builder.createFirst());
+    if (serving.version > projection.version) {
+      log.warn({ projection: projection.name, serving: serving.version }, 'a newer version serves, standing aside');
+      return undefined;
+    }
+    return serving.version === projection.version ? serving : this.#upgrade(held);
+  }
+
+  async #upgrade(held: AbortSignal): Promise<Build | undefined> {
+    const { projection, log } = this.#parts;
+    log.info({ projection: projection.name, version: projection.version }, 'building a new version of the tables');
+    let built: Build | null = null;
+    const failure = await this.#underBuildLock(held, async (lock) => {
+      const serving = await this.#parts.table.serving();
+      // A rebuild elsewhere may have done it meanwhile.
+      if (serving !== undefined && serving.version >= projection.version) built = serving;
+      else built = await this.#builder.complete(await this.#builder.resumeOrCreate(), () => undefined, lock);
+    });
+    if (failure !== undefined) throw failure;
+    return built ?? undefined;
+  }
+
+  async #keepLive(serving: Build, held: AbortSignal): Promise<void> {
+    const { database, table, projection, log } = this.#parts;
+    const writer = new ProjectionWriter(database, table, projection, serving);
+    this.#watch.note(serving);
+    const stop = new AbortController();
+    try {
+      for await (const batch of follow(this.#parts, serving.position, AbortSignal.any([held, stop.signal]))) {
+        await writer.write(batch);
+        this.#watch.note(writer.build);
+      }
+    } catch (error) {
+      if (!(error instanceof CheckpointMoved)) throw error;
+      log.info({ projection: projection.name }, 'other tables serve now, or another leader wrote; starting over');
+    } finally {
+      stop.abort();
+    }
+  }
+
+  /** Runs `work`, again after outages; answers what else it threw. */
+  async #underBuildLock(
+    signal: AbortSignal,
+    work: (held: AbortSignal) => Promise<void>,
+  ): Promise<Error | undefined> {
+    const { database, log } = this.#parts;
+    let failure: Error | undefined;
+    const attempt = async (held: AbortSignal): Promise<void> => {
+      try {
+        await work(held);
+      } catch (error) {
+        if (isDomainError(error, 'unavailable') || error instanceof CheckpointMoved) throw error;
+        failure = error instanceof Error ? error : new Error(String(error));
+      }
+    };
+    await AdvisoryLock.run(database, this.#lockName('projection-build'), attempt, { signal, log });
+    return failure;
+  }
+
+  #lockName(what: string): string {
+    return `${what}:${this.#parts.database.schema}.${this.#parts.projection.name}`;
+  }
+}
+
+const newerServes = (name: string): DomainError =>
+  new DomainError('conflict', 'newer_version_serves', `A newer version of ${name} serves. Use the newer release.`);

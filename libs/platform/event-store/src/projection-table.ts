@@ -1,0 +1,155 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+
+/** `serving`: behind the views; `building`: growing beside them; `retired`: to be dropped. */
+export type BuildState = 'serving' | 'building' | 'retired';
+
+/** One set of tables of a projection. */
+export interface Build {
+  readonly version: number;
+  readonly build: number;
+  readonly suffix: string;
+  /** The log is applied up to here; null: nothing yet. */
+  readonly position: bigint | null;
+  readonly state: BuildState;
+}
+
+/** The checkpoint is not where this writer left it: another one has taken over. */
+export class CheckpointMoved extends Error {
+  override readonly name = 'CheckpointMoved';
+}
+
+interface BuildRow {
+  readonly version: number;
+  readonly build: number;
+  readonly suffix: string;
+  readonly position: string;
+  readonly state: BuildState;
+}
+
+const COLUMNS = 'version, build, suffix, position::text AS position, state';
+
+/** Stands for "nothing yet"; positions of a log begin at 0. */
+const NOTHING = -1n;
+
+const toBuild = ({ position, ...row }: BuildRow): Build => {
+  const value = BigInt(position);
+  return { ...row, position: value === NOTHING ? null : value };
+};
+
+const toColumn = (position: bigint | null): string => (position ?? NOTHING).toString();
+
+/** Suffix of the tables of one build. */
+export const suffixOf = (version: number, build: number): string => (build === 0 ? `v${version}` : `v${version}b${build}`);
+
+/** Channel on which a schema's projections tell how far they are. */
+export const positionChannel = (schema: string): string => `projections:${schema}`;
+
+/** What is told there. */
+export const positionNotice = (name: string, build: Build, position: bigint): string =>
+  `${name} ${build.version} ${build.build} ${position}`;
+
+/** The rows of one projection in its schema's `projections` table. */
+export class ProjectionTable {
+  #ensured: Promise<void> | undefined;
+
+  constructor(
+    private readonly database: Database,
+    readonly name: string,
+  ) {}
+
+  /** Creates the table where it is missing. */
+  ensure(): Promise<void> {
+    this.#ensured ??= this.#create().catch((error: unknown) => {
+      this.#ensured = undefined;
+      throw error;
+    });
+    return this.#ensured;
+  }
+
+  async builds(tx: SqlRunner = this.database): Promise<readonly Build[]> {
+    const sql = `SELECT ${COLUMNS} FROM projections WHERE name = $1 ORDER BY version, build`;
+    return (await tx.query<BuildRow>(sql, [this.name])).map(toBuild);
+  }
+
+  async serving(tx: SqlRunner = this.database): Promise<Build | undefined> {
+    return (await this.builds(tx)).find(({ state }) => state === 'serving');
+  }
+
+  /** Reads the serving row and holds it: nobody can move its checkpoint until `tx` ends. */
+  async lockServing(tx: SqlRunner): Promise<Build | undefined> {
+    const sql = `SELECT ${COLUMNS} FROM projections WHERE name = $1 AND state = 'serving' FOR UPDATE`;
+    const [row] = await tx.query<BuildRow>(sql, [this.name]);
+    return row === undefined ? undefined : toBuild(row);
+  }
+
+  async insert(tx: SqlRunner, version: number, build: number, state: BuildState): Promise<Build> {
+    const row: Build = { version, build, suffix: suffixOf(version, build), position: null, state };
+    await tx.query(
+      'INSERT INTO projections (name, version, build, suffix, position, state) VALUES ($1, $2, $3, $4, $5, $6)',
+      [this.name, version, build, row.suffix, toColumn(null), state],
+    );
+    return row;
+  }
+
+  async setState(tx: SqlRunner, { version, build }: Build, state: BuildState): Promise<void> {
+    await tx.query(
+      'UPDATE projections SET state = $4, updated_at = now() WHERE name = $1 AND version = $2 AND build = $3',
+      [this.name, version, build, state],
+    );
+  }
+
+  async remove(tx: SqlRunner, { version, build }: Build): Promise<void> {
+    await tx.query('DELETE FROM projections WHERE name = $1 AND version = $2 AND build = $3', [
+      this.name,
+      version,
+      build,
+    ]);
+  }
+
+  /**
+   * Moves the checkpoint from `build.position` to `to`; throws `CheckpointMoved` when it is not there any more. Holds
+   * the row until `tx` ends, so that of two writers only one goes on. A serving build tells its listeners on commit.
+   */
+  async advance(tx: SqlRunner, build: Build, to: bigint): Promise<void> {
+    const notice = build.state === 'serving' ? positionNotice(this.name, build, to) : null;
+    const rows = await tx.query(
+      `WITH moved AS (
+         UPDATE projections SET position = $5, updated_at = now()
+         WHERE name = $1 AND version = $2 AND build = $3 AND position = $4 AND state = $6
+         RETURNING 1
+       )
+       SELECT CASE WHEN $8::text IS NULL THEN NULL ELSE pg_notify($7, $8) END FROM moved`,
+      [
+        this.name,
+        build.version,
+        build.build,
+        toColumn(build.position),
+        to.toString(),
+        build.state,
+        positionChannel(this.database.schema),
+        notice,
+      ],
+    );
+    if (rows.length === 0) throw new CheckpointMoved(`Projection ${this.name} ${build.suffix} was moved by another.`);
+  }
+
+  async #create(): Promise<void> {
+    await this.database.transaction(async (tx) => {
+      // CREATE … IF NOT EXISTS fails when two do it at the same time.
+      await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`projections:${this.database.schema}`]);
+      await tx.query(`CREATE TABLE IF NOT EXISTS projections (
+        name text NOT NULL,
+        version integer NOT NULL,
+        build integer NOT NULL,
+        suffix text NOT NULL,
+        position numeric(20) NOT NULL,
+        state text NOT NULL CHECK (state IN ('serving', 'building', 'retired')),
+        updated_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (name, version, build)
+      )`);
+      await tx.query(
+        `CREATE UNIQUE INDEX IF NOT EXISTS projections_one_serves ON projections (name) WHERE state = 'serving'`,
+      );
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+import type { EventBatch } from './event-batches.js';
+import type { RecordedEvent } from './event-store.js';
+import type { Projection } from './projection.js';
+import type { Build, ProjectionTable } from './projection-table.js';
+
+/** A batch of thousands may take longer than a request would wait. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
+/** Positions without events are written at most this often: they only shorten the way after a restart. */
+const BARE_CHECKPOINT_MS = 1_000;
+
+/** Writes batches into one build: rows and checkpoint in one transaction, fenced by the checkpoint itself. */
+export class ProjectionWriter {
+  #build: Build;
+  #writtenAt = 0;
+  #applied = 0;
+
+  constructor(
+    private readonly database: Database,
+    private readonly table: ProjectionTable,
+    private readonly projection: Projection,
+    build: Build,
+  ) {
+    this.#build = build;
+  }
+
+  /** As it stands in the database after the last write. */
+  get build(): Build {
+    return this.#build;
+  }
+
+  get position(): bigint | null {
+    return this.#build.position;
+  }
+
+  /** Events applied by this writer. */
+  get applied(): number {
+    return this.#applied;
+  }
+
+  /** Throws `CheckpointMoved`, with nothing written, when somebody else has written to this build. */
+  async write(batch: EventBatch): Promise<void> {
+    const step = this.#stepOf(batch);
+    if (step === undefined) return;
+    const idle = step.events.length === 0 && !batch.caughtUp;
+    if (idle && Date.now() - this.#writtenAt < BARE_CHECKPOINT_MS) return;
+    await this.database.transaction((tx) => this.#apply(tx, step), { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    this.#advanced(step);
+  }
+
+  /** Writes as a part of `tx`; when that does not commit, this writer must not be used again. */
+  async writeWithin(tx: SqlRunner, batch: EventBatch): Promise<void> {
+    const step = this.#stepOf(batch);
+    if (step === undefined) return;
+    await this.#apply(tx, step);
+    this.#advanced(step);
+  }
+
+  /** Events that are new to this build; a store may deliver one again. */
+  #stepOf({ events, position }: EventBatch): Step | undefined {
+    let reached = this.position ?? -1n;
+    const fresh: RecordedEvent[] = [];
+    for (const event of events) {
+      if (event.position <= reached) continue;
+      fresh.push(event);
+      reached = event.position;
+    }
+    if (position !== null && position > reached) reached = position;
+    return reached === (this.position ?? -1n) ? undefined : { events: fresh, to: reached };
+  }
+
+  async #apply(tx: SqlRunner, { events, to }: Step): Promise<void> {
+    // First the checkpoint: it locks the row, so that a second writer waits here and then finds it moved.
+    await this.table.advance(tx, this.#build, to);
+    if (events.length > 0) await this.projection.apply(tx, this.#build.suffix, events);
+  }
+
+  #advanced({ events, to }: Step): void {
+    this.#build = { ...this.#build, position: to };
+    this.#writtenAt = Date.now();
+    this.#applied += events.length;
+  }
+}
+
+interface Step {
+  readonly events: readonly RecordedEvent[];
+  readonly to: bigint;
+}
