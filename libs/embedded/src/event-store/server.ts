@@ -6,6 +6,7 @@ import { EventLog } from './event-log.js';
 import { addUnsupportedServices, gossipCall, supportedMethodsCall } from './fixed-answers.js';
 import { GroupCommit } from './group-commit.js';
 import { LogWriter } from './log-writer.js';
+import { pipelineResponses } from './pipelined-call.js';
 import { featuresService, gossipService, streamsService } from './protocol.js';
 import { readCall } from './read-call.js';
 import { appendCall, deleteCall, tombstoneCall } from './write-calls.js';
@@ -70,7 +71,10 @@ interface Parts {
 }
 
 function createServer({ log, signal, writes, endpoint }: Parts): Server {
-  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
+  const server = new Server({
+    'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+    interceptors: [pipelineResponses(streamsService.StreamsService.read.path)],
+  });
   server.addService(streamsService.StreamsService, {
     append: appendCall(writes),
     batchAppend: batchAppendCall(writes),
