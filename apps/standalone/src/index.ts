@@ -1,1 +1,2 @@
-export {};
+export { readStandaloneConfig, type StandaloneConfig } from './config.js';
+export { bootstrapKeyFile, startStandalone } from './standalone.js';

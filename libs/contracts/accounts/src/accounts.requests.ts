@@ -55,8 +55,13 @@ export interface ListKeys {
 export const accountsRequests = {
   /** Errors: `unauthenticated`. Looked up in its row every time: a revoke that has answered holds everywhere. */
   authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_000),
+  /**
+   * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
+   * `key_already_minted` with `keyId` when this command has been answered before: the secret is shown once.
+   */
   mintKey: defineRequest<MintKey, MintedKey>('cmd.accounts.mint-key.v1'),
   /** Errors: not_found `key_not_found`. Repeating it is fine. */
   revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1'),
+  /** The newest first, revoked and expired ones too. Errors: invalid `invalid_request` for a bad cursor. */
   listKeys: defineRequest<ListKeys, Page<KeyView>>('qry.accounts.list-keys.v1'),
 };

@@ -1,3 +1,10 @@
+export {
+  ACCOUNTS_EVENTS,
+  type AccountOpenedEvent,
+  type AccountsEventName,
+  type KeyMintedEvent,
+  type KeyRevokedEvent,
+} from './accounts.events.js';
 export { formatKey, isWellFormedKey } from './key-format.js';
 export {
   SCOPES,

@@ -4,6 +4,7 @@ import type { AgentState } from './agent.view.js';
 export interface AgentLifecycleEvent {
   readonly agentId: string;
   readonly accountId: string;
+  /** Said with `created` only. */
   readonly externalUserId: string | null;
   readonly state: AgentState;
   readonly epoch: number;
@@ -14,7 +15,6 @@ export interface AgentLifecycleEvent {
 export const AGENT_EVENTS = [
   'created',
   'started',
-  'woken',
   'fell-asleep',
   'stopped',
   'failed',

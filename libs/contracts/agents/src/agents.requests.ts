@@ -128,6 +128,11 @@ export const agentsRequests = {
   /** Errors: not_found `env_var_not_found`. */
   deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
   reloadEnv: defineRequest<AgentCommand, AgentView>('cmd.agents.reload-env.v1', 65_000),
+  /** Whether the log and the tables behind `agents` answer. */
+  health: defineRequest<Record<string, never>, { readonly eventStore: boolean; readonly postgres: boolean }>(
+    'qry.agents.health.v1',
+    3_000,
+  ),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>('cmd.agents.report-observation.v1'),
   /** Answers the agents the host must end, because the log knows them as gone, stopped or elsewhere. */
   announceHost: defineRequest<AnnounceHost, { readonly remove: readonly string[]; readonly stop: readonly string[] }>(

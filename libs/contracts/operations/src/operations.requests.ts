@@ -23,7 +23,10 @@ export interface ProjectionView {
   /** null while no rebuild runs. */
   readonly rebuilding: RebuildProgress | null;
   /** How the last rebuild since the service's start ended; null without one. */
-  readonly lastRebuild: { readonly outcome: 'completed' | 'failed'; /** ISO 8601 */ readonly at: string } | null;
+  readonly lastRebuild: {
+    readonly outcome: 'completed' | 'failed';
+    /** ISO 8601 */ readonly at: string;
+  } | null;
 }
 
 export interface RebuildProjection {

@@ -1,0 +1,138 @@
+import type { AgentView, GetAgent, ListAgents } from '@berth/contracts-agents';
+import { AGENT_STATES, type AgentState } from '@berth/contracts-agents';
+import { DomainError, type Page } from '@berth/kernel';
+import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import type { AgentRow } from './agent-row.js';
+
+/** The row with what the activity table knows beside it. */
+interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'created_at' | 'updated_at'> {
+  readonly state_changed_at: Date;
+  readonly woken_at: Date;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly last_active_at: Date | null;
+  readonly last_activity_kind: string | null;
+  readonly sleep_at: Date | null;
+}
+
+const SELECT = `
+  SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at
+  FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id`;
+
+/** How often a waiting read looks again. */
+const WAIT_POLL_MS = 50;
+
+/** Reads of agents. A deleted agent is not found from the moment its deletion was accepted. */
+export class AgentListQuery {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** Errors: not_found `agent_not_found`, also for another account's agent. */
+  async get(accountId: string, agentId: string): Promise<AgentView> {
+    const rows = await this.database.query<ShownRow>(`${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`, [
+      agentId,
+      accountId,
+    ]);
+    const row = rows[0];
+    if (row === undefined) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+    return toView(row);
+  }
+
+  /** Answers as soon as the agent is in the state waited for or `failed`, or when the time is over. */
+  async waitFor({ accountId, agentId, wait }: GetAgent): Promise<AgentView> {
+    const end = Date.now() + (wait?.timeoutSeconds ?? 0) * 1000;
+    for (;;) {
+      const agent = await this.get(accountId, agentId);
+      if (wait === null || agent.state === wait.state || agent.state === 'failed' || Date.now() >= end) return agent;
+      await new Promise((resolve) => setTimeout(resolve, Math.min(WAIT_POLL_MS, Math.max(1, end - Date.now()))));
+    }
+  }
+
+  async list(query: ListAgents): Promise<Page<AgentView>> {
+    const { sql, params } = listSql(query);
+    const rows = await this.database.query<ShownRow>(sql, params);
+    const items = rows.slice(0, query.limit).map(toView);
+    const last = items.at(-1);
+    return { items, nextCursor: rows.length > query.limit && last !== undefined ? encodeCursor({ before: last.id }) : null };
+  }
+
+  /** The host that holds the agent's volume. Errors: not_found. */
+  async locate(accountId: string, agentId: string): Promise<string | null> {
+    const rows = await this.database.query<{ host: string | null }>(
+      `SELECT host FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
+      [agentId, accountId],
+    );
+    if (rows[0] === undefined) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+    return rows[0].host;
+  }
+}
+
+const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
+  const params: unknown[] = [query.accountId];
+  const conditions = ['l.account_id = $1', `l.state <> 'deleting'`];
+  const add = (condition: (index: number) => string, value: unknown): void => {
+    params.push(value);
+    conditions.push(condition(params.length));
+  };
+  if (query.externalId !== null) add((n) => `l.external_id = $${n}`, query.externalId);
+  if (query.externalUserId !== null) add((n) => `l.external_user_id = $${n}`, query.externalUserId);
+  if (query.state !== null) add((n) => `l.state = $${n}`, query.state);
+  if (query.name !== null) add((n) => `l.name = $${n}`, query.name);
+  if (query.label !== null) addLabel(query.label, add);
+  if (query.cursor !== null) add((n) => `l.id < $${n}`, cursorId(query.cursor));
+  params.push(query.limit + 1);
+  return { sql: `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT $${params.length}`, params };
+};
+
+const addLabel = (label: string, add: (condition: (index: number) => string, value: unknown) => void): void => {
+  const at = label.indexOf('=');
+  if (at < 0) add((n) => `jsonb_exists(l.labels, $${n})`, label);
+  else add((n) => `l.labels @> $${n}::jsonb`, JSON.stringify({ [label.slice(0, at)]: label.slice(at + 1) }));
+};
+
+const cursorId = (cursor: string): string => {
+  const decoded = decodeCursor<{ before?: unknown } | null>(cursor);
+  if (typeof decoded?.before === 'string') return decoded.before;
+  throw new DomainError('invalid', 'invalid_request', 'The cursor is not one of ours.', {
+    fields: [{ path: 'cursor', message: 'must be a nextCursor of an earlier page' }],
+  });
+};
+
+const isState = (state: string): state is AgentState => AGENT_STATES.some((known) => known === state);
+
+const later = (left: Date, right: Date | null): boolean => right === null || left.getTime() >= right.getTime();
+
+const toView = (row: ShownRow): AgentView => {
+  if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
+  const wokeLast = later(row.woken_at, row.last_active_at);
+  return {
+    id: row.id,
+    name: row.name,
+    templateId: row.template_id,
+    externalId: row.external_id,
+    externalUserId: row.external_user_id,
+    instructions: row.instructions,
+    labels: row.labels,
+    state: row.state,
+    stateReason: row.state_reason,
+    stateChangedAt: row.state_changed_at.toISOString(),
+    lastError: row.last_error,
+    idleTtlSeconds: row.idle_ttl_seconds,
+    sleepDepth: row.sleep_depth,
+    lastActiveAt: (wokeLast ? row.woken_at : (row.last_active_at ?? row.woken_at)).toISOString(),
+    lastActivityKind: wokeLast ? 'start' : (row.last_activity_kind ?? 'start'),
+    sleepAt: row.state === 'running' ? sleepAt(row, wokeLast) : null,
+    nextWakeAt: null,
+    source: row.source,
+    resources: row.resources,
+    guest: row.guest,
+    appUrl: null,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  };
+};
+
+const sleepAt = (row: ShownRow, wokeLast: boolean): string | null => {
+  if (row.idle_ttl_seconds === 0) return null;
+  if (!wokeLast) return row.sleep_at?.toISOString() ?? null;
+  return new Date(row.state_changed_at.getTime() + row.idle_ttl_seconds * 1000).toISOString();
+};

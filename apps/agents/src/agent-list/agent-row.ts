@@ -1,0 +1,94 @@
+import type { AgentEvent, Resources } from '../agent/agent.js';
+
+/** One row of the agent list, columns as in the table. Times are ISO 8601. */
+export interface AgentRow {
+  readonly id: string;
+  readonly account_id: string;
+  readonly name: string;
+  readonly template_id: string;
+  readonly external_id: string | null;
+  readonly external_user_id: string | null;
+  readonly instructions: string | null;
+  readonly labels: { readonly [key: string]: string };
+  readonly state: string;
+  readonly state_reason: string | null;
+  readonly state_changed_at: string;
+  readonly last_error: { readonly code: string; readonly message: string; readonly at: string } | null;
+  readonly idle_ttl_seconds: number;
+  readonly sleep_depth: 'warm' | 'cold' | null;
+  readonly source: { readonly kind: 'template' | 'git' | 'image' };
+  readonly resources: Resources;
+  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+  readonly epoch: number;
+  readonly host: string | null;
+  /** When the transient state is overdue; null in a lasting one. */
+  readonly deadline_at: string | null;
+  /** Set with every state that is activity by itself (starting, waking). */
+  readonly woken_at: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+const CAUSE_REASONS = {
+  deploy: 'deploying',
+  start: 'start_requested',
+  restart: 'restart_requested',
+  wake: 'waking',
+  recover: 'recovering',
+} as const;
+
+/** What one event does to the row; null removes it. Pure. */
+export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
+  if (event.type === 'AgentCreated') return newRow(event.data);
+  if (row === null || event.type === 'AgentDeleted') return null;
+  const changed = { ...row, state_changed_at: event.data.at, updated_at: event.data.at, deadline_at: null, sleep_depth: null };
+  switch (event.type) {
+    case 'AgentStarting': {
+      const { epoch, host, deadline, cause, at } = event.data;
+      const state = cause === 'deploy' ? 'deploying' : 'starting';
+      return { ...changed, state, state_reason: CAUSE_REASONS[cause], epoch, host, deadline_at: deadline, woken_at: at };
+    }
+    case 'AgentStarted':
+      return { ...changed, state: 'running', state_reason: null, guest: event.data.guest };
+    case 'AgentFellAsleep':
+      return { ...changed, state: 'sleeping', state_reason: event.data.reason, sleep_depth: event.data.depth };
+    case 'AgentStopping':
+      return { ...changed, state: 'stopping', state_reason: null, epoch: event.data.epoch, deadline_at: event.data.deadline };
+    case 'AgentStopped':
+      return { ...changed, state: 'stopped', state_reason: 'stop_requested' };
+    case 'AgentFailed': {
+      const { code, message, at } = event.data;
+      return { ...changed, state: 'failed', state_reason: code, last_error: { code, message, at } };
+    }
+    case 'AgentDeletionRequested':
+      return { ...changed, state: 'deleting', state_reason: 'delete_requested' };
+    case 'AgentCreationAbandoned':
+      return null;
+  }
+};
+
+const newRow = ({ agentId, at, ...profile }: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): AgentRow => ({
+  id: agentId,
+  account_id: profile.accountId,
+  name: profile.name,
+  template_id: profile.templateId,
+  external_id: profile.externalId,
+  external_user_id: profile.externalUserId,
+  instructions: profile.instructions,
+  labels: profile.labels,
+  state: 'deploying',
+  state_reason: null,
+  state_changed_at: at,
+  last_error: null,
+  idle_ttl_seconds: profile.idleTtlSeconds,
+  sleep_depth: null,
+  source: { kind: 'template' },
+  resources: profile.resources,
+  guest: { version: '', capabilities: [] },
+  epoch: 0,
+  host: null,
+  deadline_at: null,
+  woken_at: at,
+  created_at: at,
+  updated_at: at,
+});

@@ -1,0 +1,125 @@
+import { runtimeRequests, type StartedAgent } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from './agent.command-handler.js';
+import type { Agent, LiveAgent } from './agent.js';
+import type { StartRecipe } from './start-recipe.js';
+
+/** Nothing is under way any more, or why it could not be carried on. */
+export type DriveResult = { readonly settled: true } | { readonly settled: false; readonly error: unknown };
+
+/**
+ * Carries out what the log says is under way: starts, thaws, stops and removals, each addressed to the
+ * host with the epoch of the decision, so that any process may do it, twice or after a crash.
+ */
+export class AgentLifecycle {
+  private readonly underWay = new Map<string, Promise<DriveResult>>();
+
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly requester: Requester,
+    private readonly recipe: StartRecipe,
+    private readonly log: Logger,
+  ) {}
+
+  /** Drives the agent until nothing is under way, or its host cannot be reached. Calls at the same time are one. */
+  drive(agentId: string): Promise<DriveResult> {
+    const running = this.underWay.get(agentId);
+    if (running !== undefined) return running;
+    const drive = this.driveUntilSettled(agentId).finally(() => this.underWay.delete(agentId));
+    this.underWay.set(agentId, drive);
+    return drive;
+  }
+
+  private async driveUntilSettled(agentId: string): Promise<DriveResult> {
+    try {
+      while (await this.step(await this.agents.load(agentId)));
+      return { settled: true };
+    } catch (error) {
+      // The timers come back to it; the deadline of the state bounds how often.
+      this.log.warn({ agentId, err: error }, 'a transition could not be carried on');
+      return { settled: false, error };
+    }
+  }
+
+  /** Whether there was something to do and it is done. */
+  private async step(agent: Agent): Promise<boolean> {
+    if (agent.status === 'deleting') return await this.remove(agent);
+    if (agent.status !== 'live') return false;
+    switch (agent.life.state) {
+      case 'deploying':
+      case 'starting':
+        return await this.start(agent, agent.life);
+      case 'stopping':
+        return await this.stop(agent);
+      case 'running':
+      case 'stopped':
+      case 'sleeping':
+      case 'failed':
+        return false;
+    }
+  }
+
+  private async start(agent: LiveAgent, life: { readonly thaw: boolean; readonly deadline: string }): Promise<boolean> {
+    const { agentId, epoch } = agent;
+    try {
+      const { guest } = (life.thaw ? await this.thaw(agent) : null) ?? (await this.startCold(agent, life.deadline));
+      await this.agents.handle(agentId, { type: 'ConfirmStarted', epoch, guest, at: now() }, this.origin(agent, 'started'));
+    } catch (error) {
+      if (!isDomainError(error, 'upstream')) throw error;
+      const { code, message } = error;
+      await this.agents.handle(agentId, { type: 'FailTransition', epoch, code, message, at: now() }, this.origin(agent, 'failed'));
+    }
+    return true;
+  }
+
+  /** Null when the host has nothing frozen to thaw any more. */
+  private async thaw(agent: LiveAgent): Promise<StartedAgent | null> {
+    try {
+      const { agentId, epoch } = agent;
+      return await this.requester.request(runtimeRequests.thaw, { agentId, epoch }, toHost(agent));
+    } catch (error) {
+      if (isDomainError(error) && (error.code === 'agent_not_frozen' || error.code === 'agent_not_on_host')) return null;
+      throw error;
+    }
+  }
+
+  private async startCold(agent: LiveAgent, deadline: string): Promise<StartedAgent> {
+    const deadlineMs = Math.max(1_000, Math.min(60_000, Date.parse(deadline) - Date.now()));
+    const request = await this.recipe.of(agent, deadlineMs);
+    return await this.requester.request(runtimeRequests.start, request, toHost(agent));
+  }
+
+  private async stop(agent: LiveAgent): Promise<boolean> {
+    const { agentId, epoch } = agent;
+    if (agent.host !== null) await this.requester.request(runtimeRequests.stop, { agentId, epoch }, toHost(agent));
+    await this.agents.handle(agentId, { type: 'ConfirmStopped', epoch, at: now() }, this.origin(agent, 'stopped'));
+    return true;
+  }
+
+  private async remove(agent: Extract<Agent, { status: 'deleting' }>): Promise<boolean> {
+    const { agentId, accountId } = agent;
+    if (agent.host !== null) await this.requester.request(runtimeRequests.remove, { agentId }, { host: agent.host });
+    await this.recipe.forget(agentId);
+    await this.agents.handle(agentId, { type: 'ConfirmDeleted', at: now() }, systemOrigin(accountId, `${agentId}/deleted`));
+    return true;
+  }
+
+  /** Warm to cold: frees the memory. A wake that comes between has a higher epoch, and the host keeps it. */
+  async cool(agent: LiveAgent): Promise<void> {
+    if (agent.life.state !== 'sleeping' || agent.life.depth !== 'warm' || agent.host === null) return;
+    const { agentId, epoch } = agent;
+    await this.requester.request(runtimeRequests.stop, { agentId, epoch }, { host: agent.host });
+    const command = { type: 'FallAsleep', epoch, depth: 'cold', reason: 'cooled', at: now() } as const;
+    await this.agents.handle(agentId, command, this.origin(agent, 'cooled'));
+  }
+
+  private origin(agent: LiveAgent, what: string): CommandOrigin {
+    return systemOrigin(agent.profile.accountId, `${agent.agentId}/${String(agent.epoch)}/${what}`);
+  }
+}
+
+const toHost = (agent: LiveAgent): { host: string } => ({ host: agent.host ?? '' });
+
+const now = (): string => new Date().toISOString();

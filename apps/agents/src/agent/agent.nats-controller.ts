@@ -1,0 +1,88 @@
+import {
+  agentsRequests,
+  type AgentCommand,
+  type AgentView,
+  type AwakeAgent,
+  type CreateAgent,
+  type EnsureAwake,
+  type GetAgent,
+  type ListAgents,
+  type LocateAgent,
+  type TemplateView,
+  type TransitionResult,
+} from '@berth/contracts-agents';
+import type { Page } from '@berth/kernel';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { AgentListQuery } from '../agent-list/agent-list.query.js';
+import { TemplateCatalogue } from '../templates/template-catalogue.js';
+import { AgentRegistration } from './create-agent.js';
+import { EnsureAwakeHandler } from './ensure-awake.js';
+import { Transitions } from './transitions.js';
+
+@Controller()
+export class AgentNatsController {
+  constructor(
+    private readonly registration: AgentRegistration,
+    private readonly transitions: Transitions,
+    private readonly awake: EnsureAwakeHandler,
+    private readonly query: AgentListQuery,
+    private readonly templates: TemplateCatalogue,
+  ) {}
+
+  @HandleRequest(agentsRequests.create)
+  create(request: CreateAgent): Promise<AgentView> {
+    return this.registration.create(request);
+  }
+
+  @HandleRequest(agentsRequests.delete)
+  async delete(request: AgentCommand): Promise<Record<string, never>> {
+    await this.registration.delete(request);
+    return {};
+  }
+
+  @HandleRequest(agentsRequests.get)
+  get(request: GetAgent): Promise<AgentView> {
+    return this.query.waitFor(request);
+  }
+
+  @HandleRequest(agentsRequests.list)
+  list(request: ListAgents): Promise<Page<AgentView>> {
+    return this.query.list(request);
+  }
+
+  @HandleRequest(agentsRequests.start)
+  start(request: AgentCommand): Promise<TransitionResult> {
+    return this.transitions.start(request);
+  }
+
+  @HandleRequest(agentsRequests.stop)
+  stop(request: AgentCommand): Promise<TransitionResult> {
+    return this.transitions.stop(request);
+  }
+
+  @HandleRequest(agentsRequests.sleep)
+  sleep(request: AgentCommand): Promise<TransitionResult> {
+    return this.transitions.sleep(request);
+  }
+
+  @HandleRequest(agentsRequests.restart)
+  restart(request: AgentCommand): Promise<TransitionResult> {
+    return this.transitions.restart(request);
+  }
+
+  @HandleRequest(agentsRequests.ensureAwake)
+  ensureAwake(request: EnsureAwake): Promise<AwakeAgent> {
+    return this.awake.handle(request);
+  }
+
+  @HandleRequest(agentsRequests.locate)
+  async locate(request: LocateAgent): Promise<{ host: string | null }> {
+    return { host: await this.query.locate(request.accountId, request.agentId) };
+  }
+
+  @HandleRequest(agentsRequests.templates)
+  async listTemplates(): Promise<{ items: readonly TemplateView[] }> {
+    return await Promise.resolve({ items: this.templates.views() });
+  }
+}

@@ -1,0 +1,57 @@
+import type { AwakeAgent, EnsureAwake } from '@berth/contracts-agents';
+import { DomainError, isDomainError } from '@berth/kernel';
+import type { Admission } from './admission.js';
+import type { AgentCommandHandler } from './agent.command-handler.js';
+import type { AgentLifecycle } from './agent-lifecycle.js';
+import type { Agent, LiveAgent } from './agent.js';
+import { stepOf } from '../reservation/reservations.js';
+
+const OVERALL_MS = 62_000;
+/** A host that cannot be reached is given so long to come back before the caller is told. */
+const UNREACHABLE_MS = 2_500;
+const RETRY_MS = 250;
+
+/** Answers where the awake agent is, waking it first when it sleeps. A hundred callers cause one start. */
+export class EnsureAwakeHandler {
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly admission: Admission,
+  ) {}
+
+  /** Errors: see `agentsRequests`; unavailable `agent_unavailable` when it does not come up in time. */
+  async handle(request: EnsureAwake): Promise<AwakeAgent> {
+    const start = Date.now();
+    const end = start + OVERALL_MS;
+    let { refusedEpoch } = request;
+    for (let round = 0; Date.now() < end; round++) {
+      const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
+      if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) return awake(agent);
+      if (agent.life.state === 'sleeping') await this.admission.admitWake(agent, request.kind);
+      const command = { type: 'Wake', refusedEpoch, at: new Date().toISOString() } as const;
+      await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
+      refusedEpoch = null;
+      const driven = await this.lifecycle.drive(request.agentId);
+      if (driven.settled) continue;
+      if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict')) throw tooLate(driven.error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+    throw tooLate();
+  }
+}
+
+const awake = (agent: LiveAgent): AwakeAgent => ({
+  agentId: agent.agentId,
+  host: agent.host ?? '',
+  epoch: agent.epoch,
+  guest: agent.guest,
+});
+
+const tooLate = (cause?: unknown): DomainError =>
+  new DomainError('unavailable', 'agent_unavailable', 'The agent could not be woken; try again.', {}, { cause });
+
+/** Another account's agent is the same 404 as none. */
+export const ofAccount = (agent: Agent, accountId: string): LiveAgent => {
+  if (agent.status === 'live' && agent.profile.accountId === accountId) return agent;
+  throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+};

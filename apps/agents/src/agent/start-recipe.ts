@@ -1,0 +1,42 @@
+import { createHmac } from 'node:crypto';
+import type { StartAgent } from '@berth/contracts-runtime';
+import type { EnvVault } from '../env/env-vault.js';
+import type { LiveAgent } from './agent.js';
+
+/** Puts together what a host needs to start an agent: variables, secrets, token, sizes. */
+export class StartRecipe {
+  constructor(
+    private readonly vault: EnvVault,
+    private readonly tokenSecret: Buffer,
+  ) {}
+
+  async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
+    const { agentId, epoch, profile } = agent;
+    const env = await this.vault.open(agentId);
+    return {
+      agentId,
+      epoch,
+      accountId: profile.accountId,
+      templateId: profile.templateId,
+      source: { kind: 'template' },
+      env: env.values,
+      secretKeys: env.secretKeys,
+      token: this.agentToken(agentId, epoch),
+      instructions: profile.instructions,
+      resources: profile.resources,
+      idleTtlSeconds: profile.idleTtlSeconds,
+      deadlineMs,
+    };
+  }
+
+  /** Nothing of a deleted agent's secrets stays. */
+  async forget(agentId: string): Promise<void> {
+    await this.vault.forget(agentId);
+  }
+
+  /** `BERTH_AGENT_TOKEN`: another one at every start, the same when the same start is asked for twice. */
+  private agentToken(agentId: string, epoch: number): string {
+    const mac = createHmac('sha256', this.tokenSecret).update(`${agentId}\0${String(epoch)}`).digest('base64url');
+    return `at_${agentId.slice(4)}_${String(epoch)}_${mac}`;
+  }
+}

@@ -1,0 +1,89 @@
+import type { AgentCommand as AgentRequest, TransitionResult } from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import type { AgentListQuery } from '../agent-list/agent-list.query.js';
+import type { AgentCommandHandler } from './agent.command-handler.js';
+import type { AgentCommand } from './agent.decider.js';
+import type { AgentLifecycle } from './agent-lifecycle.js';
+import { ofAccount } from './ensure-awake.js';
+import type { LiveAgent } from './agent.js';
+import { stepOf } from '../reservation/reservations.js';
+
+/** Past it a transition is answered 202 with the agent as it is. */
+const SETTLE_MS = 60_000;
+
+export interface TransitionOptions {
+  /** How long explicit sleep keeps the processes frozen before they end; 0 ends them at once. */
+  readonly warmSleepSeconds: number;
+}
+
+/** start, stop, sleep and restart as the owner asks for them. Repeating one that holds already is fine. */
+export class Transitions {
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly requester: Requester,
+    private readonly query: AgentListQuery,
+    private readonly options: TransitionOptions,
+  ) {}
+
+  start(request: AgentRequest): Promise<TransitionResult> {
+    return this.decideAndDrive(request, { type: 'Start', cause: 'start', at: now() });
+  }
+
+  restart(request: AgentRequest): Promise<TransitionResult> {
+    return this.decideAndDrive(request, { type: 'Start', cause: 'restart', at: now() });
+  }
+
+  stop(request: AgentRequest): Promise<TransitionResult> {
+    return this.decideAndDrive(request, { type: 'Stop', target: 'stopped', at: now() });
+  }
+
+  /** Running and warm sleep wanted: freeze. Everything else goes cold by the way of a stop. */
+  async sleep(request: AgentRequest): Promise<TransitionResult> {
+    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
+    if (agent.life.state === 'running' && this.options.warmSleepSeconds > 0 && (await this.freeze(agent, request))) {
+      return { agent: await this.query.get(request.accountId, request.agentId), settled: true };
+    }
+    return await this.decideAndDrive(request, { type: 'Stop', target: 'sleeping', at: now() });
+  }
+
+  /** Whether the matter is settled: frozen, or awake again because a wake met it and won. */
+  private async freeze(agent: LiveAgent, request: AgentRequest): Promise<boolean> {
+    const { agentId, epoch, host } = agent;
+    try {
+      await this.requester.request(runtimeRequests.freeze, { agentId, epoch }, { host: host ?? '' });
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      if (error.code === 'stale_epoch') return true;
+      if (error.code === 'agent_not_on_host') return false;
+      throw error;
+    }
+    const command = { type: 'FallAsleep', epoch, depth: 'warm', reason: 'requested', at: now() } as const;
+    await this.agents.handle(agentId, command, stepOf(request, 'frozen'));
+    return true;
+  }
+
+  private async decideAndDrive(request: AgentRequest, command: AgentCommand): Promise<TransitionResult> {
+    ofAccount(await this.agents.load(request.agentId), request.accountId);
+    await this.agents.handle(request.agentId, command, request);
+    await within(SETTLE_MS, this.lifecycle.drive(request.agentId));
+    const agent = await this.query.get(request.accountId, request.agentId);
+    return { agent, settled: !TRANSIENT.has(agent.state) };
+  }
+}
+
+const TRANSIENT: ReadonlySet<string> = new Set(['deploying', 'starting', 'stopping']);
+
+/** Waits for the work, but no longer than that. */
+const within = async (millis: number, work: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined;
+  const overdue = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, millis);
+  });
+  await Promise.race([work, overdue]);
+  clearTimeout(timer);
+};
+
+const now = (): string => new Date().toISOString();

@@ -1,0 +1,41 @@
+import { readEnv, type Env, type ServiceEnv } from '@berth/config';
+import { parseKeyring, type Keyring } from '@berth/persistence';
+
+export interface AgentsConfig extends ServiceEnv {
+  /** Seconds an agent sleeps warm before it goes cold; 0 goes cold at once. */
+  readonly warmSleepSeconds: number;
+  /** Folders of templates, the shipped ones first. */
+  readonly templateFolders: readonly string[];
+  /** The operator's keys that seal secrets at rest. */
+  readonly keyring: Keyring;
+}
+
+/**
+ * NATS_URL, EVENTSTORE_URL, DATABASE_URL, BERTH_WARM_SLEEP_SECONDS (300), BERTH_SHIPPED_TEMPLATES_DIR,
+ * BERTH_TEMPLATES_DIR, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first). Throws `ConfigError` naming
+ * every bad variable.
+ */
+export const readAgentsConfig = (env: Env): AgentsConfig => {
+  const reader = readEnv(env);
+  const shipped = reader.path('BERTH_SHIPPED_TEMPLATES_DIR', 'infra/templates');
+  const own = reader.optional('BERTH_TEMPLATES_DIR');
+  const config = {
+    ...reader.serviceEnv(),
+    warmSleepSeconds: reader.integer('BERTH_WARM_SLEEP_SECONDS', { default: 300, max: 86_400 }),
+    templateFolders: own === undefined ? [shipped] : [shipped, own],
+    keyring: keyring(reader.string('BERTH_SECRET_KEY'), (what) => reader.problem('BERTH_SECRET_KEY', what)),
+  };
+  return reader.done(config);
+};
+
+const NO_KEYS: Keyring = { current: '', keys: new Map() };
+
+const keyring = (text: string, complain: (what: string) => void): Keyring => {
+  if (text === '') return NO_KEYS;
+  try {
+    return parseKeyring(text);
+  } catch {
+    complain('must be id:base64key pairs of 32 byte keys, the current one first');
+    return NO_KEYS;
+  }
+};

@@ -1,0 +1,42 @@
+import type { EventCodec } from '@berth/event-store';
+import type { Decider } from '@berth/kernel';
+
+/** Who changed which variable when; values stand in the vault alone. */
+export type EnvEvent =
+  | { readonly type: 'EnvVarSet'; readonly data: { readonly agentId: string; readonly key: string; readonly isSecret: boolean; readonly at: string } }
+  | { readonly type: 'EnvVarRemoved'; readonly data: { readonly agentId: string; readonly key: string; readonly at: string } };
+
+export type EnvCommand =
+  | { readonly type: 'Set'; readonly agentId: string; readonly key: string; readonly isSecret: boolean; readonly at: string }
+  | { readonly type: 'Remove'; readonly agentId: string; readonly key: string; readonly at: string };
+
+export type AgentEnv = { readonly keys: ReadonlySet<string> };
+
+export const envDecider: Decider<AgentEnv, EnvCommand, EnvEvent> = {
+  initial: { keys: new Set() },
+  decide: (command) => {
+    const { agentId, key, at } = command;
+    return command.type === 'Set'
+      ? [{ type: 'EnvVarSet', data: { agentId, key, isSecret: command.isSecret, at } }]
+      : [{ type: 'EnvVarRemoved', data: { agentId, key, at } }];
+  },
+  evolve: (state, event) => {
+    const keys = new Set(state.keys);
+    if (event.type === 'EnvVarSet') keys.add(event.data.key);
+    else keys.delete(event.data.key);
+    return { keys };
+  },
+};
+
+const isEnvEvent = (stored: { readonly type: string }): stored is EnvEvent =>
+  stored.type === 'EnvVarSet' || stored.type === 'EnvVarRemoved';
+
+/** Streams `agentEnv-agt_…`. */
+export const envCodec: EventCodec<EnvEvent> = {
+  category: 'agentEnv',
+  toStored: (event) => ({ type: event.type, data: { ...event.data } }),
+  fromStored: (stored) => {
+    if (!isEnvEvent(stored)) throw new Error(`An env stream holds an event of unknown type ${stored.type}.`);
+    return stored;
+  },
+};

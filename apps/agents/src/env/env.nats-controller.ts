@@ -1,0 +1,38 @@
+import {
+  agentsRequests,
+  type AgentCommand,
+  type AgentView,
+  type DeleteEnvVar,
+  type EnvVarView,
+  type LocateAgent,
+  type SetEnvVar,
+} from '@berth/contracts-agents';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { EnvCommandHandler } from './env.command-handler.js';
+
+@Controller()
+export class EnvNatsController {
+  constructor(private readonly env: EnvCommandHandler) {}
+
+  @HandleRequest(agentsRequests.listEnv)
+  async list(request: LocateAgent): Promise<{ items: readonly EnvVarView[] }> {
+    return { items: await this.env.list(request) };
+  }
+
+  @HandleRequest(agentsRequests.setEnv)
+  set(request: SetEnvVar): Promise<EnvVarView> {
+    return this.env.set(request);
+  }
+
+  @HandleRequest(agentsRequests.deleteEnv)
+  async remove(request: DeleteEnvVar): Promise<Record<string, never>> {
+    await this.env.remove(request);
+    return {};
+  }
+
+  @HandleRequest(agentsRequests.reloadEnv)
+  reload(request: AgentCommand): Promise<AgentView> {
+    return this.env.reload(request);
+  }
+}

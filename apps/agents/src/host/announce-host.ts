@@ -1,0 +1,84 @@
+import type { AnnounceHost, ObservedAgent } from '@berth/contracts-agents';
+import type { SqlRunner } from '@berth/persistence';
+import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from '../agent/agent.command-handler.js';
+import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import type { LiveAgent } from '../agent/agent.js';
+import type { HostDirectory } from './host-directory.js';
+
+/** A listing may have been made a moment before a start: what changed so lately is left for the next one. */
+const YOUNG_MS = 15_000;
+
+interface HostedRow {
+  readonly id: string;
+  readonly state: string;
+  readonly sleep_depth: string | null;
+  readonly state_reason: string | null;
+  readonly state_changed_at: Date;
+}
+
+/** Compares what a host has with what the log says it should have, and settles the difference. */
+export class AnnounceHostHandler {
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly hosts: HostDirectory,
+    private readonly database: SqlRunner,
+  ) {}
+
+  async handle(announcement: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
+    const { host, incarnation } = announcement;
+    const { restarted } = await this.hosts.seen(host, incarnation);
+    const answer = { remove: [] as string[], stop: [] as string[] };
+    for (const observed of announcement.agents) await this.compare(host, observed, answer);
+    await this.settleAbsent(announcement, restarted);
+    return answer;
+  }
+
+  private async compare(host: string, observed: ObservedAgent, answer: { remove: string[]; stop: string[] }): Promise<void> {
+    const { agentId, epoch } = observed;
+    const agent = await this.agents.load(agentId);
+    if (agent.status === 'deleting') return void this.lifecycle.drive(agentId);
+    if (agent.status !== 'live' || agent.host !== host) {
+      answer.remove.push(agentId);
+      return;
+    }
+    if (epoch > agent.epoch) return;
+    const { state } = agent.life;
+    const cold = state === 'stopped' || (state === 'sleeping' && agent.life.depth === 'cold');
+    const dead = state === 'failed' && agent.life.code !== 'host_lost';
+    if (cold || dead) {
+      answer.stop.push(agentId);
+      return;
+    }
+    const at = new Date().toISOString();
+    const frozen = observed.state === 'frozen';
+    await this.agents.handle(agentId, { type: 'FindAgain', epoch, frozen, at }, origin(agent, `found/${observed.state}`));
+  }
+
+  /** Agents that should be awake or frozen there and are not. */
+  private async settleAbsent(announcement: AnnounceHost, restarted: boolean): Promise<void> {
+    const present = new Set(announcement.agents.map((agent) => agent.agentId));
+    const rows = await this.database.query<HostedRow>(
+      `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list
+       WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm' OR (state = 'failed' AND state_reason = 'host_lost'))`,
+      [announcement.host],
+    );
+    for (const row of rows) {
+      const young = Date.now() - row.state_changed_at.getTime() < YOUNG_MS;
+      if (present.has(row.id) || (young && !restarted)) continue;
+      await this.settle(row.id);
+    }
+  }
+
+  private async settle(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live') return;
+    const { epoch } = agent;
+    await this.agents.handle(agentId, { type: 'SettleAbsence', epoch, at: new Date().toISOString() }, origin(agent, 'absent'));
+    // What cannot be carried on now is met again by the timers.
+    void this.lifecycle.drive(agentId);
+  }
+}
+
+const origin = (agent: LiveAgent, what: string): CommandOrigin =>
+  systemOrigin(agent.profile.accountId, `${agent.agentId}/${String(agent.epoch)}/${agent.since}/${what}`);

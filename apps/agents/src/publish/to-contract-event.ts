@@ -1,0 +1,34 @@
+import type { AgentEventName, AgentLifecycleEvent, AgentState } from '@berth/contracts-agents';
+import type { RecordedEvent } from '@berth/event-store';
+import { agentCodec } from '../agent/agent.events.js';
+import type { AgentEvent } from '../agent/agent.js';
+
+/** What of the private log other services may hear: a whitelist, event by event. */
+const PUBLISHED: { readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState } } = {
+  AgentCreated: { name: 'created', state: 'deploying' },
+  AgentStarted: { name: 'started', state: 'running' },
+  AgentFellAsleep: { name: 'fell-asleep', state: 'sleeping' },
+  AgentStopped: { name: 'stopped', state: 'stopped' },
+  AgentFailed: { name: 'failed', state: 'failed' },
+  AgentDeletionRequested: { name: 'deleted', state: 'deleting' },
+};
+
+/** The public form of a stored event, null when it is nobody else's business. */
+export const toContractEvent = (recorded: RecordedEvent): { subject: string; payload: AgentLifecycleEvent } | null => {
+  const event = agentCodec.fromStored(recorded);
+  const published = PUBLISHED[event.type];
+  if (published === undefined) return null;
+  const { agentId, at } = event.data;
+  const { accountId } = recorded.metadata;
+  return {
+    subject: `evt.agents.${published.name}.v1.${accountId}.${agentId}`,
+    payload: {
+      agentId,
+      accountId,
+      externalUserId: event.type === 'AgentCreated' ? event.data.externalUserId : null,
+      state: published.state,
+      epoch: 'epoch' in event.data ? event.data.epoch : 0,
+      at,
+    },
+  };
+};

@@ -1,0 +1,34 @@
+import type { TemplateView } from '@berth/contracts-agents';
+import { DomainError } from '@berth/kernel';
+import { readTemplates, type Template } from '@berth/templates';
+
+/** The templates of this installation, read once at start. */
+export class TemplateCatalogue {
+  private constructor(private readonly templates: readonly Template[]) {}
+
+  /** Throws `TemplateError` naming the broken file. */
+  static async read(folders: readonly string[]): Promise<TemplateCatalogue> {
+    return new TemplateCatalogue(await readTemplates(folders));
+  }
+
+  /** Errors: invalid `unknown_template`. */
+  get(templateId: string): Template {
+    const template = this.templates.find((known) => known.id === templateId);
+    if (template === undefined) {
+      throw new DomainError('invalid', 'unknown_template', 'There is no such template; GET /api/templates lists them.', { templateId });
+    }
+    return template;
+  }
+
+  views(): readonly TemplateView[] {
+    return this.templates.map(({ id, name, description, deprecated, resources, capabilities, env }) => ({
+      id,
+      name,
+      description,
+      deprecated,
+      resources,
+      capabilities,
+      env,
+    }));
+  }
+}

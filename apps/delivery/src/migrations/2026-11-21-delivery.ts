@@ -1,0 +1,9 @@
+import type { Migration } from '@berth/persistence';
+
+/** What stands beside the projections: the count of messages of the present minute. */
+export const createDeliveryTables: Migration = {
+  name: '2026-11-21-delivery',
+  async up(query) {
+    await query.query('CREATE UNLOGGED TABLE message_budget (agent_id text PRIMARY KEY, minute bigint NOT NULL, taken integer NOT NULL)');
+  },
+};

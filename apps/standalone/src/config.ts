@@ -1,0 +1,34 @@
+import { readEnv, LOG_LEVELS, type Env, type LogLevel } from '@berth/config';
+
+export interface StandaloneConfig {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly logLevel: LogLevel;
+  /** External parts; undefined means embedded. */
+  readonly natsUrl: string | undefined;
+  readonly eventStoreUrl: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly otlpEndpoint: string | undefined;
+  readonly metricsPort: number | undefined;
+  /** End when the process that started this one is gone, however it went. */
+  readonly watchParent: boolean;
+}
+
+/**
+ * PORT (8080), BERTH_DATA (./.data), BERTH_LOG_LEVEL (warn), NATS_URL, EVENTSTORE_URL, DATABASE_URL (unset means
+ * embedded), OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError` naming every bad variable.
+ */
+export const readStandaloneConfig = (env: Env): StandaloneConfig => {
+  const reader = readEnv(env);
+  return reader.done({
+    dataDir: reader.path('BERTH_DATA', '.data'),
+    port: reader.integer('PORT', { default: 8080, max: 65_535 }),
+    logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'warn'),
+    natsUrl: reader.optionalUrl('NATS_URL', ['nats', 'tls']),
+    eventStoreUrl: reader.optionalUrl('EVENTSTORE_URL', ['esdb', 'esdb+discover']),
+    databaseUrl: reader.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']),
+    otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
+    metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
+    watchParent: reader.boolean('BERTH_PARENT_WATCH', false),
+  });
+};

@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Env } from '@berth/config';
+import { acquireDataLock, assertPortFree, startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import type { Stoppable } from '@berth/service';
+import type { Logger } from '@berth/telemetry';
+import type { StandaloneConfig } from './config.js';
+import { readOrDrawSecretKey } from './secret-key.js';
+import { startServices } from './services.js';
+
+const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', import.meta.url));
+
+/** Where the bootstrap key lies in a data folder. */
+export const bootstrapKeyFile = (dataDir: string): string => join(dataDir, 'bootstrap-key');
+
+/** The whole product in one process: embedded infrastructure, then every service on it. */
+export const startStandalone = async (
+  config: StandaloneConfig,
+  env: Env,
+  log: Logger,
+): Promise<Stoppable & { readonly url: string }> => {
+  const lock = acquireDataLock(config.dataDir);
+  let infrastructure: EmbeddedInfrastructure | undefined;
+  try {
+    if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
+    infrastructure = await startEmbedded({ ...config, log });
+    const services = await startServices(serviceEnv(config, env, infrastructure), log);
+    return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
+  } catch (error) {
+    await infrastructure?.stop();
+    lock.release();
+    throw error;
+  }
+};
+
+/** What the services read: the operator's variables, and ours where they left something open. */
+const serviceEnv = (config: StandaloneConfig, env: Env, { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
+  BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
+  BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
+  ...env,
+  BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
+  BERTH_DATA: config.dataDir,
+  PORT: String(config.port),
+  NATS_URL: natsUrl,
+  EVENTSTORE_URL: eventStoreUrl,
+  DATABASE_URL: databaseUrl,
+});
+
+const stopAll = async (
+  services: Stoppable,
+  infrastructure: EmbeddedInfrastructure | undefined,
+  lock: { release(): void },
+): Promise<void> => {
+  await services.stop();
+  await infrastructure?.stop();
+  lock.release();
+};
