@@ -6,4 +6,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   throw error;
 });
 
-process.exitCode = await run(process.argv.slice(2), process.env, { out: process.stdout, err: process.stderr });
+process.exitCode = await run(process.argv.slice(2), process.env, {
+  out: process.stdout,
+  err: process.stderr,
+});

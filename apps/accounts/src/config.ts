@@ -1,0 +1,17 @@
+import { join } from 'node:path';
+import { readEnv, type Env, type ServiceEnv } from '@berth/config';
+
+export interface AccountsConfig extends ServiceEnv {
+  /** Where the first start of an installation leaves its key. */
+  readonly bootstrapKeyFile: string;
+}
+
+/** The common variables, and `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`). */
+export const readAccountsConfig = (env: Env): AccountsConfig => {
+  const reader = readEnv(env);
+  const data = reader.path('BERTH_DATA', './.data');
+  return reader.done({
+    ...reader.serviceEnv(),
+    bootstrapKeyFile: reader.path('BERTH_BOOTSTRAP_KEY_FILE', join(data, 'bootstrap-key')),
+  });
+};

@@ -1,0 +1,66 @@
+import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatKey } from '@berth/contracts-accounts';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { closeToOthers, createKeyFile, readKeyFile } from './bootstrap-key-file.js';
+
+const KEY = formatKey(new Uint8Array(32).fill(1));
+const OTHER = formatKey(new Uint8Array(32).fill(2));
+
+let folder: string;
+let path: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'berth-key-'));
+  path = join(folder, 'data', 'bootstrap-key');
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+});
+
+const mode = async (of: string): Promise<number> => (await stat(of)).mode & 0o777;
+
+describe('the key file', () => {
+  it('is read back as it was written', async () => {
+    await createKeyFile(path, KEY);
+    expect(await readKeyFile(path)).toBe(KEY);
+  });
+
+  it('can be read by its owner only, and so can the folder made for it, whatever the umask', async () => {
+    const umask = process.umask(0);
+    onTestFinished(() => void process.umask(umask));
+    await createKeyFile(path, KEY);
+    expect(await mode(path)).toBe(0o600);
+    expect(await mode(join(folder, 'data'))).toBe(0o700);
+  });
+
+  it('is never replaced', async () => {
+    await createKeyFile(path, KEY);
+    await expect(createKeyFile(path, OTHER)).rejects.toMatchObject({ code: 'EEXIST' });
+    expect(await readKeyFile(path)).toBe(KEY);
+  });
+
+  it('has nothing lying beside it, after a start that was cut off while writing neither', async () => {
+    await mkdir(join(folder, 'data'));
+    await writeFile(join(folder, 'data', '.bootstrap-key.new'), 'mk_half');
+    await createKeyFile(path, KEY);
+    expect(await readdir(join(folder, 'data'))).toEqual(['bootstrap-key']);
+  });
+
+  it('is none when it is missing, and one with anything else in it is an error that names the file only', async () => {
+    expect(await readKeyFile(path)).toBeNull();
+    await mkdir(join(folder, 'data'));
+    await writeFile(path, `${KEY.slice(0, -1)}\n`);
+    const failure = await readKeyFile(path).catch((error: unknown) => String(error));
+    expect(failure).toContain(path);
+    expect(failure).not.toContain(KEY.slice(0, 20));
+  });
+
+  it('that the operator put there is closed to others', async () => {
+    await mkdir(join(folder, 'data'));
+    await writeFile(path, KEY);
+    await chmod(path, 0o644);
+    await closeToOthers(path);
+    expect(await mode(path)).toBe(0o600);
+    expect(await readFile(path, 'utf8')).toBe(KEY);
+  });
+});

@@ -1,0 +1,55 @@
+import { chmod, link, mkdir, open, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { isWellFormedKey } from '@berth/contracts-accounts';
+
+/** The key of an existing file; null without one. Throws when the file holds anything else. */
+export const readKeyFile = async (path: string): Promise<string | null> => {
+  const text = await readFile(path, 'utf8').catch(nullIfMissing);
+  if (text === null) return null;
+  const key = text.trim();
+  if (!isWellFormedKey(key)) {
+    throw new Error(
+      `${path} holds no well-formed key. Remove the file to have a new key made, or put a key there.`,
+    );
+  }
+  return key;
+};
+
+/**
+ * Writes the key where no file was, readable by its owner only. The file appears with all it holds or not at all,
+ * whenever the process or the machine stops, and one that is there already is never replaced (EEXIST).
+ */
+export const createKeyFile = async (path: string, key: string): Promise<void> => {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const draft = join(folder, `.${basename(path)}.new`);
+  await rm(draft, { force: true });
+  try {
+    await writeDurably(draft, `${key}\n`);
+    await link(draft, path);
+  } finally {
+    await rm(draft, { force: true });
+  }
+  await flushFolder(folder);
+};
+
+/** Takes a file that others may read from them. Refused (a mounted secret): it is the operator's. */
+export const closeToOthers = async (path: string): Promise<void> => {
+  await chmod(path, 0o600).catch(() => undefined);
+};
+
+const writeDurably = async (path: string, text: string): Promise<void> => {
+  await using file: FileHandle = await open(path, 'wx', 0o600);
+  await file.writeFile(text);
+  await file.sync();
+};
+
+const flushFolder = async (folder: string): Promise<void> => {
+  await using handle: FileHandle = await open(folder, 'r');
+  await handle.sync();
+};
+
+const nullIfMissing = (error: unknown): null => {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  throw error;
+};

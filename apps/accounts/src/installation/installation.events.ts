@@ -1,0 +1,22 @@
+import type { EventCodec } from '@berth/event-store';
+import type { InstallationBegun, InstallationEvent, InstallationFinished } from './installation.js';
+
+type Stored<Event> = Omit<Event, 'type'>;
+
+/** One stream, `installation-first`. */
+export const installationCodec: EventCodec<InstallationEvent> = {
+  category: 'installation',
+  toStored: ({ type, ...data }) => ({ type, data }),
+  fromStored: ({ type, data }) => {
+    switch (type) {
+      case 'InstallationBegun':
+        return { type, ...(data as unknown as Stored<InstallationBegun>) };
+      case 'InstallationFinished':
+        return { type, ...(data as unknown as Stored<InstallationFinished>) };
+      default:
+        throw new Error(`No installation event is called ${type}.`);
+    }
+  },
+};
+
+export const INSTALLATION = 'first';

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import type { Scope } from '@berth/contracts-accounts';
+import type { SqlRunner } from '@berth/persistence';
+
+/** What makes a key good. Only the SHA-256 is kept: the key has 256 random bits, so nothing slower is needed. */
+export interface KeySecret {
+  readonly keyId: string;
+  readonly accountId: string;
+  /** The whole key, `mk_…`. */
+  readonly key: string;
+  readonly scopes: readonly Scope[];
+  /** ISO 8601. */
+  readonly expiresAt: string | null;
+}
+
+/** The rows that authentication goes by. */
+export class KeyVault {
+  constructor(private readonly database: SqlRunner) {}
+
+  /**
+   * Makes a key good. Answers false, and changes nothing, when that key has another secret or is revoked already;
+   * the same secret again answers true.
+   */
+  async store(secret: KeySecret): Promise<boolean> {
+    const rows = await this.database.query(
+      `INSERT INTO accounts_vault.key_secrets AS kept (key_id, account_id, key_hash, scopes, expires_at)
+       VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (key_id) DO UPDATE SET key_hash = kept.key_hash WHERE kept.key_hash = excluded.key_hash
+       RETURNING key_id`,
+      [secret.keyId, secret.accountId, sha256(secret.key), secret.scopes, secret.expiresAt],
+    );
+    return rows.length > 0;
+  }
+
+  /** Gives a key that is not revoked another secret. */
+  async replace(secret: KeySecret): Promise<void> {
+    await this.database.query(
+      'UPDATE accounts_vault.key_secrets SET key_hash = $2 WHERE key_id = $1 AND revoked_at IS NULL',
+      [secret.keyId, sha256(secret.key)],
+    );
+  }
+
+  /** Ends a key: once this has answered, no query finds it any more. Repeating it is fine. */
+  async revoke(keyId: string, accountId: string, revokedAt: string): Promise<void> {
+    await this.database.query(
+      `INSERT INTO accounts_vault.key_secrets (key_id, account_id, scopes, revoked_at)
+       VALUES ($1, $2, '{}', $3)
+       ON CONFLICT (key_id) DO UPDATE SET key_hash = NULL, revoked_at = excluded.revoked_at
+       WHERE key_secrets.revoked_at IS NULL`,
+      [keyId, accountId, revokedAt],
+    );
+  }
+}
+
+const sha256 = (key: string): Buffer => createHash('sha256').update(key).digest();

@@ -1,0 +1,144 @@
+import { SCOPES, type Scope } from '@berth/contracts-accounts';
+import { DomainError, isoTime, type Decider } from '@berth/kernel';
+import { evolveKey, type KeyEvent, type KeyState } from './key.js';
+
+export interface Mint {
+  readonly type: 'Mint';
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** What the one who mints holds: nobody gives away more. */
+  readonly holderScopes: readonly Scope[];
+  readonly expiresAt: string | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+export interface Revoke {
+  readonly type: 'Revoke';
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly now: number;
+}
+
+export type KeyCommand = Mint | Revoke;
+
+export const keyDecider: Decider<KeyState, KeyCommand, KeyEvent> = {
+  initial: { kind: 'unknown' },
+  decide: (command, state) => (command.type === 'Mint' ? mint(command, state) : revoke(command, state)),
+  evolve: evolveKey,
+};
+
+const mint = (command: Mint, state: KeyState): readonly KeyEvent[] => {
+  if (state.kind !== 'unknown') throw keyAlreadyMinted(state.key.keyId);
+  refuseScopesNotHeld(command);
+  const expiresAt = command.expiresAt === null ? null : parseIsoTime(command.expiresAt);
+  const fields = [
+    ...complainAboutName(command.name),
+    ...complainAboutScopes(command.scopes),
+    ...complainAboutExpiry(expiresAt, command.now),
+  ];
+  if (fields.length > 0) {
+    throw new DomainError(
+      'invalid',
+      'invalid_request',
+      'Correct the named fields and send the request again.',
+      {
+        fields,
+      },
+    );
+  }
+  return [
+    {
+      type: 'KeyMinted',
+      keyId: command.keyId,
+      accountId: command.accountId,
+      name: command.name,
+      scopes: withRead(command.scopes),
+      expiresAt: expiresAt === null ? null : isoTime(expiresAt),
+      mintedAt: isoTime(command.now),
+    },
+  ];
+};
+
+const revoke = (command: Revoke, state: KeyState): readonly KeyEvent[] => {
+  if (state.kind === 'unknown' || state.key.accountId !== command.accountId) throw keyNotFound();
+  if (state.kind === 'revoked') return [];
+  return [
+    {
+      type: 'KeyRevoked',
+      keyId: command.keyId,
+      accountId: command.accountId,
+      revokedAt: isoTime(command.now),
+    },
+  ];
+};
+
+/** 409: the key exists, and its secret is shown once only. */
+export const keyAlreadyMinted = (keyId: string): DomainError =>
+  new DomainError(
+    'conflict',
+    'key_already_minted',
+    'This request has minted a key already, which cannot be shown again. Revoke that one and mint another.',
+    { keyId },
+  );
+
+/** 404, also for the key of another account. */
+export const keyNotFound = (): DomainError => new DomainError('not_found', 'key_not_found', 'No such key.');
+
+interface FieldComplaint {
+  readonly path: string;
+  readonly message: string;
+  readonly [key: string]: string;
+}
+
+const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text);
+
+const refuseScopesNotHeld = (command: Mint): void => {
+  const missing = withRead(command.scopes).find(
+    (scope) => scope !== 'read' && !command.holderScopes.includes(scope),
+  );
+  if (missing === undefined) return;
+  throw new DomainError(
+    'forbidden',
+    'missing_scope',
+    'A key mints only keys with scopes that it holds itself.',
+    {
+      requiredScope: missing,
+    },
+  );
+};
+
+/** In the order of `SCOPES`, each once, and always with `read`. */
+const withRead = (scopes: readonly string[]): readonly Scope[] =>
+  SCOPES.filter((scope) => scope === 'read' || scopes.includes(scope));
+
+/** Control characters would break terminals, and NUL no table takes. */
+const complainAboutName = (name: string): FieldComplaint[] =>
+  /^\P{Cc}{1,128}$/u.test(name)
+    ? []
+    : [{ path: 'name', message: 'must be 1 to 128 characters, control characters excluded' }];
+
+const complainAboutScopes = (scopes: readonly string[]): FieldComplaint[] =>
+  scopes.flatMap((scope, index) =>
+    isScope(scope) ? [] : [{ path: `scopes[${index}]`, message: `must be one of ${SCOPES.join(', ')}` }],
+  );
+
+const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Years of more than four digits are none that tables take. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Milliseconds since the Unix epoch; NaN for what is no time. A day without a time begins at midnight UTC. */
+const parseIsoTime = (text: string): number => {
+  const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return time <= LATEST ? time : Number.NaN;
+};
+
+const complainAboutExpiry = (expiresAt: number | null, now: number): FieldComplaint[] => {
+  if (expiresAt === null) return [];
+  if (Number.isNaN(expiresAt))
+    return [{ path: 'expiresAt', message: 'must be an ISO 8601 time with its zone' }];
+  return expiresAt > now ? [] : [{ path: 'expiresAt', message: 'must be in the future' }];
+};

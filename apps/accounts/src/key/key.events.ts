@@ -1,0 +1,20 @@
+import type { EventCodec } from '@berth/event-store';
+import type { KeyEvent, KeyMinted, KeyRevoked } from './key.js';
+
+type Stored<Event> = Omit<Event, 'type'>;
+
+/** Streams `key-key_…`. */
+export const keyCodec: EventCodec<KeyEvent> = {
+  category: 'key',
+  toStored: ({ type, ...data }) => ({ type, data }),
+  fromStored: ({ type, data }) => {
+    switch (type) {
+      case 'KeyMinted':
+        return { type, ...(data as unknown as Stored<KeyMinted>) };
+      case 'KeyRevoked':
+        return { type, ...(data as unknown as Stored<KeyRevoked>) };
+      default:
+        throw new Error(`No key event is called ${type}.`);
+    }
+  },
+};

@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import { SCOPES } from '@berth/contracts-accounts';
+import { decideGiven, fold } from '@berth/kernel';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { describeGoldenEvents } from '../golden-events.fixture.js';
+import { viewOfKey, type KeyEvent } from './key.js';
+import { keyDecider, type Mint } from './key.decider.js';
+import { keyCodec } from './key.events.js';
+
+const NOW = Date.UTC(2026, 10, 21, 8);
+
+const mint: Mint = {
+  type: 'Mint',
+  keyId: 'key_1',
+  accountId: 'acc_1',
+  name: 'build server',
+  scopes: ['deploy'],
+  holderScopes: ['read', 'deploy', 'manage'],
+  expiresAt: null,
+  now: NOW,
+};
+const minted: KeyEvent = {
+  type: 'KeyMinted',
+  keyId: 'key_1',
+  accountId: 'acc_1',
+  name: 'build server',
+  scopes: ['read', 'deploy'],
+  expiresAt: null,
+  mintedAt: '2026-11-21T08:00:00.000Z',
+};
+const revoke = { type: 'Revoke', keyId: 'key_1', accountId: 'acc_1', now: NOW + 1_000 } as const;
+const revoked: KeyEvent = {
+  type: 'KeyRevoked',
+  keyId: 'key_1',
+  accountId: 'acc_1',
+  revokedAt: '2026-11-21T08:00:01.000Z',
+};
+
+describeGoldenEvents(join(import.meta.dirname, '__events__'), keyCodec, {
+  KeyMinted: true,
+  KeyRevoked: true,
+});
+
+describe('minting a key', () => {
+  const minting = (change: Partial<Mint>) => decideGiven(keyDecider, [], { ...mint, ...change });
+  const complaints = (change: Partial<Mint>) => minting(change).refusal;
+
+  it('records who it is for and what it may, with read always', () => {
+    expect(minting({}).events).toEqual([minted]);
+    expect(minting({ scopes: [] }).events).toMatchObject([{ scopes: ['read'] }]);
+  });
+
+  it('gives scopes in one order and once each', () => {
+    expect(minting({ scopes: ['manage', 'deploy', 'manage', 'read'] }).events).toMatchObject([
+      { scopes: ['read', 'deploy', 'manage'] },
+    ]);
+  });
+
+  it('gives no scope that the one who mints does not hold', () => {
+    fc.assert(
+      fc.property(fc.subarray([...SCOPES]), fc.subarray([...SCOPES]), (scopes, holderScopes) => {
+        const { events, refusal } = minting({ scopes, holderScopes });
+        const missing = scopes.filter((scope) => scope !== 'read' && !holderScopes.includes(scope));
+        if (missing.length === 0) {
+          expect(events).toMatchObject([
+            { scopes: SCOPES.filter((scope) => scope === 'read' || scopes.includes(scope)) },
+          ]);
+        } else {
+          expect(refusal).toMatchObject({ kind: 'forbidden', code: 'missing_scope' });
+          expect(missing).toContain(
+            (refusal as { context: { requiredScope: string } }).context.requiredScope,
+          );
+        }
+      }),
+    );
+  });
+
+  it('is refused for the scope before anything is said about the rest', () => {
+    expect(complaints({ scopes: ['computers'], name: '' })).toMatchObject({ code: 'missing_scope' });
+  });
+
+  it('names every field that is wrong', () => {
+    expect(complaints({ name: '', scopes: ['read', 'root'], expiresAt: 'soon' })).toMatchObject({
+      kind: 'invalid',
+      code: 'invalid_request',
+      context: { fields: [{ path: 'name' }, { path: 'scopes[1]' }, { path: 'expiresAt' }] },
+    });
+  });
+
+  it.each([['x'], ['x'.repeat(128)], ['🐙'.repeat(128)], ['Zürich büro'], [' ']])(
+    'takes the name %j',
+    (name) => {
+      expect(minting({ name }).events).toMatchObject([{ name }]);
+    },
+  );
+
+  it.each([[''], ['x'.repeat(129)], ['nul\0'], ['line\nbreak'], ['\u001b[31m']])(
+    'refuses the name %j',
+    (name) => {
+      expect(complaints({ name })).toMatchObject({ context: { fields: [{ path: 'name' }] } });
+    },
+  );
+
+  it.each([
+    ['2026-11-21T08:00:00.001Z', '2026-11-21T08:00:00.001Z'],
+    ['2027-01-01T00:00:00+02:00', '2026-12-31T22:00:00.000Z'],
+    ['2027-01-01', '2027-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('ends it at %s, written as UTC', (expiresAt, utc) => {
+    expect(minting({ expiresAt }).events).toMatchObject([{ expiresAt: utc }]);
+  });
+
+  it.each([
+    ['2026-11-21T08:00:00.000Z'],
+    ['1999-01-01T00:00:00Z'],
+    ['2027-01-01T00:00:00'],
+    ['+275760-09-13T00:00:00Z'],
+    ['9999-12-31T23:59:59-14:00'],
+    ['2027-13-01T00:00:00Z'],
+    ['Jan 1 2027'],
+    [''],
+  ])('does not end it at %j', (expiresAt) => {
+    expect(complaints({ expiresAt })).toMatchObject({ context: { fields: [{ path: 'expiresAt' }] } });
+  });
+
+  it('happens once per key', () => {
+    for (const history of [[minted], [minted, revoked]]) {
+      expect(decideGiven(keyDecider, history, mint).refusal).toMatchObject({
+        kind: 'conflict',
+        code: 'key_already_minted',
+        context: { keyId: 'key_1' },
+      });
+    }
+  });
+});
+
+describe('revoking a key', () => {
+  it('ends it', () => {
+    expect(decideGiven(keyDecider, [minted], revoke).events).toEqual([revoked]);
+  });
+
+  it('of an ended one changes nothing: the first time counts', () => {
+    expect(decideGiven(keyDecider, [minted, revoked], { ...revoke, now: NOW + 9_000 }).events).toEqual([]);
+  });
+
+  it('does not tell the key of another account from one that never was', () => {
+    const foreign = decideGiven(keyDecider, [minted], { ...revoke, accountId: 'acc_2' }).refusal;
+    const unknown = decideGiven(keyDecider, [], revoke).refusal;
+    expect(unknown).toMatchObject({ kind: 'not_found', code: 'key_not_found' });
+    expect(foreign).toEqual(unknown);
+  });
+});
+
+describe('a key as the API shows it', () => {
+  it('has every field of the contract, and nothing that opens anything', () => {
+    expect(viewOfKey(fold(keyDecider, [minted, revoked]), '2026-11-21T08:00:00.500Z')).toEqual({
+      id: 'key_1',
+      name: 'build server',
+      scopes: ['read', 'deploy'],
+      accountId: 'acc_1',
+      createdAt: '2026-11-21T08:00:00.000Z',
+      lastUsedAt: '2026-11-21T08:00:00.500Z',
+      expiresAt: null,
+      revokedAt: '2026-11-21T08:00:01.000Z',
+    });
+  });
+
+  it('is nothing when it was never minted', () => {
+    expect(viewOfKey(keyDecider.initial, null)).toBeNull();
+  });
+});

@@ -1,0 +1,30 @@
+import type { Migration } from '@berth/persistence';
+
+/**
+ * The vault: what must not stand in the event log, in a schema of its own. It is part of the backup and never
+ * rebuilt.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    name: '2026-11-21-create-key-vault',
+    up: async (query) => {
+      await query.query('CREATE SCHEMA IF NOT EXISTS accounts_vault');
+      // A revoked key keeps its row without a hash: a mint that is still on its way cannot bring it back.
+      await query.query(`
+        CREATE TABLE accounts_vault.key_secrets (
+          key_id text COLLATE "C" PRIMARY KEY,
+          account_id text NOT NULL,
+          key_hash bytea UNIQUE,
+          scopes text[] NOT NULL,
+          expires_at timestamptz,
+          revoked_at timestamptz,
+          CHECK ((key_hash IS NULL) = (revoked_at IS NOT NULL))
+        )`);
+      await query.query(`
+        CREATE TABLE accounts_vault.key_usage (
+          key_id text COLLATE "C" PRIMARY KEY,
+          last_used_at timestamptz NOT NULL
+        )`);
+    },
+  },
+];
