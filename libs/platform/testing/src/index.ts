@@ -1,1 +1,3 @@
-export {};
+export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
+export { eventually, type EventuallyOptions } from './eventually.js';
+export { TcpProxy } from './tcp-proxy.js';

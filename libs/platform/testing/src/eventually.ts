@@ -1,0 +1,37 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How long to try, and how often. */
+export interface EventuallyOptions {
+  /** Default 5,000. */
+  readonly timeoutMs?: number;
+  /** Default 20. */
+  readonly intervalMs?: number;
+}
+
+/**
+ * Calls `attempt` until it neither throws nor answers `false`, and answers what it answered. After `timeoutMs` throws
+ * what it threw last. One attempt may take as long as it wants.
+ */
+export const eventually = async <T>(
+  attempt: () => T | Promise<T>,
+  { timeoutMs = 5_000, intervalMs = 20 }: EventuallyOptions = {},
+): Promise<T> => {
+  const giveUpAt = Date.now() + timeoutMs;
+  for (;;) {
+    const last = await tryOnce(attempt);
+    if (last.ok) return last.value;
+    if (Date.now() >= giveUpAt) throw last.error;
+    await sleep(intervalMs);
+  }
+};
+
+type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+
+const tryOnce = async <T>(attempt: () => T | Promise<T>): Promise<Outcome<T>> => {
+  try {
+    const value = await attempt();
+    return value === false ? { ok: false, error: new Error('The condition did not come true.') } : { ok: true, value };
+  } catch (error) {
+    return { ok: false, error };
+  }
+};
