@@ -1,0 +1,376 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { checkCompose } from './compose.check.mjs';
+import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
+import { checkEnvironment, variablesOf } from './environment.mjs';
+import { checkGoldenEvents } from './golden-events.check.mjs';
+import { checkGraph } from './graph.check.mjs';
+import { checkDeclarations, checkImports } from './imports.check.mjs';
+import { checkPlaces } from './places.check.mjs';
+import { checkPurity } from './purity.check.mjs';
+import { checkSizes, percentile95 } from './sizes.check.mjs';
+import { checkSubjects, renderSubjects } from './subjects.mjs';
+import { Scratch } from './workspace.fixture.js';
+import { readWorkspace } from './workspace.mjs';
+
+const problemsOf = (check: (workspace: never) => { problems: readonly string[] }, scratch: Scratch): string =>
+  check(readWorkspace(scratch.root) as never).problems.join('\n');
+
+describe('arrows between packages', () => {
+  it.each([
+    ['an app that imports an app', 'apps/a', 'app', `import { b } from '@berth/b';`, /never imports an app/],
+    [
+      'a contract that imports platform',
+      'libs/contracts/a',
+      'contract',
+      `import { p } from '@berth/p';`,
+      /contract may import kernel/,
+    ],
+    [
+      'a contract that imports Nest',
+      'libs/contracts/a',
+      'contract',
+      `import { X } from '@nestjs/common';`,
+      /kernel only/,
+    ],
+    ['a kernel that imports Node', 'libs/a', 'kernel', `import 'node:fs';`, /kernel imports nothing/],
+    [
+      'a kernel that asks for a type',
+      'libs/a',
+      'kernel',
+      `export type T = import('typeorm').DataSource;`,
+      /kernel imports nothing/,
+    ],
+    [
+      'platform that imports a contract',
+      'libs/a',
+      'platform',
+      `export * from '@berth/contracts-c';`,
+      /platform may import/,
+    ],
+    [
+      'an import into a package',
+      'apps/a',
+      'app',
+      `import { x } from '@berth/p/dist/x.js';`,
+      /reaches into a package/,
+    ],
+    [
+      'a lazy import into a package',
+      'apps/a',
+      'app',
+      `export const x = () => import('@berth/p/dist/x.js');`,
+      /reaches into/,
+    ],
+    [
+      'a relative path out of the package',
+      'apps/a',
+      'app',
+      `import { x } from '../../b/src/x.js';`,
+      /leaves the package/,
+    ],
+    [
+      'a service that brings its own infrastructure',
+      'apps/a',
+      'app',
+      `import { e } from '@berth/embedded';`,
+      /only the composition/,
+    ],
+    ['an unknown package', 'apps/a', 'app', `import { x } from '@berth/nowhere';`, /no package/],
+    ['a package without a type', 'apps/a', 'thing', `export {};`, /nx\.tags/],
+  ])('refuse %s', (_, dir, type, text, message) => {
+    using scratch = new Scratch();
+    scratch.pack('apps/b', 'app', { 'index.ts': '' }).pack('libs/p', 'platform', { 'index.ts': '' });
+    scratch
+      .pack('libs/contracts/c', 'contract', { 'index.ts': '' })
+      .pack('libs/embedded', 'platform', { 'index.ts': '' });
+    scratch.pack(dir, type, { 'index.ts': text });
+    expect(problemsOf(checkImports, scratch)).toMatch(message);
+  });
+
+  it('let the composition put apps together, and apps use contracts and platform', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/b', 'app', {
+      'index.ts': `import '@berth/contracts-c'; import '@berth/p'; import 'node:fs';`,
+    });
+    scratch.pack('apps/whole', 'composition', { 'index.ts': `import '@berth/b';` });
+    scratch
+      .pack('libs/p', 'platform', { 'index.ts': '' })
+      .pack('libs/contracts/c', 'contract', { 'index.ts': '' });
+    expect(problemsOf(checkImports, scratch)).toBe('');
+  });
+
+  it('find what is imported and not declared, and a project reference that is missing', () => {
+    using scratch = new Scratch();
+    scratch.pack('libs/p', 'platform', { 'index.ts': '' });
+    scratch.pack(
+      'apps/a',
+      'app',
+      { 'index.ts': `import '@berth/p'; import 'undici';`, 'a.spec.ts': `import 'vitest';` },
+      ['@berth/p'],
+    );
+    const found = problemsOf(checkDeclarations, scratch);
+    expect(found).toMatch(/imports 'undici'/);
+    expect(found).toMatch(/reference to libs\/p/);
+    expect(found).not.toMatch(/vitest/);
+  });
+});
+
+describe('arrows between files', () => {
+  it('refuse circles, also those of types, lost files, dead files and tests in sources', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', {
+      'index.ts': `export * from './one.js'; import './gone.js'; import './x.spec.js';`,
+      'one.ts': `import type { Two } from './two.js'; export type One = Two;`,
+      'two.ts': `import { One } from './one.js'; export type Two = One;`,
+      'dead.ts': 'export {};',
+      'x.spec.ts': '',
+    });
+    const found = problemsOf(checkGraph, scratch);
+    expect(found).toMatch(/circle: .*(one\.ts.*two\.ts|two\.ts.*one\.ts)/);
+    expect(found).toMatch(/'\.\/gone\.js' leads to no file/);
+    expect(found).toMatch(/dead\.ts is reached from no/);
+    expect(found).toMatch(/must not import the test/);
+  });
+});
+
+describe('pure files', () => {
+  it.each([
+    ['Node', 'a.decider.ts', `import { hash } from 'node:crypto';`, /'node:crypto'/],
+    ['Nest', 'a.events.ts', `import { X } from '@nestjs/common';`, /'@nestjs\/common'/],
+    ['the clock', 'a.decider.ts', `export const a = () => new Date();`, /new Date\(\)/],
+    ['the clock by the minute', 'a.plan.ts', `export const a = () => Date.now();`, /Date\.now/],
+    [
+      'chance',
+      'a.decider.ts',
+      `export const a = () => globalThis.crypto.randomUUID();`,
+      /crypto\.randomUUID/,
+    ],
+    ['effects over a neighbour', 'a.decider.ts', `import { b } from './b.js';`, /reaches .*b\.ts → node:fs/],
+  ])('may not touch %s', (_, name, text, message) => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', { [name]: text, 'b.ts': `import 'node:fs'; export const b = 1;` });
+    expect(problemsOf(checkPurity, scratch)).toMatch(message);
+  });
+
+  it('may turn a given time into a date and name types of a neighbour with effects', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', {
+      'a.decider.ts': `import type { B } from './b.js'; export const a = (n: number, _: B) => new Date(n);`,
+      'b.ts': `import 'node:fs'; export type B = 1;`,
+    });
+    expect(problemsOf(checkPurity, scratch)).toBe('');
+  });
+});
+
+describe('places', () => {
+  it('of the environment, the console and execa are kept', () => {
+    using scratch = new Scratch();
+    const text = `import { execa } from 'execa'; console.log(process.env.X, execa);`;
+    scratch.pack('apps/a', 'app', {
+      'service.ts': text,
+      'config.ts': `export const x = process.env['X'];`,
+      'nerdctl.driver.ts': `import 'execa';`,
+    });
+    const found = problemsOf(checkPlaces, scratch);
+    expect(found.split('\n')).toHaveLength(3);
+    expect(found).toMatch(/service\.ts:1: only nerdctl\.driver/);
+    expect(found).toMatch(/process\.env/);
+    expect(found).toMatch(/Logger/);
+  });
+});
+
+describe('sizes', () => {
+  it('refuse a constructor of seven, and long tails of files and functions', () => {
+    using scratch = new Scratch();
+    const parameters = 'abcdefg'.split('').map((name) => `readonly ${name}: 1`);
+    scratch.pack('apps/a', 'app', {
+      'wide.ts': `export class A { constructor(${parameters.join(', ')}) {} }`,
+      'long.ts': `export const f = () => {\n${'  g();\n'.repeat(260)}};`,
+    });
+    const found = problemsOf(checkSizes, scratch);
+    expect(found).toMatch(/takes 7 parameters/);
+    expect(found).toMatch(/files are within 262 lines/);
+    expect(found).toMatch(/functions are within 262 lines/);
+  });
+
+  it('take the percentile that 95 of 100 do not pass', () => {
+    expect(percentile95(Array.from({ length: 100 }, (_, index) => 100 - index))).toBe(95);
+    expect(percentile95([7])).toBe(7);
+  });
+});
+
+describe('golden events', () => {
+  const events = `export const codec = (type: string) => { switch (type) { case 'ThingHappened': case 'ThingHappened.v2': } };`;
+  const golden = (type: string, data = '{}'): string => `{"type": "${type}", "data": ${data}}`;
+  const folder = 'apps/a/src/thing/__events__';
+
+  it('are there for every stored type', () => {
+    using scratch = new Scratch();
+    scratch
+      .pack('apps/a', 'app', { 'thing/thing.events.ts': events })
+      .write(`${folder}/1.json`, golden('ThingHappened'));
+    expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/no golden file of 'ThingHappened\.v2'/);
+    scratch.write(`${folder}/2.json`, golden('ThingHappened.v2'));
+    expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
+  });
+
+  it('may be added and neither changed nor deleted, committed or not', () => {
+    using scratch = new Scratch();
+    const git = (...args: string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: scratch.root,
+        stdio: 'pipe',
+      });
+    scratch.pack('apps/a', 'app', { 'thing/thing.events.ts': events });
+    scratch
+      .write(`${folder}/1.json`, golden('ThingHappened'))
+      .write(`${folder}/2.json`, golden('ThingHappened.v2'));
+    git('init', '-q');
+    git('add', '.');
+    git('commit', '-qm', 'release');
+    git('tag', '-am', '1', 'v1');
+    expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
+    scratch.write(`${folder}/1.json`, golden('ThingHappened', '{"more": 1}'));
+    expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
+    git('rm', '-q', '--cached', `${folder}/2.json`);
+    git('commit', '-qam', 'rewrite history');
+    expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
+  });
+
+  it('compared with no history say so', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', { 'index.ts': '' });
+    const { notes } = checkGoldenEvents(readWorkspace(scratch.root));
+    expect(notes).toEqual([expect.stringMatching(/no git history/)]);
+  });
+});
+
+describe('pages', () => {
+  it('lead nowhere else than to files and headings that exist', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', { 'index.ts': '' }).write('docs/two.md', '# Some *heading*\n');
+    scratch.write(
+      'README.md',
+      '[a](docs/two.md#some-heading) [b](docs/gone.md) [c](docs/two.md#no) `apps/a/src/gone.ts` `apps/a/src/index.ts`\n```\n[d](x.md)\n```\n',
+    );
+    const found = problemsOf(checkLinks, scratch);
+    expect(found.split('\n')).toHaveLength(3);
+    expect(found).toMatch(/gone\.md leads nowhere/);
+    expect(found).toMatch(/#no names no heading/);
+    expect(found).toMatch(/src\/gone\.ts`, which does not exist/);
+  });
+
+  it('of apps say the four things', () => {
+    using scratch = new Scratch();
+    scratch
+      .pack('apps/a', 'app', {})
+      .pack('apps/b', 'app', {})
+      .write('apps/a/README.md', '- **hears** x\n- decides y\n*remembers* z\n');
+    const found = problemsOf(checkReadmes, scratch);
+    expect(found).toMatch(/apps\/a\/README\.md does not say what it tells/);
+    expect(found).toMatch(/apps\/b\/README\.md is missing/);
+  });
+
+  it('name no path of the machine they were written on', () => {
+    using scratch = new Scratch();
+    const home = ['', 'home', 'somebody'].join('/');
+    scratch.pack('apps/a', 'app', {
+      'a.ts': `// see ${home}/notes`,
+      'b.ts': `const home = 'https://example.org${home}';`,
+    });
+    expect(problemsOf(checkPrivatePaths, scratch)).toMatch(/^apps\/a\/src\/a\.ts:1 names/);
+  });
+
+  it('of subjects list every request and event, and refuse odd and doubled subjects', async () => {
+    using scratch = new Scratch();
+    scratch.pack('libs/contracts/c', 'contract', {
+      'c.ts': `export const r = { a: defineRequest<Ask, Answer | null>('cmd.c.do-it.v1', 4_000), b: defineRequest('cmd.c.do-it.v1'), d: defineRequest('c.odd') };`,
+      'e.ts': `export const C_EVENTS = ['done'] as const;`,
+    });
+    const workspace = readWorkspace(scratch.root);
+    const page = await renderSubjects(workspace);
+    expect(page).toMatch(/`cmd\.c\.do-it\.v1`\s*\| `Ask`\s*\| `Answer \\\| null`\s*\| 4 s/);
+    expect(page).toContain('evt.c.done.v1.<account>.<id>');
+    const { problems } = await checkSubjects(workspace);
+    expect(problems.join('\n')).toMatch(
+      /'c\.odd' is no subject[\s\S]*defined twice|defined twice[\s\S]*'c\.odd'/,
+    );
+    expect(problems.join('\n')).toMatch(/out of date/);
+  });
+
+  it('of the environment find every variable that is read, with its form and default', async () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', {
+      'config.ts': `export const r = (env: R) => ({ a: env.integer('BERTH_A', { default: 1_000, max: 9 }), b: env.oneOf('BERTH_B', ['x', 'y'], 'x') }); process.env['BERTH_C'];`,
+    });
+    const workspace = readWorkspace(scratch.root);
+    const found = [...variablesOf(workspace).values()].map(({ name, kinds, fallbacks }) => [
+      name,
+      [...kinds][0],
+      [...fallbacks][0],
+    ]);
+    expect(found).toEqual([
+      ['BERTH_A', 'whole number', '1000'],
+      ['BERTH_B', '`x` or `y`', 'x'],
+      ['BERTH_C', undefined, undefined],
+    ]);
+    expect((await checkEnvironment(workspace)).problems.join('\n')).toMatch(/reads BERTH_A: say in/);
+  });
+});
+
+describe('compose files', () => {
+  it('that publish too much, wait for nobody or pin nothing are refused', () => {
+    using scratch = new Scratch();
+    scratch.write(
+      'docker-compose.yml',
+      [
+        'services:',
+        '  gateway: {image: "a:1", ports: ["8080:8080"], healthcheck: {test: x}, mem_limit: 1g, restart: always, networks: [n]}',
+        '  db:',
+        '    image: postgres:latest',
+        '    ports: ["127.0.0.1:5432:5432"]',
+        '    depends_on: {nobody: {condition: service_started}}',
+        '    volumes: ["gone:/x", "./gone.conf:/y"]',
+        '    environment: {POSTGRES_PASSWORD: hello, URL: "postgres://a:b@c/d"}',
+        '    secrets: [key]',
+      ].join('\n'),
+    );
+    const found = problemsOf(checkCompose, scratch);
+    for (const message of [
+      /gateway publishes 8080:8080 beyond the loopback/,
+      /gateway is in network n/,
+      /db has no healthcheck/,
+      /db must pin/,
+      /db publishes .*only gateway/,
+      /depends on nobody/,
+      /uses volume gone/,
+      /mounts \.\/gone\.conf/,
+      /POSTGRES_PASSWORD carries a secret/,
+      /URL carries a password/,
+      /uses secret key/,
+    ]) {
+      expect(found).toMatch(message);
+    }
+  });
+});
+
+describe('the run', () => {
+  it('fails when it read nothing', () => {
+    using scratch = new Scratch();
+    const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
+    const ended = spawnSync(process.execPath, [run, 'pure files', 'sizes'], {
+      env: { ...process.env, BERTH_CHECK_ROOT: scratch.root },
+      encoding: 'utf8',
+    });
+    expect(ended.stdout).toMatch(/read nothing/);
+    expect(ended.stdout.trimEnd()).toMatch(/checks: 0 passed, 2 failed$/);
+    expect(ended.status).toBe(1);
+  });
+
+  it('fails when a check is asked for that does not exist', () => {
+    const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
+    expect(spawnSync(process.execPath, [run, 'no such check']).status).toBe(1);
+  });
+});

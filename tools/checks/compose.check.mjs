@@ -1,0 +1,134 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+const FILE = 'docker-compose.yml';
+/** The only door. */
+const PUBLISHES = 'gateway';
+const LOOPBACK = /^(\$\{\w+:-)?127\.0\.0\.1/;
+const SECRET_NAME = /(PASSWORD|SECRET|SECRET_KEY|KEYRING|TOKEN)$/;
+
+/** The compose files fit together, whether Docker is at hand or not. */
+export const checkCompose = ({ root }) => {
+  if (!existsSync(join(root, FILE))) return { problems: [`${FILE} is missing`], read: 0 };
+  const problems = [];
+  let read = 0;
+  for (const path of [FILE, ...globSync('infra/compose/*.{yml,yaml}', { cwd: root })]) {
+    const parsed = parseFile(root, path, problems);
+    const services = parsed?.services ?? {};
+    read += Object.keys(services).length;
+    const whole = path === FILE;
+    for (const [name, service] of Object.entries(services)) {
+      for (const problem of judgeService(root, parsed, name, service ?? {}, whole))
+        problems.push(`${path}: ${problem}`);
+    }
+  }
+  const docker = askDocker(root);
+  return { problems: [...problems, ...docker.problems], read, notes: docker.notes };
+};
+
+const parseFile = (root, path, problems) => {
+  try {
+    return parse(readFileSync(join(root, path), 'utf8'));
+  } catch (error) {
+    problems.push(`${path}: ${error.message}`);
+    return null;
+  }
+};
+
+const judgeService = (root, file, name, service, whole) => [
+  ...(whole
+    ? [...judgeCare(name, service), ...judgeNeeds(file, name, service), ...judgePorts(name, service)]
+    : []),
+  ...judgeImage(root, name, service, whole),
+  ...judgeMounts(root, file, name, service),
+  ...judgeSecrets(file, name, service),
+];
+
+const judgeCare = (name, service) =>
+  [
+    ['healthcheck', service.healthcheck?.test],
+    ['mem_limit', service.mem_limit],
+    ['restart', service.restart],
+  ]
+    .filter(([, value]) => value === undefined)
+    .map(([what]) => `${name} has no ${what}`);
+
+const judgeNeeds = (file, name, service) => {
+  const problems = [];
+  for (const [other, how] of Object.entries(service.depends_on ?? {})) {
+    if (file.services[other] === undefined) problems.push(`${name} depends on ${other}, which is no service`);
+    if (how?.condition !== 'service_healthy')
+      problems.push(`${name} must wait until ${other} is service_healthy`);
+  }
+  for (const network of namesOf(service.networks)) {
+    if (!(network in (file.networks ?? {})))
+      problems.push(`${name} is in network ${network}, which is not defined`);
+  }
+  return problems;
+};
+
+/** Networks stand as a list or as a map. */
+const namesOf = (value) => (Array.isArray(value) ? value : Object.keys(value ?? {}));
+
+const judgePorts = (name, service) => {
+  const problems = [];
+  for (const port of service.ports ?? []) {
+    if (name !== PUBLISHES) problems.push(`${name} publishes ${port}: only ${PUBLISHES} may`);
+    if (!LOOPBACK.test(String(port)))
+      problems.push(`${name} publishes ${port} beyond the loopback by default`);
+  }
+  return problems;
+};
+
+const judgeImage = (root, name, { image, build }, whole) => {
+  if (image === undefined && build === undefined) return whole ? [`${name} has neither image nor build`] : [];
+  if (build === undefined)
+    return /:[\w.-]*\d/.test(image) ? [] : [`${name} must pin the version of ${image}`];
+  const dockerfile = join(build.context ?? '.', build.dockerfile ?? 'Dockerfile');
+  return existsSync(join(root, dockerfile))
+    ? []
+    : [`${name} builds from ${dockerfile}, which does not exist`];
+};
+
+const judgeMounts = (root, file, name, service) => {
+  const problems = [];
+  for (const volume of service.volumes ?? []) {
+    const source = typeof volume === 'string' ? volume.split(':')[0] : volume.source;
+    if (/^\.\.?\//.test(source) && !existsSync(join(root, source)))
+      problems.push(`${name} mounts ${source}, which does not exist`);
+    if (/^[\w-]+$/.test(source) && !(source in (file.volumes ?? {})))
+      problems.push(`${name} uses volume ${source}, which is not defined`);
+  }
+  return problems;
+};
+
+const judgeSecrets = (file, name, service) => {
+  const problems = [];
+  for (const secret of service.secrets ?? []) {
+    const source = secret.source ?? secret;
+    if (!(source in (file.secrets ?? {})))
+      problems.push(`${name} uses secret ${source}, which is not defined`);
+  }
+  for (const [key, value] of Object.entries(service.environment ?? {})) {
+    if (SECRET_NAME.test(key) && value !== null)
+      problems.push(`${name}: ${key} carries a secret; use a file under secrets`);
+    if (/:\/\/[^/@$]*:[^/@$]+@/.test(String(value)))
+      problems.push(`${name}: ${key} carries a password; use a file under secrets`);
+  }
+  return problems;
+};
+
+/** `docker compose config`, where it is installed; elsewhere the note says that only our own reading took place. */
+const askDocker = (root) => {
+  for (const [command, ...args] of [['docker', 'compose'], ['docker-compose']]) {
+    if (spawnSync(command, [...args, 'version'], { stdio: 'ignore' }).status !== 0) continue;
+    const asked = spawnSync(command, [...args, '-f', FILE, 'config', '-q'], { cwd: root, encoding: 'utf8' });
+    return { problems: asked.status === 0 ? [] : [`${FILE}: ${asked.stderr.trim()}`], notes: [] };
+  }
+  return {
+    problems: [],
+    notes: ['docker compose is not installed: the files were read by this check alone'],
+  };
+};

@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { anchorsOf, inlineCode, linksOf } from './markdown.mjs';
+
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md', 'apps/*/README.md'];
+const FOUR_LINES = ['hears', 'decides', 'remembers', 'tells'];
+/** A path of ours in inline code, whole or with a line number. */
+const OUR_PATH = /^(apps|libs|tools|infra|docs)\/[\w./@-]+$/;
+/** Paths of the machine somebody wrote this on. */
+const PRIVATE_PATH = /(?<![\w.:/])\/(home|Users|work)\/[\w.-]+/;
+
+const pagesOf = (root) =>
+  PAGES.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] })).sort();
+
+/** Links lead somewhere, and files that the pages name exist. */
+export const checkLinks = ({ root }) => {
+  const problems = [];
+  let read = 0;
+  for (const page of pagesOf(root)) {
+    const text = readFileSync(join(root, page), 'utf8');
+    for (const target of linksOf(text)) {
+      read++;
+      const problem = judgeLink(root, page, target, text);
+      if (problem !== null) problems.push(`${page}: ${problem}`);
+    }
+    for (const code of inlineCode(text)) {
+      if (!OUR_PATH.test(code) || code.includes('/dist/')) continue;
+      read++;
+      if (!existsSync(join(root, code))) problems.push(`${page} names \`${code}\`, which does not exist`);
+    }
+  }
+  return { problems, read };
+};
+
+const judgeLink = (root, page, target, text) => {
+  if (/^[a-z][a-z+.-]*:/i.test(target)) return null;
+  const [path, anchor] = target.split('#');
+  const file = path === '' ? join(root, page) : resolve(root, dirname(page), decodeURIComponent(path));
+  if (relative(root, file).startsWith('..')) return `the link ${target} leaves the repository`;
+  if (!existsSync(file)) return `the link ${target} leads nowhere`;
+  if (!anchor || !file.endsWith('.md')) return null;
+  const anchors = anchorsOf(path === '' ? text : readFileSync(file, 'utf8'));
+  return anchors.has(anchor) ? null : `the link ${target} names no heading`;
+};
+
+/** Every app says in four lines what it hears, decides, remembers and tells. */
+export const checkReadmes = ({ root, packages }) => {
+  const problems = [];
+  const apps = packages.filter((one) => one.type === 'app' || one.type === 'composition');
+  for (const { dir } of apps) {
+    const path = join(root, dir, 'README.md');
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : null;
+    if (text === null) problems.push(`${dir}/README.md is missing`);
+    for (const word of text === null ? [] : FOUR_LINES) {
+      if (!new RegExp(`^\\W*${word}\\b`, 'im').test(text))
+        problems.push(`${dir}/README.md does not say what it ${word}`);
+    }
+  }
+  return { problems, read: apps.length };
+};
+
+const TEXT = /\.(md|ts|mjs|cjs|js|json|ya?ml|conf|sh|py|toml)$|Dockerfile/;
+
+/** Nothing that is committed tells where it was written. */
+export const checkPrivatePaths = ({ root }) => {
+  const listed = filesOf(root).filter((path) => TEXT.test(path) && path !== 'package-lock.json');
+  const problems = [];
+  for (const path of listed) {
+    if (path.startsWith('tools/checks/')) continue;
+    const lines = readFileSync(join(root, path), 'utf8').split('\n');
+    lines.forEach((line, index) => {
+      const found = PRIVATE_PATH.exec(line);
+      if (found !== null) problems.push(`${path}:${index + 1} names a path of one machine: ${found[0]}`);
+    });
+  }
+  return { problems, read: listed.length };
+};
+
+const filesOf = (root) => {
+  if (existsSync(join(root, '.git'))) {
+    const args = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+    const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20 }).split(
+      '\0',
+    );
+    return listed.filter((path) => path !== '' && existsSync(join(root, path)));
+  }
+  return globSync('**/*', { cwd: root, exclude: ['**/node_modules/**', '**/dist/**', '.nx/**', '.data/**'] });
+};

@@ -1,0 +1,78 @@
+import { dirname, posix } from 'node:path';
+
+const ENTRIES = /\/src\/(index|main|[\w-]+\.entry)\.ts$/;
+
+/**
+ * Arrows between the files of a package: every relative import leads somewhere, none goes in a circle, no source needs
+ * a test, and every source is reached from index.ts, main.ts or a test.
+ */
+export const checkGraph = ({ packages }) => {
+  const problems = [];
+  let read = 0;
+  for (const { files } of packages) {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    const arrows = new Map(files.map((file) => [file.path, arrowsOf(file, byPath, problems)]));
+    read += files.length;
+    for (const circle of circlesOf(arrows)) problems.push(`circle: ${[...circle, circle[0]].join(' → ')}`);
+    const reached = reachedFrom(
+      files.filter((file) => ENTRIES.test(file.path)).map((file) => file.path),
+      arrows,
+    );
+    const tested = reachedFrom(
+      files.filter((file) => file.test).map((file) => file.path),
+      arrows,
+    );
+    for (const { path, test } of files) {
+      if (test || reached.has(path)) continue;
+      problems.push(
+        `${path} is reached from no index.ts or main.ts${tested.has(path) ? ', only from tests' : ''}`,
+      );
+    }
+  }
+  return { problems, read };
+};
+
+const arrowsOf = (file, byPath, problems) => {
+  const targets = [];
+  for (const { specifier, line } of file.imports) {
+    if (!specifier.startsWith('.') || specifier.endsWith('.json')) continue;
+    const base = posix.join(dirname(file.path), specifier);
+    const target = [base.replace(/\.js$/, '.ts'), base].find((path) => byPath.has(path));
+    if (target === undefined) {
+      problems.push(`${file.path}:${line}: '${specifier}' leads to no file`);
+      continue;
+    }
+    if (!file.test && byPath.get(target).test)
+      problems.push(`${file.path}:${line}: a source must not import the test ${target}`);
+    targets.push(target);
+  }
+  return targets;
+};
+
+/** Strongly connected parts of more than one file (Tarjan), and files that import themselves. */
+const circlesOf = (arrows) => {
+  const circles = [];
+  const index = new Map();
+  const low = new Map();
+  const stack = [];
+  const visit = (path) => {
+    index.set(path, index.size);
+    low.set(path, index.get(path));
+    stack.push(path);
+    for (const next of arrows.get(path)) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(path, Math.min(low.get(path), low.get(next)));
+    }
+    if (low.get(path) !== index.get(path)) return;
+    const part = stack.splice(stack.indexOf(path));
+    if (part.length > 1 || arrows.get(path).includes(path)) circles.push(part);
+  };
+  for (const path of arrows.keys()) if (!index.has(path)) visit(path);
+  return circles;
+};
+
+const reachedFrom = (starts, arrows) => {
+  const reached = new Set(starts);
+  for (const path of reached) for (const next of arrows.get(path)) reached.add(next);
+  return reached;
+};

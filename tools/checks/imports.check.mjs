@@ -1,0 +1,116 @@
+import { builtinModules } from 'node:module';
+import { packageOf } from './workspace.mjs';
+
+/** Which type of package may import which (types are the tags `type:…` in the package.json files). */
+const MAY_IMPORT = {
+  composition: ['app', 'contract', 'platform', 'kernel'],
+  app: ['contract', 'platform', 'kernel'],
+  platform: ['platform', 'kernel'],
+  contract: ['kernel'],
+  kernel: [],
+};
+
+/** Platform packages that are not for services: the test bench, and the infrastructure `npm start` brings along. */
+const TEST_BENCH = '@berth/testing';
+const EMBEDDED = '@berth/embedded';
+
+/** Who may know whom, read from what is imported and not from what is declared. */
+export const checkImports = (workspace) => {
+  const byName = new Map(workspace.packages.map((one) => [one.name, one]));
+  const problems = [];
+  let read = 0;
+  for (const from of workspace.packages) {
+    if (MAY_IMPORT[from.type] === undefined) {
+      problems.push(
+        `${from.dir}/package.json: nx.tags must name one of type:${Object.keys(MAY_IMPORT).join(', type:')}`,
+      );
+      continue;
+    }
+    for (const file of from.files) {
+      for (const one of file.imports) {
+        read++;
+        const problem = judge(from, file, one, byName);
+        if (problem !== null) problems.push(`${file.path}:${one.line}: ${problem}`);
+      }
+    }
+  }
+  return { problems, read };
+};
+
+const judge = (from, file, { specifier }, byName) => {
+  if (specifier.startsWith('.')) return judgeRelative(from, file, specifier);
+  if (!specifier.startsWith('node:') && builtinModules.includes(specifier))
+    return `write 'node:${specifier}'`;
+  if (file.test) return null;
+  if (from.type === 'kernel') return `the kernel imports nothing, not even '${specifier}'`;
+  if (specifier.startsWith('node:')) return null;
+  const name = packageOf(specifier);
+  if (!name.startsWith('@berth/')) {
+    return from.type === 'contract' ? `a contract imports the kernel only, not '${name}'` : null;
+  }
+  if (name !== specifier) return `'${specifier}' reaches into a package: import '${name}'`;
+  const to = byName.get(name);
+  if (to === undefined) return `there is no package '${name}'`;
+  return judgeTypes(from, to);
+};
+
+const judgeTypes = (from, to) => {
+  if (to.name === TEST_BENCH) return `only tests may import ${TEST_BENCH}`;
+  if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
+    return `only the composition and the test bench may import ${EMBEDDED}: a service is told where its parts are`;
+  }
+  if (MAY_IMPORT[from.type].includes(to.type)) return null;
+  if (to.type === 'app')
+    return `an app never imports an app (${to.name}): the road from one service to another is a contract`;
+  return `a ${from.type} may import ${MAY_IMPORT[from.type].join(', ')}, and ${to.name} is a ${to.type}`;
+};
+
+const judgeRelative = (from, file, specifier) => {
+  const target = new URL(specifier, `file:///${file.path}`).pathname.slice(1);
+  if (!target.startsWith(`${from.dir}/src/`))
+    return `'${specifier}' leaves the package: import it by its name`;
+  if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs its ending .js`;
+  return null;
+};
+
+/** What is imported is declared in the package.json, and what is imported of ours is a project reference too. */
+export const checkDeclarations = ({ manifest, packages }) => {
+  const byName = new Map(packages.map((one) => [one.name, one]));
+  const shared = Object.keys(manifest.devDependencies ?? {});
+  const problems = [];
+  let read = 0;
+  for (const one of packages) {
+    const declared = declaredBy(one.manifest);
+    for (const [name, file] of importedPackages(one)) {
+      if (name === one.name) continue;
+      read++;
+      if (!declared.has(name) && !(file.test && shared.includes(name))) {
+        problems.push(`${file.path} imports '${name}', which ${one.dir}/package.json does not declare`);
+      }
+      const ours = byName.get(name);
+      if (ours !== undefined && !one.references.includes(ours.dir)) {
+        problems.push(`${one.dir}/tsconfig.json: add a reference to ${ours.dir}, which ${file.path} imports`);
+      }
+    }
+    for (const dir of one.references) {
+      if (packages.some((other) => other.dir === dir)) continue;
+      problems.push(`${one.dir}/tsconfig.json refers to ${dir}, which is no package`);
+    }
+  }
+  return { problems, read };
+};
+
+const declaredBy = ({ dependencies, devDependencies, peerDependencies, optionalDependencies }) =>
+  new Set(Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...optionalDependencies }));
+
+/** Each imported package with the first file that asks for it, sources before tests. */
+const importedPackages = (one) => {
+  const found = new Map();
+  for (const file of [...one.files].sort((a, b) => Number(a.test) - Number(b.test))) {
+    for (const { specifier } of file.imports) {
+      const name = packageOf(specifier);
+      if (name !== null && !builtinModules.includes(name) && !found.has(name)) found.set(name, file);
+    }
+  }
+  return found;
+};

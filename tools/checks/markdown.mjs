@@ -1,0 +1,25 @@
+/** Parts of Markdown text that the checks look at. Fenced code is left out unless asked for. */
+
+const FENCE = /^(```|~~~)[\s\S]*?^\1\s*$/gm;
+
+/** The text without fenced blocks, lines kept in place. */
+export const withoutFences = (text) => text.replace(FENCE, (block) => block.replace(/[^\n]/g, ''));
+
+/** Every link target: `[text](target)`, images too. */
+export const linksOf = (text) =>
+  [...withoutFences(text).matchAll(/\]\(([^()\s]+)(?:\s+"[^"]*")?\)/g)].map((match) => match[1]);
+
+/** Every piece of inline code. */
+export const inlineCode = (text) =>
+  [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]);
+
+/** The anchors that GitHub makes of the headings. */
+export const anchorsOf = (text) =>
+  new Set([...withoutFences(text).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)].map((match) => slugOf(match[1])));
+
+const slugOf = (heading) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-');

@@ -1,0 +1,80 @@
+import { builtinModules } from 'node:module';
+import { dirname, posix } from 'node:path';
+import { packageOf, walk } from './workspace.mjs';
+
+/** Files that decide or describe and touch nothing: the same input gives the same answer for ever. */
+const PURE = [/\.decider\.ts$/, /\.events\.ts$/, /\.plan\.ts$/, /^libs\/kernel\//, /^libs\/contracts\//];
+/** The ports through which time and chance come in. */
+const CLOCK_PORTS = ['libs/kernel/src/clock.ts', 'libs/kernel/src/ids.ts'];
+const IMPURE_PACKAGES =
+  /^(@nestjs\/|@nats-io\/|@eventstore\/|@fastify\/|typeorm$|pg$|pino$|execa$|undici$|fastify$)/;
+const IMPURE_MEMBERS = [
+  'Date.now',
+  'Math.random',
+  'performance.now',
+  'crypto.randomUUID',
+  'crypto.getRandomValues',
+];
+
+const isPure = (file) => !file.test && PURE.some((form) => form.test(file.path));
+const isImpure = (specifier) =>
+  specifier.startsWith('node:') ||
+  builtinModules.includes(specifier) ||
+  IMPURE_PACKAGES.test(packageOf(specifier) ?? '');
+
+/** Pure files import nothing with effects, directly or over files beside them, and ask for no time and no chance. */
+export const checkPurity = ({ packages }) => {
+  const problems = [];
+  let read = 0;
+  for (const { files } of packages) {
+    const byPath = new Map(files.map((file) => [file.path, file]));
+    for (const file of files.filter(isPure)) {
+      read++;
+      for (const { specifier, line } of file.imports) {
+        if (isImpure(specifier))
+          problems.push(`${file.path}:${line}: a pure file must not import '${specifier}'`);
+      }
+      const chain = pathToEffect(file, byPath, new Set());
+      if (chain !== null && chain.length > 2)
+        problems.push(`${file.path} is pure but reaches ${chain.slice(1).join(' → ')}`);
+      if (!CLOCK_PORTS.includes(file.path)) problems.push(...clockReads(file));
+    }
+  }
+  return { problems, read };
+};
+
+/** The way from a file to a module with effects over relative value imports; null without one. */
+const pathToEffect = (file, byPath, seen) => {
+  seen.add(file.path);
+  for (const { specifier, typeOnly } of file.imports) {
+    if (typeOnly) continue;
+    if (isImpure(specifier)) return [file.path, specifier];
+    if (!specifier.startsWith('.')) continue;
+    const next = byPath.get(posix.join(dirname(file.path), specifier).replace(/\.js$/, '.ts'));
+    if (next === undefined || seen.has(next.path)) continue;
+    const rest = pathToEffect(next, byPath, seen);
+    if (rest !== null) return [file.path, ...rest];
+  }
+  return null;
+};
+
+const clockReads = (file) => {
+  const found = [];
+  walk(file.program, (node) => {
+    const what = clockRead(node);
+    if (what === null) return;
+    found.push(
+      `${file.path}:${file.lineAt(node.start)}: a pure file must not use ${what}: it arrives in the command`,
+    );
+  });
+  return found;
+};
+
+const clockRead = (node) => {
+  if (node.type === 'NewExpression' && node.callee.name === 'Date' && node.arguments.length === 0)
+    return 'new Date()';
+  if (node.type !== 'MemberExpression' || node.computed) return null;
+  const owner = node.object.type === 'MemberExpression' ? node.object.property.name : node.object.name;
+  const member = `${owner}.${node.property.name}`;
+  return IMPURE_MEMBERS.includes(member) ? member : null;
+};

@@ -1,0 +1,141 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format } from 'prettier';
+import { readWorkspace, walk } from './workspace.mjs';
+
+export const SUBJECTS_PAGE = 'docs/subjects.md';
+const DEFAULT_DEADLINE_MS = 10_000;
+
+/** Writes the page of every subject that the contracts define. The page is generated and checked to be current. */
+export const renderSubjects = async (workspace) => {
+  const contracts = workspace.packages.filter((one) => one.dir.startsWith('libs/contracts/'));
+  const sections = contracts.map((one) => renderContract(one)).filter((section) => section !== null);
+  return format(`${HEAD}\n${sections.join('\n')}`, { parser: 'markdown' });
+};
+
+const HEAD = `# Subjects
+
+Generated from \`libs/contracts\` by \`node tools/checks/subjects.mjs --write\`; \`npm test\` fails when it is out of date.
+
+Commands (\`cmd.\`) and queries (\`qry.\`) are NATS request/reply: the service named in the subject answers, one instance of
+its queue group each time, and a caller waits at most the deadline. A subject ending in \`{host}\` is answered by that one
+runtime host. Events (\`evt.\`) stand in JetStream, one stream per context.
+`;
+
+const renderContract = (one) => {
+  const context = one.dir.split('/').at(-1);
+  const requests = one.files.flatMap(requestsOf);
+  const events = one.files.flatMap((file) => eventsOf(file, context));
+  if (requests.length + events.length === 0) return null;
+  const lines = [`## ${context}`, ''];
+  if (requests.length > 0) lines.push('| subject | asks | answers | deadline |', '| --- | --- | --- | --- |');
+  for (const { subject, shapes, deadlineMs } of requests) {
+    lines.push(`| \`${subject}\` | ${code(shapes[0])} | ${code(shapes[1])} | ${deadlineMs / 1000} s |`);
+  }
+  if (requests.length > 0 && events.length > 0) lines.push('');
+  if (events.length > 0) lines.push('| event |', '| --- |');
+  for (const subject of events) lines.push(`| \`${subject}\` |`);
+  return `${lines.join('\n')}\n`;
+};
+
+const code = (shape) =>
+  shape === undefined
+    ? ''
+    : `\`${shape
+        .replace(/\breadonly /g, '')
+        .replace(/\s+/g, ' ')
+        .replaceAll('|', '\\|')}\``;
+
+const requestsOf = (file) => {
+  const found = [];
+  if (file.test) return found;
+  const declared = declaredShapes(file);
+  walk(file.program, (node) => {
+    if (node.type !== 'Property' || node.value.callee?.name !== 'defineRequest') return;
+    const [subject, deadline] = node.value.arguments;
+    const shapes = (node.value.typeArguments?.params ?? []).map(({ start, end }) =>
+      file.text.slice(start, end),
+    );
+    found.push({
+      subject: textOf(subject),
+      shapes: shapes.length > 0 ? shapes : (declared.get(node.key.name) ?? []),
+      deadlineMs: deadline?.value ?? DEFAULT_DEADLINE_MS,
+    });
+  });
+  return found;
+};
+
+/** Shapes of requests that an interface declares as `RequestDefinition<…>` under the same name. */
+const declaredShapes = (file) => {
+  const found = new Map();
+  walk(file.program, (node) => {
+    const type = node.type === 'TSPropertySignature' ? node.typeAnnotation?.typeAnnotation : undefined;
+    if (type?.typeName?.name !== 'RequestDefinition') return;
+    found.set(
+      node.key.name,
+      type.typeArguments.params.map(({ start, end }) => file.text.slice(start, end)),
+    );
+  });
+  return found;
+};
+
+/** A literal's value; in a template each expression stands as `<name>`. */
+const textOf = (node) =>
+  node.type === 'TemplateLiteral'
+    ? node.quasis
+        .map(
+          (part, index) =>
+            part.value.cooked + (index < node.expressions.length ? `<${node.expressions[index].name}>` : ''),
+        )
+        .join('')
+    : node.value;
+
+/** Constants `<THING>_EVENTS` of a contract list the past-tense names of its public events. */
+const eventsOf = (file, context) => {
+  const found = [];
+  if (file.test) return found;
+  walk(file.program, (node) => {
+    if (node.type !== 'VariableDeclarator' || !(node.id.name ?? '').endsWith('_EVENTS')) return;
+    const list = node.init?.type === 'TSAsExpression' ? node.init.expression : node.init;
+    for (const item of list?.elements ?? []) found.push(`evt.${context}.${item.value}.v1.<account>.<id>`);
+  });
+  return found;
+};
+
+/** The page says what the contracts say, and no subject is defined twice or against its form. */
+export const checkSubjects = async (workspace) => {
+  const expected = await renderSubjects(workspace);
+  const subjects = workspace.packages
+    .filter((one) => one.dir.startsWith('libs/contracts/'))
+    .flatMap((one) =>
+      one.files.flatMap(requestsOf).map(({ subject }) => ({ subject, context: one.dir.split('/').at(-1) })),
+    );
+  const problems = [];
+  const seen = new Set();
+  for (const { subject } of subjects) {
+    if (!/^(cmd|qry)\.([a-z][a-z-]*|<context>)\.[a-z][a-z-]*\.v\d+(\.\{host\})?$/.test(subject))
+      problems.push(`'${subject}' is no subject of ours`);
+    if (seen.has(subject)) problems.push(`'${subject}' is defined twice`);
+    seen.add(subject);
+  }
+  if (readPage(workspace.root) !== expected) {
+    problems.push(`${SUBJECTS_PAGE} is out of date: run node tools/checks/subjects.mjs --write`);
+  }
+  return { problems, read: subjects.length };
+};
+
+const readPage = (root) => {
+  try {
+    return readFileSync(join(root, SUBJECTS_PAGE), 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const page = await renderSubjects(readWorkspace(root));
+  if (process.argv.includes('--write')) writeFileSync(join(root, SUBJECTS_PAGE), page);
+  else process.stdout.write(page);
+}

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+const LINTED = ['apps', 'libs', 'tools'];
+/** What oxlint, prettier and nx may take together is the patience of somebody who runs the tests often. */
+const DEADLINE_MS = 120_000;
+
+/** Typed lint of everything we wrote. Fails when it looked at no file or found no types. */
+export const runOxlint = async ({ root }) => {
+  const folders = LINTED.filter((folder) => existsSync(join(root, folder)));
+  const { output, status } = await tool(root, 'oxlint', ['--type-aware', '--format=json', ...folders]);
+  const report = readJson(output);
+  if (report === null) return { problems: [output.slice(0, 4000) || `oxlint ended with ${status}`], read: 1 };
+  const problems = report.diagnostics.map(({ message, code, filename, labels }) => {
+    const line = labels[0]?.span.line ?? 1;
+    return `${filename}:${line}: ${code ?? 'oxlint'}: ${message}`;
+  });
+  if (status !== 0 && problems.length === 0)
+    problems.push(`oxlint ended with ${status}: ${output.slice(-1000)}`);
+  return { problems, read: report.number_of_files, notes: [`${report.number_of_rules} rules`] };
+};
+
+export const runPrettier = async ({ root, packages, tools }) => {
+  const { output, status } = await tool(root, 'prettier', ['--check', '--log-level=warn', '.']);
+  const problems = output
+    .split('\n')
+    .filter((line) => line.startsWith('[warn]') || line.startsWith('[error]'))
+    .filter((line) => !line.includes('Code style issues'))
+    .map((line) => `${line.replace(/^\[\w+\] /, '')} (npx prettier --write)`);
+  if (status !== 0 && problems.length === 0)
+    problems.push(output.slice(-2000) || `prettier ended with ${status}`);
+  return { problems, read: packages.flatMap((one) => one.files).length + tools.length };
+};
+
+/** Nx finds every package of the workspace under its tags' name. */
+export const runNx = async ({ root, packages }) => {
+  const env = { NX_DAEMON: 'false', NX_NO_CLOUD: 'true', NX_ISOLATE_PLUGINS: 'false' };
+  const { output, status } = await tool(root, 'nx', ['show', 'projects', '--json'], env);
+  const shown = readJson(output.slice(output.indexOf('[')));
+  if (status !== 0 || shown === null)
+    return { problems: [`nx show projects: ${output.slice(-2000)}`], read: 1 };
+  const problems = packages
+    .map((one) => one.manifest.nx?.name ?? one.name)
+    .filter((name) => !shown.includes(name))
+    .map((name) => `nx does not see ${name}`);
+  return { problems, read: shown.length };
+};
+
+const readJson = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+};
+
+/** Runs a tool of node_modules with the repository's own node. */
+const tool = (root, name, args, env = {}) =>
+  new Promise((resolve, reject) => {
+    const bin = join(root, 'node_modules/.bin');
+    const child = spawn(join(bin, name), args, {
+      cwd: root,
+      env: { ...process.env, ...env, PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`, NO_COLOR: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: DEADLINE_MS,
+    });
+    const parts = { stdout: [], stderr: [] };
+    child.stdout.on('data', (chunk) => parts.stdout.push(chunk));
+    child.stderr.on('data', (chunk) => parts.stderr.push(chunk));
+    child.on('error', reject);
+    child.on('close', (status) => {
+      const text = (stream) => Buffer.concat(parts[stream]).toString('utf8');
+      resolve({ output: text('stdout').trim() || text('stderr'), status });
+    });
+  });

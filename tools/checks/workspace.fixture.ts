@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A small repository under the temporary folder that breaks rules on purpose. */
+export class Scratch implements Disposable {
+  readonly root = mkdtempSync(join(tmpdir(), 'berth-checks-'));
+
+  constructor() {
+    this.write(
+      'package.json',
+      JSON.stringify({
+        workspaces: ['libs/*', 'libs/contracts/*', 'apps/*'],
+        devDependencies: { vitest: '*' },
+      }),
+    );
+  }
+
+  write(path: string, text: string): this {
+    mkdirSync(dirname(join(this.root, path)), { recursive: true });
+    writeFileSync(join(this.root, path), text);
+    return this;
+  }
+
+  /** A package with its tag, what it declares and its sources. */
+  pack(
+    dir: string,
+    type: string,
+    files: Readonly<Record<string, string>>,
+    dependencies: readonly string[] = [],
+  ): this {
+    const name = `@berth/${dir.split('/').slice(1).join('-')}`;
+    const declared = Object.fromEntries(dependencies.map((one) => [one, '*']));
+    this.write(
+      `${dir}/package.json`,
+      JSON.stringify({ name, dependencies: declared, nx: { tags: [`type:${type}`] } }),
+    );
+    for (const [path, text] of Object.entries(files)) this.write(`${dir}/src/${path}`, text);
+    return this;
+  }
+
+  /** The repository's own tools and their settings. */
+  withTools(): this {
+    symlinkSync(join(REPOSITORY, 'node_modules'), join(this.root, 'node_modules'));
+    symlinkSync(join(REPOSITORY, '.oxlintrc.json'), join(this.root, '.oxlintrc.json'));
+    symlinkSync(join(REPOSITORY, '.prettierrc.json'), join(this.root, '.prettierrc.json'));
+    return this.write(
+      'libs/lab/tsconfig.json',
+      JSON.stringify({
+        extends: join(REPOSITORY, 'tsconfig.base.json'),
+        compilerOptions: { outDir: 'dist' },
+        include: ['src'],
+      }),
+    );
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
