@@ -4,17 +4,15 @@ import {
   type ExpectedRevision,
   NO_STREAM,
   type ProposedEvent,
-  type RecordedEvent,
   STREAM_EXISTS,
   TOMBSTONE_REVISION,
   TOMBSTONE_REVISION_ON_THE_WIRE,
 } from './log-event.js';
-import { shared, streams } from './protocol.js';
+import { shared, type streams } from './protocol.js';
 
 type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendReq.ProposedMessage;
 
 const JSON_TYPE = 'application/json';
-const BINARY_TYPE = 'application/octet-stream';
 
 /** Reads a stream name; throws a status for one that no stream can have. */
 export function toStreamName(identifier: shared.StreamIdentifier | undefined): string {
@@ -41,12 +39,6 @@ export function toEventId(uuid: shared.UUID | undefined): Buffer {
   const id = Buffer.from((uuid?.getString() ?? '').replaceAll('-', ''), 'hex');
   if (id.length !== 16) throw invalidArgument('An event id must be a UUID.');
   return id;
-}
-
-/** An event id as text. */
-export function formatEventId(id: Uint8Array): string {
-  const hex = Buffer.from(id.buffer, id.byteOffset, id.byteLength).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
 /** Reads an event that a writer proposes; throws a status when its id, type or content type is missing. */
@@ -106,32 +98,6 @@ export function setPosition<P extends PositionMessage>(message: P, position: num
 export interface PositionMessage {
   setCommitPosition(value: string): unknown;
   setPreparePosition(value: string): unknown;
-}
-
-/** An event for a reader: itself, or what the link points to together with the link. */
-export function toReadResponse(event: RecordedEvent | undefined, link?: RecordedEvent): streams.ReadResp {
-  const message = new streams.ReadResp.ReadEvent();
-  if (event !== undefined) message.setEvent(toRecordedMessage(event));
-  if (link !== undefined) message.setLink(toRecordedMessage(link));
-  const original = link ?? event;
-  if (original !== undefined) message.setCommitPosition(String(original.position));
-  return new streams.ReadResp().setEvent(message);
-}
-
-function toRecordedMessage(event: RecordedEvent): streams.ReadResp.ReadEvent.RecordedEvent {
-  const message = new streams.ReadResp.ReadEvent.RecordedEvent();
-  message.setId(new shared.UUID().setString(formatEventId(event.id)));
-  message.setStreamIdentifier(toStreamIdentifier(event.streamName));
-  message.setStreamRevision(formatRevision(event.revision));
-  setPosition(message, event.position);
-  const map = message.getMetadataMap();
-  map.set('type', event.type);
-  map.set('content-type', event.isJson ? JSON_TYPE : BINARY_TYPE);
-  // .NET ticks since 1970: tenths of a microsecond.
-  map.set('created', `${event.created}0000`);
-  message.setCustomMetadata(event.metadata);
-  message.setData(event.data);
-  return message;
 }
 
 function special(revision: ExpectedRevision): Expectation {

@@ -1,14 +1,13 @@
-import { toReadResponse } from './codec.js';
+import { encodeReadEvent } from './event-encoder.js';
 import type { EventLog } from './event-log.js';
 import type { RecordedEvent } from './log-event.js';
-import type { streams } from './protocol.js';
 
 const LINK_TYPE = '$>';
 
 /** Turns an event into what the reader gets; a link to another event is followed when the reader wants that. */
-export function toResponse(log: EventLog, event: RecordedEvent, resolveLinks: boolean): streams.ReadResp {
-  if (!resolveLinks || event.type !== LINK_TYPE) return toReadResponse(event);
-  return toReadResponse(findTarget(log, event), event);
+export function encodeForReader(log: EventLog, event: RecordedEvent, resolveLinks: boolean): Buffer {
+  if (!resolveLinks || event.type !== LINK_TYPE) return encodeReadEvent(event);
+  return encodeReadEvent(findTarget(log, event), event);
 }
 
 /* The body of a link is `<revision>@<stream>`. What it points to may have been deleted: then only the link is sent. */

@@ -1,8 +1,8 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { streams } from './protocol.js';
 
-/** The call a reader is served on. */
-export type ReadCall = ServerWritableStream<streams.ReadReq, streams.ReadResp>;
+/** The call a reader is served on. Responses are encoded already. */
+export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>;
 
 /** Writes no faster than the caller reads, and knows when there is nobody left to write to. */
 export class PacedWriter {
@@ -21,7 +21,7 @@ export class PacedWriter {
   }
 
   /** False: wait for {@link drained} before the next. */
-  write(response: streams.ReadResp): boolean {
+  write(response: Buffer): boolean {
     return this.call.write(response);
   }
 

@@ -1,31 +1,42 @@
 import { ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 
-/* How many messages may be on their way to the socket; bounds memory together with the size of a message. */
-const IN_FLIGHT = 64;
+/* How much may be on its way to the socket; bounds the memory a reader can hold by reading slowly. */
+const IN_FLIGHT_MESSAGES = 128;
+const IN_FLIGHT_BYTES = 524_288;
 
 /**
  * The server library writes one message, waits until the socket took it, then writes the next: a system call and a
  * turn of the loop for each event. This call takes several at once, so that they leave together.
  */
 class PipelinedCall extends ServerInterceptingCall {
-  #inFlight = 0;
+  #messages = 0;
+  #bytes = 0;
   #held: (() => void) | undefined;
 
   override sendMessage(message: unknown, callback: () => void): void {
-    this.#inFlight += 1;
+    const size = Buffer.isBuffer(message) ? message.length : 0;
+    this.#messages += 1;
+    this.#bytes += size;
     super.sendMessage(message, () => {
-      this.#inFlight -= 1;
+      this.#messages -= 1;
+      this.#bytes -= size;
+      if (this.#isFull()) return;
       const held = this.#held;
       this.#held = undefined;
       held?.();
     });
     // The caller sends nothing more before its callback, so at most one can be held.
-    if (this.#inFlight < IN_FLIGHT) callback();
-    else this.#held = callback;
+    if (this.#isFull()) this.#held = callback;
+    else callback();
+  }
+
+  #isFull(): boolean {
+    return this.#messages >= IN_FLIGHT_MESSAGES || this.#bytes >= IN_FLIGHT_BYTES;
   }
 }
 
 /** Lets the messages of the call at `path` leave several at a time; other calls stay as they are. */
 export function pipelineResponses(path: string): ServerInterceptor {
-  return (method, call) => (method.path === path ? new PipelinedCall(call) : new ServerInterceptingCall(call));
+  return (method, call) =>
+    method.path === path ? new PipelinedCall(call) : new ServerInterceptingCall(call);
 }

@@ -5,7 +5,7 @@ import { invalidArgument, toCallError } from './errors.js';
 import type { Direction, EventLog } from './event-log.js';
 import type { Feed } from './feed.js';
 import { toEventFilter } from './filter.js';
-import { toResponse } from './link-resolver.js';
+import { encodeForReader } from './link-resolver.js';
 import { PacedWriter, type ReadCall } from './paced-writer.js';
 import { streams } from './protocol.js';
 import { StreamFeed, streamIsReadable } from './stream-feed.js';
@@ -58,7 +58,7 @@ async function sendAll(log: EventLog, feed: Feed, options: Options, writer: Pace
       if ('checkpoint' in item) continue;
       if (writer.closed || left === 0) return;
       left -= 1;
-      if (!writer.write(toResponse(log, item, resolveLinks))) await writer.drained();
+      if (!writer.write(encodeForReader(log, item, resolveLinks))) await writer.drained();
     }
     if (complete || writer.closed) return;
     await nextTurn();
@@ -117,7 +117,7 @@ function toDirection(options: Options): Direction {
   return backwards ? 'backwards' : 'forwards';
 }
 
-function streamNotFound(name: string): streams.ReadResp {
+function streamNotFound(name: string): Buffer {
   const message = new streams.ReadResp.StreamNotFound().setStreamIdentifier(toStreamIdentifier(name));
-  return new streams.ReadResp().setStreamNotFound(message);
+  return Buffer.from(new streams.ReadResp().setStreamNotFound(message).serializeBinary());
 }

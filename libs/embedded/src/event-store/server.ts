@@ -16,6 +16,12 @@ const LOOPBACK = '127.0.0.1';
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
 const GRACE_MS = 1_000;
 
+/* Read responses are encoded where they are made; see event-encoder. */
+const STREAMS_SERVICE = {
+  ...streamsService.StreamsService,
+  read: { ...streamsService.StreamsService.read, responseSerialize: (encoded: Buffer) => encoded },
+};
+
 /** Where the log is kept and where the server listens; port 0 takes any free one. */
 export interface EventStoreServerOptions {
   readonly file: string;
@@ -75,7 +81,7 @@ function createServer({ log, signal, writes, endpoint }: Parts): Server {
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
     interceptors: [pipelineResponses(streamsService.StreamsService.read.path)],
   });
-  server.addService(streamsService.StreamsService, {
+  server.addService(STREAMS_SERVICE, {
     append: appendCall(writes),
     batchAppend: batchAppendCall(writes),
     read: readCall({ log, signal }),

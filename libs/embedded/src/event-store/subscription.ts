@@ -4,7 +4,7 @@ import { setPosition } from './codec.js';
 import type { CommitSignal } from './commit-signal.js';
 import type { EventLog } from './event-log.js';
 import type { Feed } from './feed.js';
-import { toResponse } from './link-resolver.js';
+import { encodeForReader } from './link-resolver.js';
 import type { PacedWriter } from './paced-writer.js';
 import { streams } from './protocol.js';
 
@@ -38,7 +38,7 @@ export async function runSubscription(
         if (writer.closed) return;
         await send(
           writer,
-          'checkpoint' in item ? checkpoint(item.checkpoint) : toResponse(log, item, resolveLinks),
+          'checkpoint' in item ? checkpoint(item.checkpoint) : encodeForReader(log, item, resolveLinks),
         );
       }
       if (!complete) {
@@ -67,8 +67,9 @@ async function sendCaughtUp(writer: PacedWriter, feed: Feed): Promise<void> {
   await send(writer, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
 }
 
-async function send(writer: PacedWriter, response: streams.ReadResp): Promise<void> {
-  if (!writer.write(response)) await writer.drained();
+async function send(writer: PacedWriter, response: Buffer | streams.ReadResp): Promise<void> {
+  const message = Buffer.isBuffer(response) ? response : Buffer.from(response.serializeBinary());
+  if (!writer.write(message)) await writer.drained();
 }
 
 function confirmation(): streams.ReadResp {
