@@ -1,1 +1,2 @@
-export {};
+export { readAccountsConfig, type AccountsConfig } from './config.js';
+export { startAccounts } from './start-accounts.js';

@@ -72,7 +72,7 @@ const tableOf = (items: readonly ProjectionView[]): string =>
       item.name,
       item.service,
       String(item.version),
-      item.position,
+      item.position ?? '-',
       String(item.lag),
       item.rebuilding === null ? '-' : formatProgress(item.rebuilding),
     ]),

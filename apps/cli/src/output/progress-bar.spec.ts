@@ -13,6 +13,10 @@ describe('a progress bar', () => {
     expect(text).not.toContain('left');
   });
 
+  it('is no bar before it is known how much there is', () => {
+    expect(formatProgress({ applied: 1_500, total: null, eventsPerSecond: 20, secondsLeft: null })).toBe('1,500 events  20/s');
+  });
+
   it('gives time left in the unit people use', () => {
     expect([0.2, 119, 121, 3_600, 9_000].map(formatDuration)).toEqual([
       '1 s',

@@ -4,6 +4,7 @@ const BAR_WIDTH = 30;
 
 /** `[=====     ]  42 %  420 of 1,000 events  1,200/s  3 s left` */
 export const formatProgress = ({ applied, total, eventsPerSecond, secondsLeft }: RebuildProgress): string => {
+  if (total === null) return `${count(applied)} events  ${count(Math.round(eventsPerSecond))}/s`;
   const share = total === 0 ? 1 : Math.min(applied / total, 1);
   const filled = Math.floor(share * BAR_WIDTH);
   const bar = '='.repeat(filled).padEnd(BAR_WIDTH);

@@ -1,0 +1,40 @@
+import { decideGiven } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
+import { deliveryDecider, type DeliveryCommand } from './delivery.decider.js';
+import type { DeliveryEvent } from './delivery.js';
+
+const at = '2026-11-21T10:00:00.000Z';
+const data = { deliveryId: 'dlv_1', agentId: 'agt_1', conversationId: 'cnv_1', kind: 'chat', messageLength: 5, at } as const;
+const accepted: DeliveryEvent = { type: 'MessageAccepted', data };
+const answered: DeliveryEvent = { type: 'MessageAnswered', data: { deliveryId: 'dlv_1', agentId: 'agt_1', responseLength: 7, at } };
+const failed: DeliveryEvent = { type: 'MessageFailed', data: { deliveryId: 'dlv_1', agentId: 'agt_1', code: 'agent_error', at } };
+const answer: DeliveryCommand = { type: 'Answer', responseLength: 7, at };
+const fail: DeliveryCommand = { type: 'Fail', code: 'agent_error', at };
+
+describe('a delivery', () => {
+  it('is accepted once', () => {
+    expect(decideGiven(deliveryDecider, [], { type: 'Accept', ...data }).events).toEqual([accepted]);
+    expect(decideGiven(deliveryDecider, [accepted], { type: 'Accept', ...data }).events).toEqual([]);
+  });
+
+  it('ends answered or failed', () => {
+    expect(decideGiven(deliveryDecider, [accepted], answer).events).toEqual([answered]);
+    expect(decideGiven(deliveryDecider, [accepted], fail).events).toEqual([failed]);
+  });
+
+  it('keeps its first outcome', () => {
+    for (const outcome of [answered, failed]) {
+      expect(decideGiven(deliveryDecider, [accepted, outcome], answer).events).toEqual([]);
+      expect(decideGiven(deliveryDecider, [accepted, outcome], fail).events).toEqual([]);
+    }
+  });
+
+  it('has no outcome before it was accepted', () => {
+    expect(decideGiven(deliveryDecider, [], answer).events).toEqual([]);
+  });
+
+  it('never carries the message into the log', () => {
+    const { events } = decideGiven(deliveryDecider, [], { type: 'Accept', ...data });
+    expect(Object.keys(events[0]?.data ?? {}).sort()).toEqual(['agentId', 'at', 'conversationId', 'deliveryId', 'kind', 'messageLength']);
+  });
+});

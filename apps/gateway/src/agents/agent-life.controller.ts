@@ -1,0 +1,76 @@
+import { agentsRequests, type AgentCommand, type AgentView, type TransitionResult } from '@berth/contracts-agents';
+import type { RequestDefinition } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Controller, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { envelopeOf } from '../auth/caller.js';
+import { Endpoint, type EndpointOptions } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+
+const transition = (summary: string, description: string): EndpointOptions => ({
+  access: 'deploy',
+  summary,
+  description: `${description} Repeating it is fine. The body is ignored.`,
+  answers: [
+    { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
+    { status: 202, description: 'The transition goes on; the agent as it is.', schema: 'Agent' },
+  ],
+  errors: { 404: ['agent_not_found'], 409: ['agent_deploying', 'agent_failed', 'agent_stopped'] },
+});
+
+@ApiTags('Agents')
+@Controller('api/agents/:agent_id')
+export class AgentLifeController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint(transition('Start or wake an agent', 'Ends in `running`.'))
+  @Post('start')
+  start(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<AgentView> {
+    return this.move(agentsRequests.start, request, agentId, reply);
+  }
+
+  @Endpoint(transition('Stop an agent', 'Ends in `stopped`; nothing wakes it by itself.'))
+  @Post('stop')
+  stop(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<AgentView> {
+    return this.move(agentsRequests.stop, request, agentId, reply);
+  }
+
+  @Endpoint(transition('Put an agent to sleep', 'Ends in `sleeping`, from any state; running executions fail.'))
+  @Post('sleep')
+  sleep(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<AgentView> {
+    return this.move(agentsRequests.sleep, request, agentId, reply);
+  }
+
+  @Endpoint(transition('Restart an agent', 'Ends in `running`.'))
+  @Post('restart')
+  restart(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<AgentView> {
+    return this.move(agentsRequests.restart, request, agentId, reply);
+  }
+
+  private async move(
+    definition: RequestDefinition<AgentCommand, TransitionResult>,
+    request: ApiRequest,
+    agentId: string,
+    reply: ApiReply,
+  ): Promise<AgentView> {
+    const { agent, settled } = await this.requester.request(definition, { ...envelopeOf(request), agentId });
+    if (!settled) reply.code(202);
+    return agent;
+  }
+}

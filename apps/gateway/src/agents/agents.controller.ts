@@ -1,0 +1,119 @@
+import { agentsRequests, type AgentView } from '@berth/contracts-agents';
+import type { Page } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { callerOf, envelopeOf } from '../auth/caller.js';
+import { EnvVarBody, isSecret } from '../env/env-var.body.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { GetAgentQuery, ListAgentsQuery } from './agents.query.js';
+import { CreateAgentBody, scopeOfCreation } from './create-agent.body.js';
+
+@ApiTags('Agents')
+@ApiExtraModels(EnvVarBody)
+@Controller('api/agents')
+export class AgentsController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'deploy',
+    body: CreateAgentBody,
+    bodyScope: scopeOfCreation,
+    summary: 'Create an agent from a template',
+    description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
+    answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
+    errors: { 400: ['unknown_template'], 402: ['plan_limit_reached'], 409: ['agent_name_taken', 'external_id_taken'] },
+  })
+  @Post()
+  async create(
+    @Req() request: ApiRequest,
+    @Body() body: CreateAgentBody,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<AgentView> {
+    const agent = await this.requester.request(agentsRequests.create, {
+      ...envelopeOf(request),
+      name: body.name,
+      templateId: body.templateId,
+      externalId: body.externalId ?? null,
+      externalUserId: body.externalUserId ?? null,
+      instructions: body.instructions ?? null,
+      idleTtlSeconds: body.idleTtlSeconds ?? null,
+      labels: body.labels ?? {},
+      env: envOf(body.env),
+      resources: withoutNulls(body.resources ?? {}),
+    });
+    reply.header('location', `/api/agents/${agent.id}`);
+    return agent;
+  }
+
+  @Endpoint({
+    access: 'read',
+    query: ListAgentsQuery,
+    summary: 'List agents, newest first',
+    answers: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
+  })
+  @Get()
+  list(@Req() request: ApiRequest, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
+    return this.requester.request(agentsRequests.list, {
+      accountId: callerOf(request).accountId,
+      externalId: query.externalId ?? null,
+      externalUserId: query.externalUserId ?? null,
+      state: query.state ?? null,
+      name: query.name ?? null,
+      label: query.label ?? null,
+      cursor: query.cursor ?? null,
+      limit: query.limit,
+    });
+  }
+
+  @Endpoint({
+    access: 'read',
+    query: GetAgentQuery,
+    summary: 'Get an agent, or wait for a state of it',
+    answers: [{ status: 200, description: 'The agent as it is when the answer leaves.', schema: 'Agent' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Get(':agent_id')
+  get(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() { wait, timeout }: GetAgentQuery,
+  ): Promise<AgentView> {
+    return this.requester.request(agentsRequests.get, {
+      accountId: callerOf(request).accountId,
+      agentId,
+      wait: wait === undefined ? null : { state: wait, timeoutSeconds: timeout },
+    });
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    summary: 'Delete an agent, its container and its volume',
+    description: 'Works in every state. Its name and external id are free at once.',
+    answers: [{ status: 204, description: 'Gone.' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Delete(':agent_id')
+  async delete(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<void> {
+    await this.requester.request(agentsRequests.delete, { ...envelopeOf(request), agentId });
+  }
+}
+
+const envOf = (env: CreateAgentBody['env']): readonly { key: string; value: string; isSecret: boolean }[] => {
+  if (env === undefined || env === null) return [];
+  if (isList(env)) return env.map((item) => ({ key: item.key, value: item.value, isSecret: isSecret(item) }));
+  return Object.entries(env).map(([key, value]) => ({ key, value, isSecret: false }));
+};
+
+const isList = (env: readonly EnvVarBody[] | Readonly<Record<string, string>>): env is readonly EnvVarBody[] =>
+  Array.isArray(env);
+
+const withoutNulls = (resources: NonNullable<CreateAgentBody['resources']>) => {
+  const { memMb, vcpus, diskGb } = resources;
+  return {
+    ...(memMb === undefined || memMb === null ? {} : { memMb }),
+    ...(vcpus === undefined || vcpus === null ? {} : { vcpus }),
+    ...(diskGb === undefined || diskGb === null ? {} : { diskGb }),
+  };
+};

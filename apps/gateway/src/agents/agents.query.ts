@@ -1,0 +1,54 @@
+import { AGENT_STATES, type AgentState } from '@berth/contracts-agents';
+import { ApiProperty } from '@nestjs/swagger';
+import { IsIn, IsOptional } from 'class-validator';
+import { PageQuery } from '../http/page.query.js';
+import { FromQuery } from '../validation/nested-rules.js';
+import { IsText, IsWithin } from '../validation/rules.js';
+
+const oneOfStates = { message: `must be one of ${AGENT_STATES.join(', ')}` };
+
+/** `GET /api/agents` */
+export class ListAgentsQuery extends PageQuery {
+  @ApiProperty({ type: 'string', required: false })
+  @IsOptional()
+  @IsText({ max: 256 })
+  readonly externalId?: string;
+
+  @ApiProperty({ type: 'string', required: false })
+  @IsOptional()
+  @IsText({ max: 128 })
+  readonly externalUserId?: string;
+
+  @ApiProperty({ enum: AGENT_STATES, required: false })
+  @IsOptional()
+  @IsIn(AGENT_STATES, oneOfStates)
+  readonly state?: AgentState;
+
+  @ApiProperty({ type: 'string', required: false, description: 'The whole name.' })
+  @IsOptional()
+  @IsText({ max: 128 })
+  readonly name?: string;
+
+  @ApiProperty({ type: 'string', required: false, description: '`name`, or `name=value`.' })
+  @IsOptional()
+  @IsText({ max: 321 })
+  readonly label?: string;
+}
+
+/** `GET /api/agents/{agent_id}` */
+export class GetAgentQuery {
+  @ApiProperty({
+    enum: AGENT_STATES,
+    required: false,
+    description: 'Answer as soon as the agent is in this state or `failed`, or the time is over.',
+  })
+  @IsOptional()
+  @IsIn(AGENT_STATES, oneOfStates)
+  readonly wait?: AgentState;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 60, default: 30, required: false, description: 'Seconds to wait.' })
+  @FromQuery('integer')
+  @IsOptional()
+  @IsWithin(1, 60)
+  readonly timeout: number = 30;
+}

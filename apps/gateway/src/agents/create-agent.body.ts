@@ -1,0 +1,139 @@
+import { ApiProperty } from '@nestjs/swagger';
+import type { Scope } from '@berth/contracts-accounts';
+import { IsOptional } from 'class-validator';
+import { ENV_KEY, ENV_VALUE, MOST_ENV_VARS } from '../env/env-names.js';
+import { EnvVarBody } from '../env/env-var.body.js';
+import { isPlainObject } from '../validation/dto-validation.js';
+import { Inside, type NestedRule } from '../validation/nested-rules.js';
+import { IsText, IsWithin, listOf, objectOf, Obeys, textsByKey } from '../validation/rules.js';
+import {
+  AGENT_NAME,
+  EXTERNAL_ID,
+  EXTERNAL_USER_ID,
+  LABEL_NAME,
+  LABEL_VALUE,
+  MOST_LABELS,
+} from './agent-names.js';
+
+const LONGEST_IDLE_SECONDS = 604_800;
+const SHORTEST_IDLE_SECONDS = 15;
+const MOST_INSTRUCTIONS = 100_000;
+
+/** Sizes that an agent asks for; members left out are the template's. */
+export class ResourcesBody {
+  @ApiProperty({ type: 'integer', minimum: 128, maximum: 65_536, required: false, nullable: true })
+  @IsOptional()
+  @IsWithin(128, 65_536)
+  readonly memMb?: number | null;
+
+  @ApiProperty({ type: 'number', minimum: 0.1, maximum: 32, required: false, nullable: true })
+  @IsOptional()
+  @IsWithin(0.1, 32, 'number')
+  readonly vcpus?: number | null;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 1_024, required: false, nullable: true })
+  @IsOptional()
+  @IsWithin(1, 1_024)
+  readonly diskGb?: number | null;
+}
+
+const idleProblem = (value: unknown): string | undefined => {
+  const whole = typeof value === 'number' && Number.isInteger(value);
+  const fits = whole && (value === 0 || (value >= SHORTEST_IDLE_SECONDS && value <= LONGEST_IDLE_SECONDS));
+  return fits ? undefined : `must be 0, or a whole number from ${SHORTEST_IDLE_SECONDS} to ${LONGEST_IDLE_SECONDS}`;
+};
+
+/** Variables come as a list, or as an object of plain values. */
+const envVars: NestedRule = (value, path) =>
+  isPlainObject(value) ? textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path) : listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
+
+/** `POST /api/agents` */
+export class CreateAgentBody {
+  @ApiProperty({
+    type: 'string',
+    pattern: '^[A-Za-z0-9 _@.:+-]{1,128}$',
+    description: 'Unique in the account.',
+  })
+  @IsText(AGENT_NAME)
+  readonly name!: string;
+
+  @ApiProperty({ type: 'string', minLength: 1, maxLength: 128, description: 'From `GET /api/templates`.' })
+  @IsText({ max: 128 })
+  readonly templateId!: string;
+
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    maxLength: 256,
+    required: false,
+    nullable: true,
+    description: "The caller's own identifier, unique in the account. No control characters.",
+  })
+  @IsOptional()
+  @IsText(EXTERNAL_ID)
+  readonly externalId?: string | null;
+
+  @ApiProperty({
+    type: 'string',
+    pattern: '^[A-Za-z0-9_@.:+-]{1,128}$',
+    required: false,
+    nullable: true,
+    description: 'The end user who owns the agent. Needs the scope `manage` too.',
+  })
+  @IsOptional()
+  @IsText(EXTERNAL_USER_ID)
+  readonly externalUserId?: string | null;
+
+  @ApiProperty({ type: 'string', maxLength: MOST_INSTRUCTIONS, required: false, nullable: true })
+  @IsOptional()
+  @IsText({ min: 0, max: MOST_INSTRUCTIONS })
+  readonly instructions?: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    required: false,
+    nullable: true,
+    minimum: 0,
+    maximum: LONGEST_IDLE_SECONDS,
+    description: 'Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default 900.',
+  })
+  @IsOptional()
+  @Obeys('isIdleTtl', idleProblem)
+  readonly idleTtlSeconds?: number | null;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string', maxLength: LABEL_VALUE.max },
+    maxProperties: MOST_LABELS,
+    required: false,
+    nullable: true,
+    description: 'At most 64; names of 1 to 64 letters, digits and `. _ / -`, values to 256 characters.',
+  })
+  @IsOptional()
+  @Inside(textsByKey(MOST_LABELS, LABEL_NAME, LABEL_VALUE))
+  readonly labels?: Readonly<Record<string, string>> | null;
+
+  @ApiProperty({
+    oneOf: [
+      { type: 'array', items: { $ref: '#/components/schemas/EnvVarBody' }, maxItems: MOST_ENV_VARS },
+      { type: 'object', additionalProperties: { type: 'string', maxLength: ENV_VALUE.max }, maxProperties: MOST_ENV_VARS },
+    ],
+    required: false,
+    nullable: true,
+    description: 'Environment variables: a list, or an object of values that are no secrets.',
+  })
+  @IsOptional()
+  @Inside(envVars)
+  readonly env?: readonly EnvVarBody[] | Readonly<Record<string, string>> | null;
+
+  @ApiProperty({ type: () => ResourcesBody, required: false, nullable: true })
+  @IsOptional()
+  @Inside(objectOf(ResourcesBody))
+  readonly resources?: ResourcesBody | null;
+}
+
+/** An agent of an end user is made by those who manage end users (contract §3). */
+export const scopeOfCreation = (body: unknown): Scope | undefined =>
+  isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null
+    ? 'manage'
+    : undefined;

@@ -1,0 +1,68 @@
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Param, Post, Req } from '@nestjs/common';
+import { ApiProperty, ApiTags } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { JSON_BODY_LIMIT } from '../http/error-answer.js';
+import { IsText } from '../validation/rules.js';
+
+/** `POST /api/agents/{agent_id}/chat` */
+export class ChatBody {
+  @ApiProperty({ type: 'string', minLength: 1, description: 'Without NUL characters; the body may be 1 MiB.' })
+  @IsText({ max: JSON_BODY_LIMIT })
+  readonly message!: string;
+
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    maxLength: 128,
+    required: false,
+    nullable: true,
+    description: "Continues that conversation, or opens it. Without it the agent's current one goes on.",
+  })
+  @IsOptional()
+  @IsText({ max: 128 })
+  readonly conversation_id?: string | null;
+}
+
+@ApiTags('Chat')
+@Controller('api/agents/:agent_id/chat')
+export class ChatController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'deploy',
+    body: ChatBody,
+    summary: 'Chat with an agent',
+    description:
+      'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',
+    answers: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
+    errors: {
+      402: ['spend_cap_reached', 'compute_cap_reached'],
+      404: ['agent_not_found'],
+      409: ['agent_deploying', 'agent_failed', 'agent_stopped'],
+      429: ['rate_limited'],
+      501: ['chat_unsupported'],
+      502: ['agent_error'],
+      503: ['agent_unavailable'],
+      504: ['agent_timeout'],
+    },
+  })
+  @Post()
+  async chat(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Body() body: ChatBody,
+  ): Promise<{ readonly response: string; readonly conversation_id: string }> {
+    const reply = await this.requester.request(deliveryRequests.chat, {
+      ...envelopeOf(request),
+      agentId,
+      message: body.message,
+      conversationId: body.conversation_id ?? null,
+    });
+    return { response: reply.response, conversation_id: reply.conversationId };
+  }
+}

@@ -1,0 +1,13 @@
+import type { TextRule } from '../validation/text-rule.js';
+
+/** `[A-Za-z_][A-Za-z0-9_]{0,127}`, and not ours (contract §3). */
+export const ENV_KEY: TextRule = {
+  max: 128,
+  pattern: /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]*$/,
+  means: 'may hold letters, digits and _ only, begins with no digit, and not with BERTH_',
+};
+
+/** Short enough for one variable of a process in any encoding: Linux takes 128 KiB. */
+export const ENV_VALUE: TextRule = { min: 0, max: 32_768 };
+
+export const MOST_ENV_VARS = 256;

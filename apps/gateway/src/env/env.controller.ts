@@ -1,0 +1,82 @@
+import { agentsRequests, type AgentView, type EnvVarView } from '@berth/contracts-agents';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { callerOf, envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { ENV_KEY } from './env-names.js';
+import { EnvValueBody, isSecret } from './env-var.body.js';
+
+@ApiTags('Environment')
+@Controller('api/agents/:agent_id/env')
+export class EnvController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'read',
+    summary: 'List the variables of an agent',
+    answers: [{ status: 200, description: 'All of them, secret values as `********`.', schema: 'EnvList' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Get()
+  list(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+  ): Promise<{ readonly items: readonly EnvVarView[] }> {
+    return this.requester.request(agentsRequests.listEnv, { accountId: callerOf(request).accountId, agentId });
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    body: EnvValueBody,
+    params: { key: ENV_KEY },
+    summary: 'Set a variable',
+    description: 'A running agent sees it after a reload or its next start.',
+    answers: [{ status: 200, description: 'The variable.', schema: 'EnvVar' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Put(':key')
+  put(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Param('key') key: string,
+    @Body() body: EnvValueBody,
+  ): Promise<EnvVarView> {
+    return this.requester.request(agentsRequests.setEnv, {
+      ...envelopeOf(request),
+      agentId,
+      key,
+      value: body.value,
+      isSecret: isSecret(body),
+    });
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    params: { key: ENV_KEY },
+    summary: 'Delete a variable',
+    answers: [{ status: 204, description: 'Gone.' }],
+    errors: { 404: ['agent_not_found', 'env_var_not_found'] },
+  })
+  @Delete(':key')
+  async delete(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Param('key') key: string,
+  ): Promise<void> {
+    await this.requester.request(agentsRequests.deleteEnv, { ...envelopeOf(request), agentId, key });
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    summary: 'Give a running agent its current variables',
+    description: 'Restarts the agent’s program. An agent that is not awake gets them at its next start.',
+    answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Post('reload')
+  reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {
+    return this.requester.request(agentsRequests.reloadEnv, { ...envelopeOf(request), agentId });
+  }
+}

@@ -1,0 +1,133 @@
+import { isDomainError, type DomainError, type ErrorKind, type Json } from '@berth/kernel';
+import { HttpRefusal, invalidRequest } from './http-refusal.js';
+
+/** An error as the caller gets it. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: { readonly detail: Json };
+}
+
+/** JSON bodies to 1 MiB (contract §1). */
+export const JSON_BODY_LIMIT = 1_048_576;
+
+const STATUS_OF: Readonly<Record<ErrorKind, number>> = {
+  invalid: 400,
+  unauthenticated: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  exhausted: 429,
+  internal: 500,
+  unsupported: 501,
+  upstream: 502,
+  unavailable: 503,
+  timeout: 504,
+};
+
+/** What the transport between the parts says in its own words is said in ours: callers know no parts. */
+const OWN_WORDS: Readonly<Record<string, string>> = {
+  service_unavailable: 'A part of the service is not available right now. Try again in a moment.',
+  deadline_exceeded: 'The answer did not come in time; the request may still take effect.',
+};
+
+/** Maps any error to what the caller sees. The one place where kinds become statuses. */
+export const answerTo = (error: unknown): ErrorAnswer => {
+  if (error instanceof HttpRefusal) return ofRefusal(error);
+  if (isDomainError(error)) return ofDomainError(error);
+  const refusal = ofFramework(error);
+  return refusal === undefined ? INTERNAL : ofRefusal(refusal);
+};
+
+const answer = (
+  status: number,
+  code: string,
+  message: string,
+  context: { readonly [key: string]: Json | undefined } = {},
+  headers: Readonly<Record<string, string>> = {},
+): ErrorAnswer => ({
+  status,
+  headers: status === 401 ? { 'www-authenticate': 'Bearer', ...headers } : headers,
+  body: { detail: { ...context, code, message } },
+});
+
+const INTERNAL = answer(
+  500,
+  'internal_error',
+  'Something failed that should not have. Report it with the request id of this answer.',
+);
+
+const ofRefusal = (refusal: HttpRefusal): ErrorAnswer =>
+  answer(refusal.status, refusal.code, refusal.message, refusal.context, refusal.headers);
+
+const ofDomainError = (error: DomainError): ErrorAnswer => {
+  if (error.kind === 'internal') return INTERNAL;
+  const status = STATUS_OF[error.kind] ?? 500;
+  const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
+  const words = OWN_WORDS[error.code];
+  if (words !== undefined) return answer(status, error.code, words, {}, retry);
+  const context = error.code === 'invalid_request' ? { fields: [], ...error.context } : error.context;
+  return answer(status, error.code, error.message, context, retry);
+};
+
+const retryAfter = (error: DomainError): Record<string, string> => {
+  const seconds = error.context['retryAfterSeconds'];
+  const whole = typeof seconds === 'number' && Number.isFinite(seconds) ? Math.ceil(seconds) : 1;
+  return { 'retry-after': String(Math.max(1, whole)) };
+};
+
+/** Errors of Fastify and Nest, told by their code or status; anything else is ours and internal. */
+const ofFramework = (error: unknown): HttpRefusal | undefined => {
+  const { code, status } = frameworkFacts(error);
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413) return payloadTooLarge(JSON_BODY_LIMIT);
+  if (code === 'FST_ERR_BAD_URL') {
+    return invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
+  }
+  if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
+    return invalidRequest([{ path: 'Content-Length', message: 'The body is not as long as Content-Length says.' }]);
+  }
+  if (status === 400) return invalidRequest([{ path: '', message: 'The request could not be read.' }]);
+  return status === undefined ? undefined : OF_STATUS[status]?.();
+};
+
+const OF_STATUS: Readonly<Record<number, () => HttpRefusal>> = {
+  404: () => unknownRoute(),
+  405: () => new HttpRefusal(405, 'method_not_allowed', 'This path does not answer that method.'),
+  415: () => unsupportedMediaType(),
+};
+
+/** 404 for a path that no route has. */
+export const unknownRoute = (): HttpRefusal =>
+  new HttpRefusal(404, 'not_found', 'There is no such route. The interface is described at /docs.');
+
+/** 413 with the limit in bytes. */
+export const payloadTooLarge = (limitBytes: number): HttpRefusal =>
+  new HttpRefusal(413, 'payload_too_large', `The body is larger than ${limitBytes} bytes.`, { limitBytes });
+
+/** 415: bodies are JSON. */
+export const unsupportedMediaType = (message = 'Send the body as application/json.'): HttpRefusal =>
+  new HttpRefusal(415, 'unsupported_media_type', message);
+
+interface FrameworkFacts {
+  readonly code: unknown;
+  readonly status: number | undefined;
+}
+
+/** Nest wraps Fastify's errors: the original is the cause. */
+const frameworkFacts = (error: unknown): FrameworkFacts => {
+  if (!(error instanceof Error)) return { code: undefined, status: undefined };
+  const cause = error.cause;
+  const code = codeOf(cause) ?? codeOf(error);
+  if ('getStatus' in error && typeof error.getStatus === 'function') {
+    const status: unknown = error.getStatus();
+    return { code, status: typeof status === 'number' ? status : undefined };
+  }
+  const isFastify = typeof code === 'string' && code.startsWith('FST_ERR_');
+  const status = 'statusCode' in error && isFastify ? error.statusCode : undefined;
+  return { code, status: typeof status === 'number' ? status : undefined };
+};
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { fastify, type FastifyInstance } from 'fastify';
+import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
+import { readJsonBody } from './json-body.js';
+import { HttpRefusal } from './http-refusal.js';
+import { requestIdOf } from './request-id.js';
+import { answerBrokenRequest, writeRawAnswer } from './raw-answers.js';
+import { setFixedHeaders } from './fixed-headers.js';
+
+/**
+ * Headers within 10 s, headers and body within 60 s: a client that trickles holds no socket for longer. How long an
+ * answer takes is not bounded here, because a chat waits for 600 s.
+ */
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 72_000 };
+
+/** How often Node looks for requests past those bounds. */
+const TIMEOUT_CHECK_MS = 2_000;
+
+/** Longer than any header block: an over-long parameter is an unknown id or a bad field, never a router error. */
+const MAX_PARAM_CHARS = 65_536;
+
+/** A Fastify instance that answers errors of the HTTP layer itself in the API's words. Without routes and hooks. */
+export const createHttpServer = (): FastifyInstance => {
+  const instance = fastify({
+    logger: false,
+    genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
+    requestIdHeader: false,
+    return503OnClosing: false,
+    forceCloseConnections: false,
+    bodyLimit: JSON_BODY_LIMIT,
+    ...TIMEOUTS,
+    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+    serverFactory: (handler) => createNodeServer(handler),
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error, request, reply) => {
+      const { status, headers, body } = answerTo(error);
+      setFixedHeaders(request, reply);
+      void reply.code(status).headers(headers).send(body);
+    },
+  });
+  instance.decorateRequest('principal', null);
+  instance.decorateRequest('declaredType', undefined);
+  instance.decorateRequest('bodyDigest', undefined);
+  instance.decorateRequest('claim', undefined);
+  instance.removeAllContentTypeParsers();
+  instance.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
+  return instance;
+};
+
+const createNodeServer = (handler: (request: IncomingMessage, response: ServerResponse) => void) => {
+  // The Host header is asked for by a hook, which answers with a body; Node's own refusal has none.
+  const server = createServer(
+    { ...TIMEOUTS, connectionsCheckingInterval: TIMEOUT_CHECK_MS, requireHostHeader: false },
+    handler,
+  );
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    const refusal = new HttpRefusal(417, 'expectation_failed', 'Only Expect: 100-continue is understood.');
+    writeRawAnswer(request, response, refusal);
+  });
+  return server;
+};

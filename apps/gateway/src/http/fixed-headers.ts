@@ -1,0 +1,22 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * On every answer. Answers hold agents' data and secrets, so nothing stores them, frames them, guesses their type or
+ * passes their address on. There is no CORS: browsers of other origins are kept out on purpose.
+ */
+export const FIXED_HEADERS: Readonly<Record<string, string>> = {
+  'x-content-type-options': 'nosniff',
+  'x-frame-options': 'DENY',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+};
+
+/** Sets the request id and what the route did not set itself. */
+export const setFixedHeaders = (request: Pick<FastifyRequest, 'id'>, reply: FastifyReply): void => {
+  reply.header('x-request-id', request.id);
+  for (const name in FIXED_HEADERS) {
+    if (!reply.hasHeader(name)) reply.header(name, FIXED_HEADERS[name]);
+  }
+};

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import secureJson from 'secure-json-parse';
+import type { FastifyRequest } from 'fastify';
+import { unsupportedMediaType } from './error-answer.js';
+import { invalidRequest, type HttpRefusal } from './http-refusal.js';
+
+/** Deeper bodies serve nobody and cost every walk over them. */
+const MAX_DEPTH = 64;
+
+const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i;
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/** What the type and encoding headers of a request say of its body. */
+export interface BodyHeaders {
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+}
+
+/**
+ * Reads a JSON body. An empty one is `undefined` whatever the headers say, one without a type is JSON.
+ * Throws 400 `invalid_request` (not UTF-8, not JSON, a `__proto__` or `constructor.prototype` member, nested deeper
+ * than 64) and 415 `unsupported_media_type`.
+ */
+export const parseJsonBody = (bytes: Uint8Array, headers: BodyHeaders): unknown => {
+  if (bytes.length === 0) return undefined;
+  if (headers.contentEncoding !== undefined && headers.contentEncoding.toLowerCase() !== 'identity') {
+    throw unsupportedMediaType('Send the body without Content-Encoding.');
+  }
+  if (headers.contentType !== undefined && !JSON_TYPE.test(headers.contentType)) throw unsupportedMediaType();
+  const value = parse(decode(bytes));
+  if (isDeeperThan(value, MAX_DEPTH)) throw badBody(`The body is nested deeper than ${MAX_DEPTH} levels.`);
+  return value;
+};
+
+const badBody = (message: string): HttpRefusal => invalidRequest([{ path: '', message }]);
+
+const decode = (bytes: Uint8Array): string => {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw badBody('The body is not UTF-8.');
+  }
+};
+
+const parse = (text: string): unknown => {
+  try {
+    return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
+  } catch {
+    throw badBody('The body is not valid JSON.');
+  }
+};
+
+/** Iterative, because the value may be nested deeper than the stack. */
+const isDeeperThan = (root: unknown, levels: number): boolean => {
+  let level: unknown[] = [root];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true;
+    const below: unknown[] = [];
+    for (const value of level) {
+      if (typeof value !== 'object' || value === null) continue;
+      for (const member of Object.values(value)) if (typeof member === 'object') below.push(member);
+    }
+    level = below;
+  }
+  return false;
+};
+
+/** Fastify's parser for every content type: the declared type is looked at only when there is a body. */
+export const readJsonBody = (
+  request: FastifyRequest,
+  bytes: Buffer,
+  done: (error: Error | null, body?: unknown) => void,
+): void => {
+  try {
+    const contentEncoding = request.headers['content-encoding'];
+    const body = parseJsonBody(bytes, { contentType: request.declaredType, contentEncoding });
+    if (request.headers['idempotency-key'] !== undefined) {
+      request.bodyDigest = createHash('sha256').update(bytes).digest('hex');
+    }
+    done(null, body);
+  } catch (error) {
+    done(error instanceof Error ? error : new Error('unreadable body', { cause: error }));
+  }
+};

@@ -1,0 +1,28 @@
+import { metrics, type Logger } from '@berth/telemetry';
+import { pathOf } from './request-hooks.js';
+import type { HttpServer } from './fastify-types.js';
+
+const duration = metrics.histogram(
+  'berth_http_request_duration_seconds',
+  'How long HTTP requests took until the answer was out.',
+  { unit: 's', buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600] },
+  ['method', 'route', 'status'],
+);
+
+const SERVER_FAULT = 500;
+
+/** One log line and one observation per answered request. The query is never looked at. */
+export const addObservationHooks = (server: HttpServer, log: Logger): void => {
+  const logsRequests = log.isLevelEnabled('info');
+  server.addHook('onResponse', (request, reply, done) => {
+    const status = reply.statusCode;
+    const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
+    duration.observe(reply.elapsedTime / 1000, { method: request.method, route, status });
+    if (logsRequests) {
+      const line = { method: request.method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime) };
+      if (status >= SERVER_FAULT) log.warn(line, 'request failed');
+      else log.info(line, 'request');
+    }
+    done();
+  });
+};

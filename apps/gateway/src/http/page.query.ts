@@ -1,0 +1,18 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { FromQuery } from '../validation/nested-rules.js';
+import { IsText, IsWithin } from '../validation/rules.js';
+
+/** Where a list goes on and how much of it (contract §1). */
+export class PageQuery {
+  @ApiProperty({ type: 'string', required: false, description: '`nextCursor` of the page before.' })
+  @IsOptional()
+  @IsText({ max: 4_096 })
+  readonly cursor?: string;
+
+  @ApiProperty({ type: 'integer', minimum: 1, maximum: 200, default: 50, required: false })
+  @FromQuery('integer')
+  @IsOptional()
+  @IsWithin(1, 200)
+  readonly limit: number = 50;
+}

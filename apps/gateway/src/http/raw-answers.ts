@@ -1,0 +1,56 @@
+import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { answerTo } from './error-answer.js';
+import { FIXED_HEADERS } from './fixed-headers.js';
+import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { requestIdOf } from './request-id.js';
+
+/** Node hangs the answer that is being written on the socket; its own handler looks there too. */
+interface AnsweringSocket extends Socket {
+  readonly _httpMessage?: ServerResponse | null;
+}
+
+/** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
+export const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: AnsweringSocket): void => {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
+    // Inside an answer that is on its way, a second one would be read as part of the first.
+    socket.destroy();
+    return;
+  }
+  const { status, body } = answerTo(refusalOf(error.code));
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+    'content-type: application/json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(text)}`,
+    'connection: close',
+    `x-request-id: ${requestIdOf(undefined)}`,
+    ...Object.entries(FIXED_HEADERS).map(([name, value]) => `${name}: ${value}`),
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+};
+
+const refusalOf = (code: string | undefined): HttpRefusal => {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return new HttpRefusal(431, 'headers_too_large', 'The request line and headers are larger than 16 KiB.');
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new HttpRefusal(408, 'request_timeout', 'The request did not arrive in time.');
+    default:
+      return invalidRequest([{ path: '', message: 'This is not a valid HTTP/1.1 request.' }]);
+  }
+};
+
+/** Answers outside of Fastify, where Node calls back before any routing. */
+export const writeRawAnswer = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
+  const { status, headers, body } = answerTo(error);
+  response
+    .writeHead(status, {
+      ...FIXED_HEADERS,
+      ...headers,
+      'content-type': 'application/json; charset=utf-8',
+      'x-request-id': requestIdOf(request.headers['x-request-id']),
+      connection: 'close',
+    })
+    .end(JSON.stringify(body));
+};

@@ -1,0 +1,111 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { isId } from '@berth/kernel';
+import { requestContext, withSpan } from '@berth/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unknownRoute } from './error-answer.js';
+import type { HttpServer } from './fastify-types.js';
+import { setFixedHeaders } from './fixed-headers.js';
+import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { RouteTable } from './route-table.js';
+
+/** Every request runs inside its context, so that logs and messages to services carry its id. */
+export const addContextHook = (server: HttpServer, options: { readonly tracing: boolean }): void => {
+  server.addHook('onRequest', (request, reply, done) => {
+    requestContext.run({ requestId: request.id }, () => {
+      if (options.tracing) inServerSpan(request, reply, done);
+      else done();
+    });
+  });
+};
+
+/** The span lasts until the answer is out, so its work ends with the response and not with this hook. */
+const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
+  const route = request.routeOptions.url ?? 'unknown';
+  const { traceparent, tracestate } = request.headers;
+  const parent =
+    typeof traceparent === 'string'
+      ? { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) }
+      : undefined;
+  void withSpan(
+    `${request.method} ${route}`,
+    {
+      kind: 'server',
+      attributes: { 'http.request.method': request.method, 'http.route': route, 'url.path': pathOf(request) },
+      ...(parent === undefined ? {} : { parent }),
+    },
+    () =>
+      new Promise<void>((resolve) => {
+        const carryOn = AsyncLocalStorage.snapshot();
+        reply.raw.once('close', () => resolve());
+        carryOn(done);
+      }),
+  );
+};
+
+/** The path without the query: queries may hold secrets. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
+
+/** 404 and 405 before anything is read of the body. */
+export const addUnknownRouteHook = (server: HttpServer): void => {
+  const routes = new RouteTable();
+  server.addHook('onRoute', (route) => routes.add(route.path, route.method));
+  server.addHook('onRequest', (request, _reply, done) => {
+    if (!request.is404) return done();
+    const methods = routes.methodsOf(pathOf(request));
+    if (methods.length === 0) return done(unknownRoute());
+    const message = `This path answers ${methods.join(', ')}.`;
+    return done(new HttpRefusal(405, 'method_not_allowed', message, {}, { allow: methods.join(', ') }));
+  });
+};
+
+/** Runs after authentication: what is wrong with the request line, then the ids in it. */
+export const addRequestLineHook = (server: HttpServer): void => {
+  server.addHook('onRequest', (request, _reply, done) => {
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      return done(invalidRequest([{ path: 'Host', message: 'Send a Host header.' }]));
+    }
+    if (hasUnknownAgent(request)) return done(agentNotFound());
+    if (!hasReadableQuery(request.url)) {
+      return done(invalidRequest([{ path: 'query', message: 'The query holds broken percent-encoding.' }]));
+    }
+    // What a body is not there for is not judged by its type, and an unreadable type is told apart by our parser.
+    request.declaredType = request.headers['content-type'];
+    delete request.raw.headers['content-type'];
+    return done();
+  });
+};
+
+/** A malformed id is answered like an unknown one. */
+const hasUnknownAgent = (request: FastifyRequest): boolean => {
+  const id = agentIdOf(request);
+  return id !== undefined && !isId('agt', id);
+};
+
+/** The agent that the path names, if it names one. */
+export const agentIdOf = (request: Pick<FastifyRequest, 'params'>): string | undefined => {
+  const params: unknown = request.params;
+  if (typeof params !== 'object' || params === null || !('agent_id' in params)) return undefined;
+  return String(params.agent_id);
+};
+
+export const agentNotFound = (): HttpRefusal =>
+  new HttpRefusal(404, 'agent_not_found', 'There is no agent with this id.');
+
+const hasReadableQuery = (url: string): boolean => {
+  const start = url.indexOf('?');
+  if (start === -1) return true;
+  try {
+    decodeURIComponent(url.slice(start + 1));
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Every answer that goes through Fastify carries the fixed headers, errors too. */
+export const addFixedHeadersHook = (server: HttpServer): void => {
+  server.addHook('onSend', (request, reply, _payload, done) => {
+    setFixedHeaders(request, reply);
+    done();
+  });
+};

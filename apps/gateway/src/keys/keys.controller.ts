@@ -1,0 +1,62 @@
+import { accountsRequests, type KeyView, type MintedKey } from '@berth/contracts-accounts';
+import { isId, isoTime, type Page } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { callerOf, envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+import { PageQuery } from '../http/page.query.js';
+import { parseIsoTime } from '../validation/iso-time.js';
+import { MintKeyBody } from './mint-key.body.js';
+
+@ApiTags('Keys')
+@Controller('api/v1/keys')
+export class KeysController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'manage',
+    body: MintKeyBody,
+    summary: 'Mint a key',
+    description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
+    answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
+  })
+  @Post()
+  mint(@Req() request: ApiRequest, @Body() body: MintKeyBody): Promise<MintedKey> {
+    const expires = parseIsoTime(body.expiresAt);
+    return this.requester.request(accountsRequests.mintKey, {
+      ...envelopeOf(request),
+      name: body.name,
+      scopes: body.scopes.includes('read') ? body.scopes : ['read', ...body.scopes],
+      holderScopes: callerOf(request).scopes,
+      expiresAt: expires === undefined ? null : isoTime(expires),
+    });
+  }
+
+  @Endpoint({
+    access: 'manage',
+    query: PageQuery,
+    summary: 'List keys, newest first',
+    answers: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
+  })
+  @Get()
+  list(@Req() request: ApiRequest, @Query() { cursor, limit }: PageQuery): Promise<Page<KeyView>> {
+    const { accountId } = callerOf(request);
+    return this.requester.request(accountsRequests.listKeys, { accountId, cursor: cursor ?? null, limit });
+  }
+
+  @Endpoint({
+    access: 'manage',
+    summary: 'Revoke a key',
+    description: 'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
+    answers: [{ status: 204, description: 'Revoked.' }],
+    errors: { 404: ['key_not_found'] },
+  })
+  @Delete(':key_id')
+  async revoke(@Req() request: ApiRequest, @Param('key_id') keyId: string): Promise<void> {
+    if (!isId('key', keyId)) throw new HttpRefusal(404, 'key_not_found', 'There is no key with this id.');
+    await this.requester.request(accountsRequests.revokeKey, { ...envelopeOf(request), keyId });
+  }
+}

@@ -1,0 +1,102 @@
+import type { ApiResponseOptions } from '@nestjs/swagger';
+import type { Access } from '../http/fastify-types.js';
+
+/** One answer that is no error. */
+export interface AnswerDescription {
+  readonly status: number;
+  readonly description: string;
+  /** Name of a schema of the document; none for an empty answer. */
+  readonly schema?: string;
+  /** Whether the answer carries `Location`. */
+  readonly location?: boolean;
+  /** A media type besides JSON, e.g. `text/event-stream`. */
+  readonly alsoAs?: string;
+}
+
+export interface EndpointFacts {
+  readonly access: Access;
+  readonly answers: readonly AnswerDescription[];
+  /** Codes of the endpoint's own errors, by status. */
+  readonly errors: Readonly<Record<number, readonly string[]>>;
+  readonly hasBody: boolean;
+  readonly hasInput: boolean;
+  readonly isPost: boolean;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid',
+  401: 'No living credential',
+  402: 'A plan or cap is reached',
+  403: 'The credential may not do this',
+  404: 'There is no such thing',
+  409: 'It cannot be done in this state',
+  413: 'The body is too large',
+  415: 'The body is not JSON',
+  429: 'Too many requests; see Retry-After',
+  500: 'Something failed that should not have',
+  502: 'The agent or its model failed',
+  503: 'A part of the service is not available; see Retry-After',
+  504: 'The answer did not come in time',
+};
+
+/** Every answer of an endpoint as OpenAPI responses, those that any endpoint has included. */
+export const describeAnswers = (facts: EndpointFacts): readonly ApiResponseOptions[] => [
+  ...facts.answers.map(describeAnswer),
+  ...[...codesByStatus(facts)].sort(([a], [b]) => a - b).map(([status, codes]) => describeError(status, codes)),
+];
+
+const describeAnswer = (answer: AnswerDescription): ApiResponseOptions => ({
+  status: answer.status,
+  description: answer.description,
+  headers: {
+    ...REQUEST_ID,
+    ...(answer.location === true
+      ? { Location: { description: 'The path of what was made.', schema: { type: 'string' } } }
+      : {}),
+  },
+  ...(answer.schema === undefined ? {} : { content: contentOf(answer.schema, answer.alsoAs) }),
+});
+
+const REQUEST_ID = {
+  'X-Request-Id': { description: 'The id of this request in logs and traces.', schema: { type: 'string' as const } },
+};
+
+const contentOf = (schema: string, alsoAs: string | undefined) => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${schema}` } },
+  ...(alsoAs === undefined ? {} : { [alsoAs]: { schema: { type: 'string' as const } } }),
+});
+
+const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseOptions => ({
+  status,
+  description: `${REASONS[status] ?? 'Error'}: ${[...codes].map((code) => `\`${code}\``).join(', ')}.`,
+  headers: {
+    ...REQUEST_ID,
+    ...(status === 401 ? { 'WWW-Authenticate': { description: 'Bearer', schema: { type: 'string' } } } : {}),
+    ...(status === 429 || status === 503
+      ? { 'Retry-After': { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } } }
+      : {}),
+  },
+  content: {
+    'application/json': { schema: { $ref: `#/components/schemas/${status === 400 ? 'InvalidRequest' : 'Error'}` } },
+  },
+});
+
+const codesByStatus = (facts: EndpointFacts): ReadonlyMap<number, ReadonlySet<string>> => {
+  const codes = new Map<number, Set<string>>();
+  const add = (status: number, ...names: readonly string[]): void => {
+    codes.set(status, new Set([...(codes.get(status) ?? []), ...names]));
+  };
+  if (facts.hasInput || facts.isPost) add(400, 'invalid_request');
+  if (facts.access !== 'public') add(401, 'unauthenticated');
+  if (facts.access !== 'public' && facts.access !== 'read') add(403, 'missing_scope');
+  if (facts.isPost) add(409, 'idempotency_key_reused', 'idempotency_in_progress');
+  if (facts.hasBody || facts.isPost) {
+    add(413, 'payload_too_large');
+    add(415, 'unsupported_media_type');
+  }
+  for (const [status, names] of Object.entries(facts.errors)) add(Number(status), ...names);
+  add(500, 'internal_error');
+  add(503, 'service_unavailable');
+  add(504, 'deadline_exceeded');
+  return codes;
+};

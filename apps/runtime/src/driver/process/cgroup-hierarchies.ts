@@ -1,0 +1,94 @@
+import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A mounted hierarchy of cgroups, and the folder of ours in it. */
+export interface Hierarchy {
+  readonly version: 1 | 2;
+  readonly folder: string;
+  /** `memory`, `pids` where this hierarchy can limit them. */
+  readonly limits: readonly ('memory' | 'pids')[];
+  /** Whether processes are frozen in this one. Exactly one is. */
+  readonly freezes: boolean;
+}
+
+interface Mount {
+  readonly version: 1 | 2;
+  readonly path: string;
+  readonly controllers: readonly string[];
+}
+
+/** Reads `/proc/mounts`: fields of octal escapes are no concern, cgroups are mounted at plain paths. */
+export const cgroupMounts = (mounts: string): readonly Mount[] =>
+  mounts.split('\n').flatMap((line): Mount[] => {
+    const [, path, type, options = ''] = line.split(' ');
+    if (path === undefined) return [];
+    if (type === 'cgroup2') return [{ version: 2, path, controllers: [] }];
+    if (type === 'cgroup') return [{ version: 1, path, controllers: options.split(',') }];
+    return [];
+  });
+
+/**
+ * The hierarchies in which this process may make groups named `name`: one that freezes (version 2 where there is one,
+ * its freeze and kill are atomic; else version 1's freezer) and those that limit memory and processes.
+ * `[]` where none can freeze.
+ */
+export const openHierarchies = async (
+  name: string,
+  prefer: 'v2' | 'v1' = 'v2',
+  mountsFile = '/proc/mounts',
+): Promise<readonly Hierarchy[]> => {
+  const mounts = cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => ''));
+  const [v2] = mounts.filter(({ version }) => version === 2);
+  const v1Freezer = mounts.find(({ version, controllers }) => version === 1 && controllers.includes('freezer'));
+  const candidates = prefer === 'v2' ? [v2, v1Freezer] : [v1Freezer, v2];
+  for (const candidate of candidates) {
+    if (candidate === undefined || !(await canFreeze(candidate, name))) continue;
+    const others = mounts.filter((mount) => mount !== candidate);
+    const limiting = await Promise.all(others.map((mount) => openLimiting(mount, name)));
+    return [await openFreezing(candidate, name), ...limiting.flatMap((hierarchy) => hierarchy ?? [])];
+  }
+  return [];
+};
+
+const canFreeze = async ({ version, path }: Mount, name: string): Promise<boolean> => {
+  const folder = join(path, name);
+  try {
+    await mkdir(folder, { recursive: true });
+    await access(join(folder, version === 2 ? 'cgroup.freeze' : 'freezer.state'));
+    return true;
+  } catch {
+    await rmdir(folder).catch(() => undefined);
+    return false;
+  }
+};
+
+const openFreezing = async (mount: Mount, name: string): Promise<Hierarchy> => {
+  const folder = join(mount.path, name);
+  const limits = mount.version === 2 ? await delegate(mount.path, folder) : [];
+  return { version: mount.version, folder, limits, freezes: true };
+};
+
+/** In version 2 a controller serves a group only where every group above hands it down. */
+const delegate = async (root: string, folder: string): Promise<('memory' | 'pids')[]> => {
+  const given: ('memory' | 'pids')[] = [];
+  for (const controller of ['memory', 'pids'] as const) {
+    try {
+      await writeFile(join(root, 'cgroup.subtree_control'), `+${controller}`);
+      await writeFile(join(folder, 'cgroup.subtree_control'), `+${controller}`);
+      given.push(controller);
+    } catch {
+      // Another hierarchy has it, or we may not: the agents run without this limit.
+    }
+  }
+  return given;
+};
+
+const openLimiting = async (mount: Mount, name: string): Promise<Hierarchy | undefined> => {
+  const limits = (['memory', 'pids'] as const).filter((controller) => mount.controllers.includes(controller));
+  if (limits.length === 0) return undefined;
+  const folder = join(mount.path, name);
+  return mkdir(folder, { recursive: true }).then(
+    () => ({ version: mount.version, folder, limits, freezes: false }),
+    () => undefined,
+  );
+};

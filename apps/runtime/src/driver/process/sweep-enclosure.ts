@@ -1,0 +1,86 @@
+import { guestEnv } from '@berth/guest-protocol';
+import { becomesTrue } from '../../poll.js';
+import { OBEYED_WITHIN_MS, type Enclosure } from './enclosure.js';
+import { listPids, readProcess, readStartVariable, readUid, signal } from './process-table.js';
+
+/** What tells an agent's processes from others. */
+export interface Traces {
+  /** Begins the mark that every process of this host's agents inherits: `<prefix>/<agentId>`. */
+  readonly markPrefix: string;
+  /** The user that is the agent's alone; undefined where agents have none. */
+  readonly uidOf: (agentId: string) => number | undefined;
+}
+
+/**
+ * For hosts without cgroups: an agent's processes are those that inherited its mark or run as its user. A process that
+ * has both cleared its environment and no user of its own escapes: this is no isolation.
+ */
+export class SweepEnclosure implements Enclosure {
+  constructor(private readonly traces: Traces) {}
+
+  async create(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async pids(agentId: string): Promise<readonly number[]> {
+    const uid = this.traces.uidOf(agentId);
+    const mark = this.mark(agentId);
+    const found = await Promise.all(
+      (await listPids()).map(async (pid) => {
+        if (pid === process.pid) return [];
+        const its =
+          (uid !== undefined && (await readUid(pid)) === uid) || (await readStartVariable(pid, guestEnv.mark)) === mark;
+        return its && (await readProcess(pid)) !== undefined ? [pid] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  mark(agentId: string): string {
+    return `${this.traces.markPrefix}/${agentId}`;
+  }
+
+  async freeze(agentId: string): Promise<void> {
+    const allStopped = async (): Promise<boolean> => {
+      const running = await this.#running(agentId);
+      for (const pid of running) signal(pid, 'SIGSTOP');
+      return running.length === 0;
+    };
+    if (await becomesTrue(allStopped, OBEYED_WITHIN_MS)) return;
+    await this.thaw(agentId);
+    throw new Error('The processes of the agent could not be frozen.');
+  }
+
+  async thaw(agentId: string): Promise<void> {
+    for (const pid of await this.pids(agentId)) signal(pid, 'SIGCONT');
+  }
+
+  async isFrozen(agentId: string): Promise<boolean> {
+    return (await this.pids(agentId)).length > 0 && (await this.#running(agentId)).length === 0;
+  }
+
+  async kill(agentId: string): Promise<void> {
+    const nobodyLeft = async (): Promise<boolean> => {
+      const pids = await this.pids(agentId);
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      return pids.length === 0;
+    };
+    if (!(await becomesTrue(nobodyLeft, OBEYED_WITHIN_MS))) {
+      throw new Error('The processes of the agent could not be ended.');
+    }
+  }
+
+  async list(): Promise<readonly string[]> {
+    const prefix = `${this.traces.markPrefix}/`;
+    const marks = await Promise.all((await listPids()).map((pid) => readStartVariable(pid, guestEnv.mark)));
+    const ids = marks.flatMap((mark) => (mark?.startsWith(prefix) === true ? [mark.slice(prefix.length)] : []));
+    return [...new Set(ids)];
+  }
+
+  async close(): Promise<void> {}
+
+  async #running(agentId: string): Promise<readonly number[]> {
+    const entries = await Promise.all((await this.pids(agentId)).map(readProcess));
+    return entries.flatMap((entry) => (entry !== undefined && entry.state !== 'T' ? [entry.pid] : []));
+  }
+}

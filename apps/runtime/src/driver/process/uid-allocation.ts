@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { readJsonFile, writeDurably } from '../../durable-file.js';
+
+/** How many users one host has for its agents. */
+const BLOCK = 4096;
+/** Users that nobody hands out (systemd's UIDS-GIDS): 0x70000000 to 0x7fffffff. */
+const HIGH_BASE = 0x70000000;
+const HIGH_BLOCKS = 65_535;
+/** Where the namespace of users we live in has only 65,536 of them. */
+const LOW_BASE = 61_000;
+
+/** A user and group for each agent, nobody else's on this host, kept in a file until the agent is removed. */
+export class UidAllocation {
+  readonly #uids = new Map<string, number>();
+  #saving: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly file: string,
+    private readonly base: number,
+  ) {}
+
+  /** `instance` spreads hosts on one machine over different users; `base` settles the range by hand. */
+  static async open(file: string, instance: string, base: number | undefined): Promise<UidAllocation> {
+    const allocation = new UidAllocation(file, base ?? (await defaultBase(instance)));
+    const stored = await readJsonFile(file);
+    for (const [agentId, uid] of Object.entries(typeof stored === 'object' && stored !== null ? stored : {})) {
+      if (typeof uid === 'number') allocation.#uids.set(agentId, uid);
+    }
+    return allocation;
+  }
+
+  find(agentId: string): number | undefined {
+    return this.#uids.get(agentId);
+  }
+
+  async allocate(agentId: string): Promise<number> {
+    const known = this.#uids.get(agentId);
+    if (known !== undefined) return known;
+    const taken = new Set(this.#uids.values());
+    for (let uid = this.base; uid < this.base + BLOCK; uid++) {
+      if (taken.has(uid)) continue;
+      this.#uids.set(agentId, uid);
+      await this.#save();
+      return uid;
+    }
+    throw new Error(`All ${BLOCK} users for agents are taken.`);
+  }
+
+  async release(agentId: string): Promise<void> {
+    if (this.#uids.delete(agentId)) await this.#save();
+  }
+
+  #save(): Promise<void> {
+    const saved = this.#saving
+      .catch(() => undefined)
+      .then(() => writeDurably(this.file, JSON.stringify(Object.fromEntries(this.#uids))));
+    this.#saving = saved;
+    return saved;
+  }
+}
+
+const defaultBase = async (instance: string): Promise<number> => {
+  const map = await readFile('/proc/self/uid_map', 'utf8').catch(() => '');
+  const covers = map.split('\n').some((line) => {
+    const [inside = Number.NaN, , length = 0] = line.trim().split(/\s+/).map(Number);
+    return inside <= HIGH_BASE && inside + length > HIGH_BASE + HIGH_BLOCKS * BLOCK;
+  });
+  return covers ? HIGH_BASE + (Number.parseInt(instance.slice(0, 8), 16) % HIGH_BLOCKS) * BLOCK : LOW_BASE;
+};
