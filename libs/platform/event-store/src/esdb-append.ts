@@ -85,9 +85,17 @@ const within = async <T>(call: Promise<T>, millis: number): Promise<T> => {
   }
 };
 
-const toConflict = (stream: string, expected: ExpectedRevision, error: WrongExpectedVersionError): RevisionConflict => {
+const toConflict = (
+  stream: string,
+  expected: ExpectedRevision,
+  error: WrongExpectedVersionError,
+): RevisionConflict => {
   const actual = error.actualVersion;
-  return new RevisionConflict(stream, expected, typeof actual === 'bigint' || actual === 'no_stream' ? actual : null);
+  return new RevisionConflict(
+    stream,
+    expected,
+    typeof actual === 'bigint' || actual === 'no_stream' ? actual : null,
+  );
 };
 
 const streamDeleted = (cause: unknown): DomainError =>

@@ -32,12 +32,18 @@ export const esdbConnection = (url: string): EsdbConnection => {
   };
 };
 
-const client = (url: string, given: URLSearchParams, defaults: Record<string, number>): EventStoreDBClient => {
+const client = (
+  url: string,
+  given: URLSearchParams,
+  defaults: Record<string, number>,
+): EventStoreDBClient => {
   const missing = Object.entries(defaults).filter(([name]) => !given.has(name));
   const extra = missing.map(([name, value]) => `${name}=${value}`).join('&');
   const base = url.trim();
   try {
-    return EventStoreDBClient.connectionString(extra === '' ? base : `${base}${base.includes('?') ? '&' : '?'}${extra}`);
+    return EventStoreDBClient.connectionString(
+      extra === '' ? base : `${base}${base.includes('?') ? '&' : '?'}${extra}`,
+    );
   } catch {
     throw new Error('Not an event store URL (esdb://host:port?tls=false).');
   }

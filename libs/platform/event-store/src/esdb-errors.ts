@@ -10,7 +10,9 @@ import {
 import { DomainError, isDomainError } from '@berth/kernel';
 
 /** gRPC status codes with which a server refuses a call for good. */
-const REFUSALS = new Set([3 /* INVALID_ARGUMENT */, 7 /* PERMISSION_DENIED */, 8 /* RESOURCE_EXHAUSTED */, 12]);
+const REFUSALS = new Set([
+  3 /* INVALID_ARGUMENT */, 7 /* PERMISSION_DENIED */, 8 /* RESOURCE_EXHAUSTED */, 12,
+]);
 
 /** The refusal that a caller sees while the log is away. */
 export const logUnavailable = (cause: unknown): DomainError =>

@@ -1,4 +1,11 @@
-import { BACKWARDS, END, FORWARDS, START, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  START,
+  StreamDeletedError,
+  StreamNotFoundError,
+} from '@eventstore/db-client';
 import { backoff, pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
@@ -33,8 +40,12 @@ class EsdbEventStore implements EventStore {
     const { calls, credentials } = this.connection;
     const fromRevision = options.from ?? START;
     try {
-      const items = await collect(calls.readStream(stream, { direction: FORWARDS, fromRevision, credentials }));
-      return items.flatMap(({ event, commitPosition }) => (event === undefined ? [] : [toRecorded(event, commitPosition)]));
+      const items = await collect(
+        calls.readStream(stream, { direction: FORWARDS, fromRevision, credentials }),
+      );
+      return items.flatMap(({ event, commitPosition }) =>
+        event === undefined ? [] : [toRecorded(event, commitPosition)],
+      );
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return [];
       throw mapLogError(error);

@@ -1,4 +1,8 @@
-import { streamNameFilter, type AllStreamResolvedEvent, type AllStreamSubscription } from '@eventstore/db-client';
+import {
+  streamNameFilter,
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+} from '@eventstore/db-client';
 import type { Readable } from 'node:stream';
 import type { EsdbConnection } from './esdb-connection.js';
 import { toRecorded } from './esdb-records.js';
@@ -24,7 +28,8 @@ export async function* followOnce(
       const raw = feed.read() as Raw | null;
       if (raw === null) await state.more();
       else if ('kind' in raw) yield raw;
-      else if (raw.event !== undefined) yield { kind: 'event', event: toRecorded(raw.event, raw.commitPosition) };
+      else if (raw.event !== undefined)
+        yield { kind: 'event', event: toRecorded(raw.event, raw.commitPosition) };
     }
     state.throwIfBroken();
   } finally {

@@ -49,7 +49,7 @@ const toBatch = (items: readonly SubscriptionItem[]): EventBatch => {
 class ItemBuffer {
   #items: SubscriptionItem[] = [];
   #ended = false;
-  #error: unknown;
+  #error: Error | undefined;
   #filled: () => void = () => undefined;
   #drained: () => void = () => undefined;
 
@@ -61,10 +61,11 @@ class ItemBuffer {
         if (this.#ended) return;
         this.#items.push(item);
         if (this.#items.length === 1) this.#filled();
-        if (this.#items.length >= this.capacity) await new Promise<void>((resolve) => (this.#drained = resolve));
+        if (this.#items.length >= this.capacity)
+          await new Promise<void>((resolve) => (this.#drained = resolve));
       }
     } catch (error) {
-      this.#error = error;
+      this.#error = error instanceof Error ? error : new Error(String(error));
     } finally {
       this.#ended = true;
       this.#filled();
@@ -73,7 +74,8 @@ class ItemBuffer {
 
   /** Up to `most` items, at least one; `[]` at the end. */
   async take(most: number): Promise<readonly SubscriptionItem[]> {
-    if (this.#items.length === 0 && !this.#ended) await new Promise<void>((resolve) => (this.#filled = resolve));
+    if (this.#items.length === 0 && !this.#ended)
+      await new Promise<void>((resolve) => (this.#filled = resolve));
     if (this.#items.length === 0 && this.#error !== undefined) throw this.#error;
     const taken = this.#items.slice(0, most);
     this.#items = this.#items.slice(most);

@@ -72,7 +72,8 @@ export class PositionWatch {
       return;
     }
     const [name, version, build, position] = notice.split(' ');
-    if (name !== this.table.name || version === undefined || build === undefined || position === undefined) return;
+    if (name !== this.table.name || version === undefined || build === undefined || position === undefined)
+      return;
     this.note({
       version: Number(version),
       build: Number(build),

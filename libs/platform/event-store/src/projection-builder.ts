@@ -25,7 +25,10 @@ export const follow = (
   from: bigint | null,
   signal: AbortSignal,
 ): AsyncGenerator<EventBatch, void, undefined> =>
-  batchesOf(store.subscribe({ from: from ?? 'start', categories: projection.categories, signal }), BATCH_SIZE);
+  batchesOf(
+    store.subscribe({ from: from ?? 'start', categories: projection.categories, signal }),
+    BATCH_SIZE,
+  );
 
 /** Builds tables beside the serving ones and puts them in their place. Hold the build lock while using it. */
 export class ProjectionBuilder {
@@ -81,7 +84,10 @@ export class ProjectionBuilder {
     const { database, projection, table } = this.parts;
     return database.transaction(async (tx) => {
       const builds = await table.builds(tx);
-      const last = Math.max(-1, ...builds.filter((b) => b.version === projection.version).map(({ build }) => build));
+      const last = Math.max(
+        -1,
+        ...builds.filter((b) => b.version === projection.version).map(({ build }) => build),
+      );
       const build = await table.insert(tx, projection.version, last + 1, 'building');
       await projection.dropTables(tx, build.suffix);
       await projection.createTables(tx, build.suffix);
@@ -139,7 +145,9 @@ export class ProjectionBuilder {
     if (served === undefined) return null;
     log.info({ projection: projection.name, tables: served.suffix }, 'projection switched to new tables');
     // A reader may still hold the old tables; what cannot be dropped now is dropped at the next start.
-    await this.dropLeftovers().catch((error: unknown) => log.warn({ err: error }, 'old tables are dropped later'));
+    await this.dropLeftovers().catch((error: unknown) =>
+      log.warn({ err: error }, 'old tables are dropped later'),
+    );
     return (await table.serving()) ?? served;
   }
 

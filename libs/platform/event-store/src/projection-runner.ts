@@ -32,7 +32,10 @@ export class ProjectionRunner {
   async run(signal: AbortSignal): Promise<void> {
     const { database, log } = this.#parts;
     while (!signal.aborted) {
-      await AdvisoryLock.run(database, this.#lockName('projection'), (held) => this.#lead(held), { signal, log });
+      await AdvisoryLock.run(database, this.#lockName('projection'), (held) => this.#lead(held), {
+        signal,
+        log,
+      });
       await pause(STAND_ASIDE_MS, signal);
     }
   }
@@ -58,7 +61,9 @@ export class ProjectionRunner {
       const serving = await table.serving();
       if ((serving?.version ?? 0) > projection.version) throw newerServes(projection.name);
       const begun = mine;
-      const current = (await table.builds()).find((b) => b.suffix === begun?.suffix && b.state === 'building');
+      const current = (await table.builds()).find(
+        (b) => b.suffix === begun?.suffix && b.state === 'building',
+      );
       mine = current ?? (await this.#builder.createAnew());
       await this.#builder.complete(mine, onProgress, held);
     });
@@ -95,7 +100,10 @@ export class ProjectionRunner {
     const { table, projection, log } = this.#parts;
     const serving = (await table.serving()) ?? (await this.#builder.createFirst());
     if (serving.version > projection.version) {
-      log.warn({ projection: projection.name, serving: serving.version }, 'a newer version serves, standing aside');
+      log.warn(
+        { projection: projection.name, serving: serving.version },
+        'a newer version serves, standing aside',
+      );
       return undefined;
     }
     return serving.version === projection.version ? serving : this.#upgrade(held);
@@ -103,7 +111,10 @@ export class ProjectionRunner {
 
   async #upgrade(held: AbortSignal): Promise<Build | undefined> {
     const { projection, log } = this.#parts;
-    log.info({ projection: projection.name, version: projection.version }, 'building a new version of the tables');
+    log.info(
+      { projection: projection.name, version: projection.version },
+      'building a new version of the tables',
+    );
     let built: Build | null = null;
     const failure = await this.#underBuildLock(held, async (lock) => {
       const serving = await this.#parts.table.serving();
@@ -127,7 +138,10 @@ export class ProjectionRunner {
       }
     } catch (error) {
       if (!(error instanceof CheckpointMoved)) throw error;
-      log.info({ projection: projection.name }, 'other tables serve now, or another leader wrote; starting over');
+      log.info(
+        { projection: projection.name },
+        'other tables serve now, or another leader wrote; starting over',
+      );
     } finally {
       stop.abort();
     }
@@ -158,4 +172,8 @@ export class ProjectionRunner {
 }
 
 const newerServes = (name: string): DomainError =>
-  new DomainError('conflict', 'newer_version_serves', `A newer version of ${name} serves. Use the newer release.`);
+  new DomainError(
+    'conflict',
+    'newer_version_serves',
+    `A newer version of ${name} serves. Use the newer release.`,
+  );

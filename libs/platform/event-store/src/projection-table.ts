@@ -39,7 +39,8 @@ const toBuild = ({ position, ...row }: BuildRow): Build => {
 const toColumn = (position: bigint | null): string => (position ?? NOTHING).toString();
 
 /** Suffix of the tables of one build. */
-export const suffixOf = (version: number, build: number): string => (build === 0 ? `v${version}` : `v${version}b${build}`);
+export const suffixOf = (version: number, build: number): string =>
+  build === 0 ? `v${version}` : `v${version}b${build}`;
 
 /** Channel on which a schema's projections tell how far they are. */
 export const positionChannel = (schema: string): string => `projections:${schema}`;
@@ -130,13 +131,16 @@ export class ProjectionTable {
         notice,
       ],
     );
-    if (rows.length === 0) throw new CheckpointMoved(`Projection ${this.name} ${build.suffix} was moved by another.`);
+    if (rows.length === 0)
+      throw new CheckpointMoved(`Projection ${this.name} ${build.suffix} was moved by another.`);
   }
 
   async #create(): Promise<void> {
     await this.database.transaction(async (tx) => {
       // CREATE … IF NOT EXISTS fails when two do it at the same time.
-      await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`projections:${this.database.schema}`]);
+      await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
+        `projections:${this.database.schema}`,
+      ]);
       await tx.query(`CREATE TABLE IF NOT EXISTS projections (
         name text NOT NULL,
         version integer NOT NULL,

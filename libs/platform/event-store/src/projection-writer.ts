@@ -45,7 +45,9 @@ export class ProjectionWriter {
     if (step === undefined) return;
     const idle = step.events.length === 0 && !batch.caughtUp;
     if (idle && Date.now() - this.#writtenAt < BARE_CHECKPOINT_MS) return;
-    await this.database.transaction((tx) => this.#apply(tx, step), { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
+    await this.database.transaction((tx) => this.#apply(tx, step), {
+      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    });
     this.#advanced(step);
   }
 

@@ -22,7 +22,9 @@ export interface StreamState<State> {
 const REMEMBERED_COMMANDS = 64;
 
 /** Before anything was written. */
-export const emptyStream = <State, Command, Event>(decider: Decider<State, Command, Event>): StreamState<State> => ({
+export const emptyStream = <State, Command, Event>(
+  decider: Decider<State, Command, Event>,
+): StreamState<State> => ({
   state: decider.initial,
   revision: null,
   commands: new Map(),
@@ -46,7 +48,10 @@ export const foldStream = <State, Command, Event>(
   return { state, revision: last.revision, commands };
 };
 
-const remember = (commands: Map<string, CommandTrace>, { metadata, revision, position }: RecordedEvent): void => {
+const remember = (
+  commands: Map<string, CommandTrace>,
+  { metadata, revision, position }: RecordedEvent,
+): void => {
   const commandId = (metadata as { causationId?: string } | undefined)?.causationId;
   if (commandId === undefined) return;
   const known = commands.get(commandId);

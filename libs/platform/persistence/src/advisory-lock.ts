@@ -30,7 +30,8 @@ export class AdvisoryLock {
         if (await attemptOnce(database, name, work, signal)) return;
         log.warn({ lock: name }, 'advisory lock was lost');
       } catch (error) {
-        if (!signal.aborted) log.warn({ err: error, lock: name }, 'work under an advisory lock failed, trying on');
+        if (!signal.aborted)
+          log.warn({ err: error, lock: name }, 'work under an advisory lock failed, trying on');
       }
       if (Date.now() - began > 30_000) attempt = 0;
       await pause(backoff(attempt), signal);
@@ -56,10 +57,18 @@ const attemptOnce = async (
   }
 };
 
-const acquire = async (connection: DedicatedConnection, key: string, signal: AbortSignal): Promise<boolean> => {
+const acquire = async (
+  connection: DedicatedConnection,
+  key: string,
+  signal: AbortSignal,
+): Promise<boolean> => {
   const stop = AbortSignal.any([signal, connection.closed]);
   while (!stop.aborted) {
-    const [row] = await connection.query<{ held: boolean }>('SELECT pg_try_advisory_lock($1) AS held', [key], ANSWER_MS);
+    const [row] = await connection.query<{ held: boolean }>(
+      'SELECT pg_try_advisory_lock($1) AS held',
+      [key],
+      ANSWER_MS,
+    );
     if (row?.held === true) return true;
     await pause(ASK_AGAIN_MS, stop);
   }

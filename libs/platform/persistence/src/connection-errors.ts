@@ -37,7 +37,8 @@ const causesOf = (error: unknown): readonly unknown[] => {
 /** Whether `error` means that the server cannot be reached or did not answer in time (SQLSTATE classes 08, 57P, 53). */
 export const isConnectionLoss = (error: unknown): boolean => {
   const code = codeOf(error);
-  if (code !== undefined && (SERVER_GONE.has(code) || code.startsWith('08') || SOCKET_ERRORS.has(code))) return true;
+  if (code !== undefined && (SERVER_GONE.has(code) || code.startsWith('08') || SOCKET_ERRORS.has(code)))
+    return true;
   if (error instanceof Error && code === undefined && CLIENT_MESSAGES.test(error.message)) return true;
   return causesOf(error).some(isConnectionLoss);
 };

@@ -1,7 +1,8 @@
 import { DomainError, type Json } from '@berth/kernel';
 
 /** Writes where a page ended as an opaque, URL-safe string. */
-export const encodeCursor = (value: Json): string => Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
+export const encodeCursor = (value: Json): string =>
+  Buffer.from(JSON.stringify(value), 'utf8').toString('base64url');
 
 /**
  * Reads a cursor back. Throws `DomainError('invalid', 'invalid_request')` naming the field `cursor` for anything that

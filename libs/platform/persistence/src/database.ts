@@ -1,4 +1,5 @@
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { isDomainError } from '@berth/kernel';
 import type { Pool, PoolClient } from 'pg';
 import { DedicatedConnection } from './dedicated-connection.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
@@ -50,12 +51,13 @@ export class Database implements SqlRunner {
     return this.#withClient(async (client) => {
       await runStatement(client, 'BEGIN', [], Math.max(LEAST_STATEMENT_MS, deadline - Date.now()));
       try {
-        if (timeoutMs > CALL_BUDGET_MS) await runStatement(client, `SET LOCAL statement_timeout = ${timeoutMs}`);
+        if (timeoutMs > CALL_BUDGET_MS)
+          await runStatement(client, `SET LOCAL statement_timeout = ${timeoutMs}`);
         const result = await work({ query: (sql, params) => runStatement(client, sql, params, timeoutMs) });
         await runStatement(client, 'COMMIT', [], timeoutMs);
         return result;
       } catch (error) {
-        await rollBack(client, error);
+        if (!isConnectionLoss(error)) await this.#rollBack(client);
         throw error;
       }
     });
@@ -63,10 +65,21 @@ export class Database implements SqlRunner {
 
   /** Runs TypeORM work with the same mapping of errors, in a transaction of its own. */
   async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const runner = this.dataSource.createQueryRunner();
+    let client: PoolClient | undefined;
     try {
-      return await this.dataSource.transaction(work);
+      client = (await runner.connect()) as PoolClient;
+      await runner.startTransaction();
+      const result = await work(runner.manager);
+      await runner.commitTransaction();
+      return result;
     } catch (error) {
+      if (!isConnectionLoss(error)) await rollBack(runner).catch(() => undefined);
+      // TypeORM would put a connection that no longer answers back into the pool.
+      else void client?.end().catch(() => undefined);
       throw mapDatabaseError(error);
+    } finally {
+      await runner.release();
     }
   }
 
@@ -102,6 +115,15 @@ export class Database implements SqlRunner {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
+  /** A connection that cannot roll back leaves the pool, and the server rolls back by itself. */
+  async #rollBack(client: PoolClient): Promise<void> {
+    try {
+      await runStatement(client, 'ROLLBACK', [], LEAST_STATEMENT_MS);
+    } catch (error) {
+      client.emit('error', error);
+    }
+  }
+
   async #withClient<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     let client: PoolClient | undefined;
     let lost: Error | undefined;
@@ -115,7 +137,7 @@ export class Database implements SqlRunner {
       return await work(client);
     } catch (error) {
       if (isConnectionLoss(error)) lost ??= error instanceof Error ? error : new Error('connection lost');
-      throw mapDatabaseError(lost === undefined ? error : lost);
+      throw isDomainError(error) ? error : mapDatabaseError(lost ?? error);
     } finally {
       client?.off('error', onError);
       client?.release(lost);
@@ -123,7 +145,6 @@ export class Database implements SqlRunner {
   }
 }
 
-const rollBack = async (client: PoolClient, cause: unknown): Promise<void> => {
-  if (isConnectionLoss(cause)) return;
-  await runStatement(client, 'ROLLBACK', [], LEAST_STATEMENT_MS);
+const rollBack = async (runner: QueryRunner): Promise<void> => {
+  if (runner.isTransactionActive) await runner.rollbackTransaction();
 };

@@ -20,7 +20,10 @@ export class DedicatedConnection implements SqlRunner {
     client.on('end', () => this.#lost());
   }
 
-  static async open(target: ConnectionTarget, options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
+  static async open(
+    target: ConnectionTarget,
+    options: { heartbeat?: boolean } = {},
+  ): Promise<DedicatedConnection> {
     const client = new Client(dedicatedConnection(target));
     const connection = new DedicatedConnection(client);
     await client.connect();

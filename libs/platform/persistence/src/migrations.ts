@@ -37,7 +37,11 @@ export const migrate = async (
   }
 };
 
-const runOne = async (connection: DedicatedConnection, table: string, migration: Migration): Promise<void> => {
+const runOne = async (
+  connection: DedicatedConnection,
+  table: string,
+  migration: Migration,
+): Promise<void> => {
   await connection.query('BEGIN');
   try {
     await migration.up({ query: (sql, params) => connection.query(sql, params) });

@@ -31,7 +31,8 @@ export interface DatabaseOptions {
  * migration threw.
  */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema)) throw new Error(`Not a schema name: ${options.schema}`);
+  if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema))
+    throw new Error(`Not a schema name: ${options.schema}`);
   const giveUpAt = Date.now() + (options.waitMs ?? 60_000);
   for (let attempt = 0; ; attempt++) {
     try {
@@ -39,7 +40,8 @@ export const openDatabase = async (options: DatabaseOptions): Promise<Database> 
     } catch (error) {
       const over = Date.now() >= giveUpAt || options.signal?.aborted === true;
       if (over || !isConnectionLoss(error)) throw mapDatabaseError(error);
-      if (attempt === 0) options.log.warn({ err: error, schema: options.schema }, 'database is not up, waiting');
+      if (attempt === 0)
+        options.log.warn({ err: error, schema: options.schema }, 'database is not up, waiting');
       await pause(Math.min(backoff(attempt, 100, 2_000), giveUpAt - Date.now()), options.signal);
     }
   }

@@ -17,7 +17,8 @@ export const parseKeyring = (text: string): Keyring => {
   for (const entry of text.split(',')) {
     const [id = '', encoded = ''] = entry.trim().split(':');
     const key = Buffer.from(encoded, 'base64');
-    if (!KEY_ID.test(id) || keys.has(id)) throw new Error('A keyring is id:base64key pairs with ids of their own.');
+    if (!KEY_ID.test(id) || keys.has(id))
+      throw new Error('A keyring is id:base64key pairs with ids of their own.');
     if (key.length !== 32) throw new Error(`Key ${id} must be 32 bytes in base64.`);
     keys.set(id, key);
   }

@@ -30,7 +30,9 @@ type Outcome<T> = { readonly ok: true; readonly value: T } | { readonly ok: fals
 const tryOnce = async <T>(attempt: () => T | Promise<T>): Promise<Outcome<T>> => {
   try {
     const value = await attempt();
-    return value === false ? { ok: false, error: new Error('The condition did not come true.') } : { ok: true, value };
+    return value === false
+      ? { ok: false, error: new Error('The condition did not come true.') }
+      : { ok: true, value };
   } catch (error) {
     return { ok: false, error };
   }

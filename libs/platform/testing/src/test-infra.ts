@@ -1,7 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbedded, type EmbeddedInfrastructure, type EmbeddedLog, type EmbeddedPart } from '@berth/embedded';
+import {
+  startEmbedded,
+  type EmbeddedInfrastructure,
+  type EmbeddedLog,
+  type EmbeddedPart,
+} from '@berth/embedded';
 
 /** A part of the infrastructure that a test may ask for. */
 export type InfraPart = 'nats' | 'eventStore' | 'postgres';
@@ -27,7 +32,8 @@ export const startTestInfra = async (options: {
   readonly parts: readonly InfraPart[];
   readonly log?: EmbeddedLog;
 }): Promise<TestInfra> => {
-  const wants = (part: InfraPart): undefined | string => (options.parts.includes(part) ? undefined : UNWANTED);
+  const wants = (part: InfraPart): undefined | string =>
+    options.parts.includes(part) ? undefined : UNWANTED;
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-test-'));
   const removeData = (): Promise<void> => rm(dataDir, { recursive: true, force: true });
   let running: EmbeddedInfrastructure;

@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { parseKeyring, SecretBox } from './secret-box.js';
+
+const key = (): string => randomBytes(32).toString('base64');
+
+describe('a secret box', () => {
+  const first = `k1:${key()}`;
+  const box = new SecretBox(parseKeyring(first));
+
+  it('opens what it sealed, and seals the same text differently each time', () => {
+    const sealed = box.seal('pässword', 'agt_1/TOKEN');
+    expect(sealed).not.toContain('pässword');
+    expect(sealed).not.toBe(box.seal('pässword', 'agt_1/TOKEN'));
+    expect(box.open(sealed, 'agt_1/TOKEN')).toBe('pässword');
+    expect(box.open(box.seal('', 'x'), 'x')).toBe('');
+  });
+
+  it('does not open a secret that was moved to another place', () => {
+    const sealed = box.seal('s', 'agt_1/TOKEN');
+    expect(() => box.open(sealed, 'agt_2/TOKEN')).toThrow();
+  });
+
+  it('does not open a secret with any byte changed', () => {
+    const sealed = box.seal('secret', 'a');
+    const [id = '', body = ''] = sealed.split('.');
+    const bytes = Buffer.from(body, 'base64url');
+    for (let index = 0; index < bytes.length; index++) {
+      const changed = Buffer.from(bytes);
+      changed[index] = (changed[index] ?? 0) ^ 1;
+      expect(() => box.open(`${id}.${changed.toString('base64url')}`, 'a')).toThrow();
+    }
+    expect(() => box.open(`${id}.${bytes.subarray(0, 20).toString('base64url')}`, 'a')).toThrow();
+    expect(() => box.open('', 'a')).toThrow();
+  });
+
+  it('opens old secrets after a rotation and says that they are stale', () => {
+    const old = box.seal('s', 'a');
+    const rotated = new SecretBox(parseKeyring(`k2:${key()},${first}`));
+    expect(rotated.open(old, 'a')).toBe('s');
+    expect(rotated.isStale(old)).toBe(true);
+    expect(rotated.isStale(rotated.seal('s', 'a'))).toBe(false);
+    expect(() => box.open(rotated.seal('s', 'a'), 'a')).toThrow(/keyring/);
+  });
+
+  it('refuses a keyring it cannot use, without repeating keys', () => {
+    expect(() => parseKeyring('k1:c2hvcnQ=')).toThrow(/k1/);
+    expect(() => parseKeyring('')).toThrow();
+    expect(() => parseKeyring(`a b:${key()}`)).toThrow();
+    expect(() => parseKeyring(`${first},${first}`)).toThrow();
+    const secret = key();
+    expect(() => parseKeyring(`k1:${secret}x,k1:${secret}`)).toThrow(expect.not.stringContaining(secret));
+  });
+});
