@@ -1,0 +1,124 @@
+import { metrics } from '@berth/telemetry';
+import { AckPolicy, DeliverPolicy, type Consumer, type ConsumerInfo, type StreamInfo } from '@nats-io/jetstream';
+import { EventHandling } from './event-handling.js';
+import type { EventConsumerOptions } from './event-consumer-options.js';
+import { commonFilter } from './event-subject.js';
+import type { DeadLetters } from './dead-letters.js';
+import { positionOf } from './event-headers.js';
+import { isBeyond, type EventStream } from './event-stream.js';
+import type { Inbox } from './inbox.js';
+
+/** How long a handler may be silent before the broker delivers again; a running one says so every third of it. */
+export const ACK_WAIT_MS = 30_000;
+const FETCH_MESSAGES = 64;
+const FETCH_EXPIRES_MS = 2_000;
+const FLOOR_EVERY_MS = 10_000;
+const PRUNE_EVERY_MS = 3_600_000;
+
+const madeAnew = metrics.counter('berth_consumers_made_anew', 'Consumers made again after the broker lost something.', ['durable']);
+
+/** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
+export class ConsumerSession {
+  readonly #filter: string;
+  readonly #handling: EventHandling;
+  #prunedAt = 0;
+  #floorAt = Date.now();
+
+  constructor(
+    private readonly options: EventConsumerOptions,
+    private readonly stream: EventStream,
+    private readonly inbox: Inbox,
+    deadLetters: DeadLetters,
+  ) {
+    this.#filter = commonFilter(options.filterSubjects);
+    this.#handling = new EventHandling(options, inbox, deadLetters);
+  }
+
+  /** Ends normally when `signal` aborts; throws when it has to start over. */
+  async run(signal: AbortSignal): Promise<void> {
+    const consumer = await this.#consumer();
+    while (!signal.aborted) {
+      await this.#fetch(consumer, signal);
+      await this.#lookAfter();
+    }
+    await this.#raiseFloor();
+  }
+
+  async #fetch(consumer: Consumer, signal: AbortSignal): Promise<void> {
+    const messages = await consumer.fetch({ max_messages: FETCH_MESSAGES, expires: FETCH_EXPIRES_MS });
+    const stop = (): void => messages.stop();
+    signal.addEventListener('abort', stop, { once: true });
+    const unlisten = this.options.link.onDisconnect(stop);
+    try {
+      for await (const message of messages) {
+        if (signal.aborted) message.nak();
+        else await this.#handling.take(message, signal);
+      }
+    } finally {
+      unlisten();
+      signal.removeEventListener('abort', stop);
+    }
+  }
+
+  /** The durable as it should be; made anew when it is gone, reads something else, or remembers what the stream lost. */
+  async #consumer(): Promise<Consumer> {
+    const { durable, log } = this.options;
+    const stream = await this.stream.find();
+    if (stream === null) throw new Error(`There is no stream ${this.stream.name} yet.`);
+    const found = await this.stream.consumer(durable);
+    if (found !== null && !this.#isUsable(found, stream)) {
+      log.warn({ durable, floor: found.ack_floor.stream_seq, last: stream.state.last_seq }, 'The consumer is made anew.');
+      await this.stream.removeConsumer(durable);
+    }
+    if (found === null || !this.#isUsable(found, stream)) await this.#make(stream);
+    return this.stream.client.consumers.get(this.stream.name, durable);
+  }
+
+  #isUsable(found: ConsumerInfo, stream: StreamInfo): boolean {
+    return !isBeyond(found, stream.state.last_seq) && found.config.filter_subject === this.#filter;
+  }
+
+  async #make(stream: StreamInfo): Promise<void> {
+    const { durable } = this.options;
+    const { floor } = this.inbox;
+    if (floor !== null) madeAnew.inc({ durable });
+    const start =
+      floor === null
+        ? 1
+        : await this.stream.firstWhere(stream, (message) => (positionOf(message.header) ?? floor + 1n) > floor);
+    await this.stream.consumers.add(this.stream.name, {
+      durable_name: durable,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ACK_WAIT_MS * 1_000_000,
+      // The bound is ours: what the broker gives up on would silently stay behind.
+      max_deliver: -1,
+      max_ack_pending: 1_000,
+      filter_subject: this.#filter,
+      ...(start <= 1
+        ? { deliver_policy: DeliverPolicy.All }
+        : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: start }),
+    });
+  }
+
+  async #lookAfter(): Promise<void> {
+    if (Date.now() - this.#floorAt >= FLOOR_EVERY_MS) await this.#raiseFloor();
+    if (Date.now() - this.#prunedAt < PRUNE_EVERY_MS) return;
+    this.#prunedAt = Date.now();
+    await this.inbox.prune();
+  }
+
+  // The position below which nothing is left to do: it alone survives the broker, and lets inbox rows go.
+  async #raiseFloor(): Promise<void> {
+    this.#floorAt = Date.now();
+    const before = await this.stream.find();
+    const consumer = await this.stream.consumer(this.options.durable);
+    if (before === null || consumer === null || isBeyond(consumer, before.state.last_seq)) {
+      throw new Error('The broker lost the consumer or what it had read.');
+    }
+    const message = await this.stream.message(consumer.ack_floor.stream_seq);
+    const position = positionOf(message?.header);
+    const after = await this.stream.find();
+    // A stream that was made anew in between has other messages at the same sequences.
+    if (position !== null && after?.created === before.created) await this.inbox.raiseFloor(position);
+  }
+}

@@ -1,0 +1,50 @@
+import { backoff, pause } from '@berth/persistence';
+import type { EventConsumerOptions } from './event-consumer-options.js';
+import { ConsumerSession } from './consumer-session.js';
+import { DeadLetters, type DeadLetter } from './dead-letters.js';
+import { EventStream } from './event-stream.js';
+import { Inbox } from './inbox.js';
+import { ensureMessagingTables } from './messaging-tables.js';
+
+/**
+ * A durable consumer of a context's events: acknowledges after the effect, does it once however often the event is
+ * delivered, gives up after a bounded number of deliveries into a dead-letter stream. Survives a broker that lost the
+ * stream, its tail or the consumer.
+ */
+export class EventConsumer {
+  constructor(private readonly options: EventConsumerOptions) {}
+
+  /** Consumes until `signal` aborts. Outages of broker and database are waited out. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { link, log, durable } = this.options;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      const startedAt = Date.now();
+      try {
+        if (link.connected) await this.#session(signal);
+      } catch (error) {
+        if (attempt === 0 || attempt % 20 === 0) log.warn({ err: error, durable }, 'The event consumer starts over.');
+      }
+      if (Date.now() - startedAt > 10_000) attempt = 0;
+      await pause(backoff(attempt, 100, 2_000), signal);
+    }
+  }
+
+  /** What could not be handled, oldest first. */
+  async deadLetters(limit?: number): Promise<readonly DeadLetter[]> {
+    return (await this.#deadLetters()).list(limit);
+  }
+
+  async #session(signal: AbortSignal): Promise<void> {
+    const { link, database, context, durable } = this.options;
+    await ensureMessagingTables(database);
+    const inbox = new Inbox(database, durable);
+    await inbox.load();
+    const stream = await EventStream.of(link, context);
+    await new ConsumerSession(this.options, stream, inbox, await this.#deadLetters()).run(signal);
+  }
+
+  #deadLetters(): Promise<DeadLetters> {
+    const { link, context, durable } = this.options;
+    return DeadLetters.of(link, context, durable);
+  }
+}

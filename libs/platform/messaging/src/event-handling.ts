@@ -1,0 +1,101 @@
+import { backoff, pause } from '@berth/persistence';
+import { metrics, requestContext, withSpan } from '@berth/telemetry';
+import type { JsMsg } from '@nats-io/jetstream';
+import { BACKOFF_MS, MAX_DELIVERIES, type EventConsumerOptions } from './event-consumer-options.js';
+import { matchesFilter } from './event-subject.js';
+import type { DeadLetters } from './dead-letters.js';
+import type { Inbox } from './inbox.js';
+import { readEvent, type ReceivedEvent } from './received-event.js';
+import { requestIdOf, traceOf } from './request-wire.js';
+
+const STILL_WORKING_EVERY_MS = 10_000;
+
+const handled = metrics.counter('berth_events_consumed', 'Events taken, by what became of them.', ['durable', 'outcome']);
+
+/** What a consumer does with one message. */
+export class EventHandling {
+  constructor(
+    private readonly options: EventConsumerOptions,
+    private readonly inbox: Inbox,
+    private readonly deadLetters: DeadLetters,
+  ) {}
+
+  /** Handles the message to an acknowledgement, a later delivery or the dead letters. */
+  async take(message: JsMsg, signal: AbortSignal): Promise<void> {
+    const { filterSubjects, durable } = this.options;
+    if (!filterSubjects.some((filter) => matchesFilter(filter, message.subject))) {
+      message.ack();
+      return;
+    }
+    const working = setInterval(() => message.working(), STILL_WORKING_EVERY_MS);
+    try {
+      const outcome = await this.#handle(message, signal);
+      handled.inc({ durable, outcome });
+    } finally {
+      clearInterval(working);
+    }
+  }
+
+  async #handle(message: JsMsg, signal: AbortSignal): Promise<string> {
+    const event = readEvent(message);
+    const { maxDeliveries = MAX_DELIVERIES } = this.options;
+    if (event === undefined) return this.#bury(message, undefined, 'The message is not an event.');
+    // Only a handler that never came back gets here: its process died, or it took too long.
+    if (event.delivery > maxDeliveries) return this.#bury(message, event, 'No delivery was ever answered.');
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const isNew = await this.#effect(message, event);
+        message.ack();
+        return isNew ? 'done' : 'duplicate';
+      } catch (error) {
+        if (signal.aborted) {
+          message.nak();
+          return 'stopped';
+        }
+        if (await this.#databaseAnswers()) return this.#failed(message, event, error);
+        // Not the event's fault, so no delivery is lost over it.
+        await pause(backoff(attempt, 200, 2_000), signal);
+      }
+    }
+  }
+
+  #effect(message: JsMsg, event: ReceivedEvent): Promise<boolean> {
+    const { handle, durable } = this.options;
+    const options = {
+      kind: 'consumer',
+      links: [traceOf(message.headers)],
+      attributes: { 'messaging.system': 'nats', 'messaging.consumer.group.name': durable, 'berth.event': event.name },
+    } as const;
+    return requestContext.run({ requestId: requestIdOf(message.headers) }, () =>
+      withSpan(`consume ${event.context}.${event.name}`, options, () =>
+        this.inbox.once(event, (tx) => handle(event, tx)),
+      ),
+    );
+  }
+
+  async #failed(message: JsMsg, event: ReceivedEvent, error: unknown): Promise<string> {
+    const { log, durable, maxDeliveries = MAX_DELIVERIES, backoffMs = BACKOFF_MS } = this.options;
+    const about = { err: error, durable, subject: event.subject, eventId: event.id, delivery: event.delivery };
+    if (event.delivery >= maxDeliveries) {
+      log.error(about, 'An event could not be handled and becomes a dead letter.');
+      return this.#bury(message, event, error);
+    }
+    log.warn(about, 'An event could not be handled and comes again.');
+    message.nak(backoffMs[Math.min(event.delivery, backoffMs.length) - 1]);
+    return 'failed';
+  }
+
+  async #bury(message: JsMsg, event: ReceivedEvent | undefined, reason: unknown): Promise<string> {
+    await this.deadLetters.add(message, reason);
+    if (event !== undefined) await this.inbox.bury(event);
+    message.term();
+    return 'dead';
+  }
+
+  async #databaseAnswers(): Promise<boolean> {
+    return this.options.database.ping().then(
+      () => true,
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,49 @@
+import { AdvisoryLock, backoff, pause } from '@berth/persistence';
+import { metrics } from '@berth/telemetry';
+import type { EventRelayOptions } from './event-relay-options.js';
+import { DUPLICATE_WINDOW_MS, EventStream } from './event-stream.js';
+import { ensureMessagingTables } from './messaging-tables.js';
+import { StreamMoved } from './relay-publisher.js';
+import { RelaySession } from './relay-session.js';
+
+const restarts = metrics.counter('berth_relay_restarts', 'Relay sessions that ended with a failure.', ['context']);
+
+/**
+ * Publishes a context's public events to the JetStream stream `EVT_<CONTEXT>` in the order of the log, each stored
+ * once. The last message of the stream says where to go on, a row in the database where it had been: a stream that
+ * lost its tail, or everything, is filled again from the log.
+ */
+export class EventRelay {
+  constructor(private readonly options: EventRelayOptions) {}
+
+  /** Relays until `signal` aborts; on any instance, one works at a time. Outages are waited out. Never throws. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { database, context, log } = this.options;
+    await AdvisoryLock.run(
+      database,
+      `event-relay:${context}`,
+      async (held) => {
+        await ensureMessagingTables(database);
+        for (let attempt = 0; !held.aborted; attempt++) {
+          const startedAt = Date.now();
+          await this.#session(held, attempt);
+          if (Date.now() - startedAt > 30_000) attempt = 0;
+        }
+      },
+      { signal, log },
+    );
+  }
+
+  async #session(held: AbortSignal, attempt: number): Promise<void> {
+    const { link, context, log } = this.options;
+    try {
+      const stream = await EventStream.of(link, context);
+      await new RelaySession(stream, this.options).run(held);
+    } catch (error) {
+      if (held.aborted) return;
+      restarts.inc({ context });
+      log.warn({ err: error, context }, 'The event relay starts over.');
+      await pause(error instanceof StreamMoved ? DUPLICATE_WINDOW_MS + 200 : backoff(attempt), held);
+    }
+  }
+}

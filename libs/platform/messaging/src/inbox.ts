@@ -1,0 +1,78 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+
+/** A row outlives the stream's messages (7 days) by far; below the floor it is not needed any more. */
+const KEEP_DAYS = 30;
+
+/** Which events one consumer has dealt with. */
+export class Inbox {
+  #floor: bigint | null = null;
+
+  constructor(
+    private readonly database: Database,
+    private readonly durable: string,
+  ) {}
+
+  /** Log position up to which everything is dealt with, as last read. */
+  get floor(): bigint | null {
+    return this.#floor;
+  }
+
+  async load(): Promise<void> {
+    const [row] = await this.database.query<{ floor_position: string }>(
+      'SELECT floor_position FROM event_consumer WHERE durable = $1',
+      [this.durable],
+    );
+    this.#floor = row === undefined ? null : BigInt(row.floor_position);
+  }
+
+  /** Runs `effect` and notes the event, both or neither; answers false when it was noted before. */
+  async once(event: { id: string; position: bigint }, effect: (tx: SqlRunner) => Promise<void>): Promise<boolean> {
+    if (this.#floor !== null && event.position <= this.#floor) return false;
+    return this.database.transaction(async (tx) => {
+      if (!(await this.#note(tx, event, 'done'))) return false;
+      await effect(tx);
+      return true;
+    });
+  }
+
+  /** Notes that the event became a dead letter. */
+  async bury(event: { id: string; position: bigint }): Promise<void> {
+    await this.#note(this.database, event, 'dead');
+  }
+
+  /** Forgets a dead letter, so that it can be handled. */
+  async unearth(tx: SqlRunner, eventId: string): Promise<void> {
+    await tx.query(`DELETE FROM event_inbox WHERE durable = $1 AND event_id = $2 AND outcome = 'dead'`, [this.durable, eventId]);
+  }
+
+  /** Everything up to `position` is dealt with; a lower floor than before is ignored. */
+  async raiseFloor(position: bigint): Promise<void> {
+    if (this.#floor !== null && position <= this.#floor) return;
+    const [row] = await this.database.query<{ floor_position: string }>(
+      `INSERT INTO event_consumer (durable, floor_position) VALUES ($1, $2)
+       ON CONFLICT (durable) DO UPDATE SET updated_at = now(),
+         floor_position = GREATEST(event_consumer.floor_position, EXCLUDED.floor_position)
+       RETURNING floor_position`,
+      [this.durable, position.toString()],
+    );
+    if (row !== undefined) this.#floor = BigInt(row.floor_position);
+  }
+
+  /** Forgets old rows that the floor covers. */
+  async prune(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM event_inbox WHERE durable = $1 AND handled_at < now() - make_interval(days => $2)
+       AND position <= (SELECT floor_position FROM event_consumer WHERE durable = $1)`,
+      [this.durable, KEEP_DAYS],
+    );
+  }
+
+  async #note(tx: SqlRunner, event: { id: string; position: bigint }, outcome: 'done' | 'dead'): Promise<boolean> {
+    const rows = await tx.query(
+      `INSERT INTO event_inbox (durable, event_id, position, outcome) VALUES ($1, $2, $3, $4)
+       ON CONFLICT DO NOTHING RETURNING 1`,
+      [this.durable, event.id, event.position.toString(), outcome],
+    );
+    return rows.length > 0;
+  }
+}

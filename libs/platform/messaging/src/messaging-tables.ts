@@ -1,0 +1,31 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+
+const LOCK_KEY = '7402114203';
+
+const STATEMENTS = [
+  `CREATE TABLE IF NOT EXISTS event_relay (
+     context text PRIMARY KEY,
+     published_position numeric(20),
+     scanned_position numeric(20),
+     updated_at timestamptz NOT NULL DEFAULT now())`,
+  `CREATE TABLE IF NOT EXISTS event_consumer (
+     durable text PRIMARY KEY,
+     floor_position numeric(20) NOT NULL,
+     updated_at timestamptz NOT NULL DEFAULT now())`,
+  `CREATE TABLE IF NOT EXISTS event_inbox (
+     durable text NOT NULL,
+     event_id text NOT NULL,
+     position numeric(20) NOT NULL,
+     outcome text NOT NULL CHECK (outcome IN ('done', 'dead')),
+     handled_at timestamptz NOT NULL DEFAULT now(),
+     PRIMARY KEY (durable, event_id))`,
+  `CREATE INDEX IF NOT EXISTS event_inbox_by_position ON event_inbox (durable, position)`,
+];
+
+/** Creates what relay and consumers keep in a service's schema, once, whoever comes first. */
+export const ensureMessagingTables = (database: Database): Promise<void> =>
+  database.transaction(async (tx: SqlRunner) => {
+    // Two processes creating the same table at once would meet in a unique violation.
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
+    for (const statement of STATEMENTS) await tx.query(statement);
+  });

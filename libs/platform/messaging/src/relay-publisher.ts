@@ -1,0 +1,88 @@
+import type { JetStreamClient } from '@nats-io/jetstream';
+import type { MsgHdrs } from '@nats-io/transport-node';
+import type { StreamEnd } from './event-stream.js';
+
+/** The stream is not where the relay thought: read where it is and go on from there. */
+export class StreamMoved extends Error {
+  override readonly name = 'StreamMoved';
+}
+
+export interface Publication {
+  readonly id: string;
+  readonly subject: string;
+  readonly data: string;
+  readonly headers: MsgHdrs;
+  readonly position: bigint;
+}
+
+const MAX_IN_FLIGHT = 64;
+const ACK_WITHIN_MS = 4_000;
+
+/**
+ * Publishes in order, several in flight, each stating the sequence it must follow: whatever happens in between (a lost
+ * acknowledgement, another relay, a lost tail), nothing is stored twice or out of order. The first failure ends it.
+ */
+export class RelayPublisher {
+  #nextAfter: number;
+  #acknowledged: bigint | null;
+  #failure: Error | undefined;
+  readonly #inFlight: Promise<void>[] = [];
+
+  constructor(
+    private readonly client: JetStreamClient,
+    end: StreamEnd,
+    private readonly onFailure: (error: Error) => void,
+  ) {
+    this.#nextAfter = end.sequence;
+    this.#acknowledged = end.position;
+  }
+
+  /** The stream's last sequence once everything in flight is stored. */
+  get sequence(): number {
+    return this.#nextAfter;
+  }
+
+  /** Log position up to which the broker acknowledged everything. */
+  get acknowledged(): bigint | null {
+    return this.#acknowledged;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight.length;
+  }
+
+  /** Answers as soon as there is room; throws what an earlier publication failed with. */
+  async publish(publication: Publication): Promise<void> {
+    while (this.#inFlight.length >= MAX_IN_FLIGHT) await this.#inFlight[0];
+    if (this.#failure !== undefined) throw this.#failure;
+    const after = this.#nextAfter++;
+    const stored = this.#store(publication, after);
+    this.#inFlight.push(stored);
+    void stored.then(() => this.#inFlight.shift());
+  }
+
+  /** Waits for everything in flight; throws when one failed. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#inFlight);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #store(publication: Publication, after: number): Promise<void> {
+    const previous = this.#inFlight.at(-1);
+    try {
+      const ack = await this.client.publish(publication.subject, publication.data, {
+        msgID: publication.id,
+        headers: publication.headers,
+        expect: { lastSequence: after },
+        timeout: ACK_WITHIN_MS,
+      });
+      await previous;
+      if (ack.duplicate || ack.seq !== after + 1) throw new StreamMoved('The broker knows the event already.');
+      if (this.#failure === undefined) this.#acknowledged = publication.position;
+    } catch (error) {
+      if (this.#failure !== undefined) return;
+      this.#failure = error instanceof Error ? error : new Error('Publishing failed.', { cause: error });
+      this.onFailure(this.#failure);
+    }
+  }
+}
