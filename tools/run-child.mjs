@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 
 // Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
@@ -55,10 +56,27 @@ export function runChild(command, args, { graceMs = 9000, onChild, ...options } 
  */
 function endWhenOrphaned(end) {
   if (!process.env.npm_lifecycle_event) return () => undefined;
-  const parent = process.ppid;
+  const before = npmAbove();
   const timer = setInterval(() => {
-    if (process.ppid !== parent) end('SIGTERM');
+    if (npmAbove() !== before) end('SIGTERM');
   }, 300);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+/** The processes up to npm, as text: our parent, and the parent of that where it is npm's shell. */
+function npmAbove() {
+  const parent = process.ppid;
+  const isShell = readProc(parent, 'cmdline').split('\0')[1] === '-c';
+  const stat = readProc(parent, 'stat');
+  const grandparent = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
+  return isShell ? `${parent} ${grandparent}` : `${parent}`;
+}
+
+function readProc(pid, name) {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
 }
