@@ -22,24 +22,21 @@ export const startAccounts = async (config: AccountsConfig, log: Logger): Promis
   const { database, store, link } = opened;
   const accounts = assemble({ store, database, clock: systemClock, log });
   const background = new BackgroundWork(log);
-  const stopWork = async (): Promise<void> => {
+  let service: Stoppable | undefined;
+  const stop = async (): Promise<void> => {
+    await service?.stop();
     await Promise.all([background.stop(), accounts.app.projections.stop(), accounts.usage.settle()]);
     await opened.close();
   };
   try {
     background.start('projection key-list', (signal) => accounts.keyListRunner.run(signal));
     await untilServing(database);
-    const service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
-    background.start('relay', (signal) => relay.run(signal));
-    return {
-      name: NAME,
-      stop: async () => {
-        await service.stop();
-        await stopWork();
-      },
-    };
+    service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
+    // background.start('relay', (signal) => relay.run(signal));
+    await installOnce(accounts, database, config.bootstrapKeyFile, log);
+    return { name: NAME, stop };
   } catch (error) {
-    await stopWork();
+    await stop();
     throw error;
   }
 };
@@ -82,7 +79,9 @@ const open = async (config: AccountsConfig, log: Logger): Promise<Opened> => {
 const untilServing = async (database: Database): Promise<void> => {
   const giveUpAt = Date.now() + TABLES_WITHIN_MS;
   for (;;) {
-    const [row] = await database.query<{ there: boolean }>("SELECT to_regclass('key_list') IS NOT NULL AS there");
+    const [row] = await database.query<{ there: boolean }>(
+      "SELECT to_regclass('key_list') IS NOT NULL AS there",
+    );
     if (row?.there === true) return;
     if (Date.now() > giveUpAt) throw new Error('The tables of the key list were not made.');
     await delay(50);
@@ -90,7 +89,12 @@ const untilServing = async (database: Database): Promise<void> => {
 };
 
 /** The first start, by one process at a time. Waits (bounded) for a log that is briefly away. */
-const installOnce = async (accounts: Accounts, database: Database, keyFile: string, log: Logger): Promise<void> => {
+const installOnce = async (
+  accounts: Accounts,
+  database: Database,
+  keyFile: string,
+  log: Logger,
+): Promise<void> => {
   const signal = AbortSignal.timeout(INSTALL_WITHIN_MS);
   let outcome: Error | 'done' | undefined;
   const attempt = async (): Promise<void> => {

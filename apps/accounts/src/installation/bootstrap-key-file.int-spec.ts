@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatKey } from '@berth/contracts-accounts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { closeToOthers, createKeyFile, readKeyFile } from './bootstrap-key-file.js';
+import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
 
 const KEY = formatKey(new Uint8Array(32).fill(1));
 const OTHER = formatKey(new Uint8Array(32).fill(2));
@@ -33,16 +33,29 @@ describe('the key file', () => {
     expect(await mode(join(folder, 'data'))).toBe(0o700);
   });
 
-  it('is never replaced', async () => {
-    await createKeyFile(path, KEY);
-    await expect(createKeyFile(path, OTHER)).rejects.toMatchObject({ code: 'EEXIST' });
+  it('is never replaced: who comes second is told the key that is there', async () => {
+    expect(await createKeyFile(path, KEY)).toBe(KEY);
+    expect(await createKeyFile(path, OTHER)).toBe(KEY);
     expect(await readKeyFile(path)).toBe(KEY);
+  });
+
+  it('made by many at once holds the key that all of them were told', async () => {
+    const keys = Array.from({ length: 20 }, (_, index) => formatKey(new Uint8Array(32).fill(index)));
+    const told = await Promise.all(
+      keys.map(async (key) => {
+        const mine = await createKeyFile(path, key);
+        await sweepDrafts(path);
+        return mine;
+      }),
+    );
+    expect(new Set(told)).toEqual(new Set([await readKeyFile(path)]));
   });
 
   it('has nothing lying beside it, after a start that was cut off while writing neither', async () => {
     await mkdir(join(folder, 'data'));
-    await writeFile(join(folder, 'data', '.bootstrap-key.new'), 'mk_half');
+    await writeFile(join(folder, 'data', '.bootstrap-key.new-1'), 'mk_half');
     await createKeyFile(path, KEY);
+    await sweepDrafts(path);
     expect(await readdir(join(folder, 'data'))).toEqual(['bootstrap-key']);
   });
 

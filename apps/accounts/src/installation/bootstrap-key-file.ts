@@ -1,4 +1,5 @@
-import { chmod, link, mkdir, open, readFile, rm, type FileHandle } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { chmod, link, mkdir, open, readFile, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isWellFormedKey } from '@berth/contracts-accounts';
 
@@ -16,22 +17,36 @@ export const readKeyFile = async (path: string): Promise<string | null> => {
 };
 
 /**
- * Writes the key where no file was, readable by its owner only. The file appears with all it holds or not at all,
- * whenever the process or the machine stops, and one that is there already is never replaced (EEXIST).
+ * Puts `key` where no file was, readable by its owner only, and answers the key that the file holds then: another's,
+ * when that was there first. The file appears with all it holds or not at all, whenever the process or the machine
+ * stops, and is never replaced.
  */
-export const createKeyFile = async (path: string, key: string): Promise<void> => {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const draft = join(folder, `.${basename(path)}.new`);
-  await rm(draft, { force: true });
+export const createKeyFile = async (path: string, key: string): Promise<string> => {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = join(dirname(path), `${draftPrefix(path)}${randomUUID()}`);
   try {
     await writeDurably(draft, `${key}\n`);
     await link(draft, path);
+    await flushFolder(dirname(path));
+  } catch (error) {
+    // Another was first; it may have swept the draft away too.
+    const theirs = await readKeyFile(path);
+    if (theirs === null) throw error;
+    return theirs;
   } finally {
     await rm(draft, { force: true });
   }
-  await flushFolder(folder);
+  return key;
 };
+
+/** Removes what starts that were cut off left beside the file. Call it when the file is there. */
+export const sweepDrafts = async (path: string): Promise<void> => {
+  const folder = dirname(path);
+  const drafts = (await readdir(folder)).filter((name) => name.startsWith(draftPrefix(path)));
+  await Promise.all(drafts.map((name) => rm(join(folder, name), { force: true })));
+};
+
+const draftPrefix = (path: string): string => `.${basename(path)}.new-`;
 
 /** Takes a file that others may read from them. Refused (a mounted secret): it is the operator's. */
 export const closeToOthers = async (path: string): Promise<void> => {

@@ -6,7 +6,7 @@ import type { Logger } from '@berth/telemetry';
 import type { AccountCommandHandler } from '../account/account.command-handler.js';
 import type { KeyCommands } from '../key/key.command-handler.js';
 import type { KeyVault } from '../key/key-vault.js';
-import { closeToOthers, createKeyFile, readKeyFile } from './bootstrap-key-file.js';
+import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
 import type { InstallationEvent, InstallationState } from './installation.js';
 import type { InstallationCommand } from './installation.decider.js';
 import { INSTALLATION } from './installation.events.js';
@@ -48,21 +48,10 @@ export const install = async (parts: InstallParts, keyFile: string): Promise<voi
 };
 
 const keyIn = async (keyFile: string): Promise<string> => {
-  const existing = await readKeyFile(keyFile);
-  if (existing !== null) {
-    await closeToOthers(keyFile);
-    return existing;
-  }
-  const key = formatKey(randomBytes(32));
-  try {
-    await createKeyFile(keyFile, key);
-    return key;
-  } catch (error) {
-    // Another process of ours was first: its key counts.
-    const theirs = isFileThere(error) ? await readKeyFile(keyFile) : null;
-    if (theirs === null) throw error;
-    return theirs;
-  }
+  const key = (await readKeyFile(keyFile)) ?? (await createKeyFile(keyFile, formatKey(randomBytes(32))));
+  await closeToOthers(keyFile);
+  await sweepDrafts(keyFile);
+  return key;
 };
 
 const begin = async (parts: InstallParts): Promise<{ accountId: string; keyId: string }> => {
@@ -98,6 +87,3 @@ const mint = async (parts: InstallParts, accountId: string, keyId: string, key: 
   // A secret from a start that was cut off, whose file is gone: nobody would ever get in.
   if (!(await vault.store(secret))) await vault.replace(secret);
 };
-
-const isFileThere = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'EEXIST';

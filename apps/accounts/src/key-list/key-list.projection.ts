@@ -39,9 +39,17 @@ export const keyListProjection: Projection = {
 
   async apply(tx, suffix, recorded) {
     const events = recorded.map((event) => keyCodec.fromStored(event));
-    await insertMinted(tx, suffix, events.filter((event) => event.type === 'KeyMinted'));
+    await insertMinted(
+      tx,
+      suffix,
+      events.filter((event) => event.type === 'KeyMinted'),
+    );
     // A key is revoked after it was minted, never the other way round.
-    await markRevoked(tx, suffix, events.filter((event) => event.type === 'KeyRevoked'));
+    await markRevoked(
+      tx,
+      suffix,
+      events.filter((event) => event.type === 'KeyRevoked'),
+    );
   },
 };
 

@@ -49,7 +49,10 @@ export class Projections {
     const run = async (): Promise<void> => {
       try {
         await runner.rebuild(note, signal);
-        this.last.set(name, { outcome: signal.aborted ? 'failed' : 'completed', at: isoTime(this.clock.now()) });
+        this.last.set(name, {
+          outcome: signal.aborted ? 'failed' : 'completed',
+          at: isoTime(this.clock.now()),
+        });
       } catch (error) {
         this.log.error({ projection: name, err: error }, 'rebuild failed');
         this.last.set(name, { outcome: 'failed', at: isoTime(this.clock.now()) });

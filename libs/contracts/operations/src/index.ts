@@ -1,3 +1,4 @@
+export { mergeProjections } from './merge-projections.js';
 export {
   operationsRequests,
   type OperationsRequests,

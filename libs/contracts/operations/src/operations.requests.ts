@@ -4,8 +4,8 @@ import { defineRequest, type RequestDefinition } from '@berth/kernel';
 export interface RebuildProgress {
   /** Events applied so far. */
   readonly applied: number;
-  /** Events there are to apply, as far as known; grows while the log grows. */
-  readonly total: number;
+  /** Events there are to apply, estimated from the log positions passed; null until it can be told. */
+  readonly total: number | null;
   readonly eventsPerSecond: number;
   /** null until the rate is known. */
   readonly secondsLeft: number | null;
@@ -16,11 +16,11 @@ export interface ProjectionView {
   readonly name: string;
   readonly service: string;
   readonly version: number;
-  /** The log position that is applied: a decimal number, above 2^53 too. */
-  readonly position: string;
-  /** Log positions between `position` and the head of the log; 0 when all is applied. */
+  /** The log position that is applied: a decimal number, above 2^53 too; null when nothing is yet. */
+  readonly position: string | null;
+  /** Events not applied yet; counting stops at 10,000. */
   readonly lag: number;
-  /** null while no rebuild runs. */
+  /** null while no rebuild runs in the instance that answers. */
   readonly rebuilding: RebuildProgress | null;
   /** How the last rebuild since the service's start ended; null without one. */
   readonly lastRebuild: {
@@ -35,12 +35,16 @@ export interface RebuildProjection {
 
 /** What every service with projections answers about them. */
 export interface OperationsRequests {
+  /**
+   * Every instance answers for itself: ask all and merge with `mergeProjections`. Asked of one only, it may be one
+   * that knows nothing of a rebuild elsewhere.
+   */
   readonly listProjections: RequestDefinition<
     Record<string, never>,
     { readonly items: readonly ProjectionView[] }
   >;
   /**
-   * Starts a rebuild and answers at once; one that runs already is joined. Its progress is in `listProjections`.
+   * Starts a rebuild and answers at once; one that runs already in that instance is joined. Its progress is in `listProjections`.
    * Errors: not_found `projection_not_found`.
    */
   readonly rebuildProjection: RequestDefinition<RebuildProjection, ProjectionView>;

@@ -1,0 +1,184 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatKey } from '@berth/contracts-accounts';
+import { connectEventStore, type EventStore } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
+import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { assemble } from '../assemble.js';
+import { KeyVault } from '../key/key-vault.js';
+import { migrations } from '../migrations.js';
+import { hashOf, quiet } from '../running-accounts.fixture.js';
+import { install, isInstalled, type InstallParts } from './install.js';
+
+let infra: TestInfra;
+let database: Database;
+let log: EventStore;
+let file: string;
+let prefix: string;
+let tests = 0;
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
+  log = connectEventStore({ url: infra.eventStoreUrl, log: quiet });
+  database = await openDatabase({
+    url: infra.databaseUrl,
+    schema: 'accounts',
+    migrations,
+    applicationName: 'install-test',
+    log: quiet,
+  });
+});
+
+afterAll(async () => {
+  await log.close();
+  await database.close();
+  await infra.stop();
+});
+
+beforeEach(async () => {
+  // Streams of its own are a fresh installation to each test.
+  prefix = `t${++tests}x`;
+  const folder = await mkdtemp(join(tmpdir(), 'berth-install-'));
+  file = join(folder, 'data', 'bootstrap-key');
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+});
+
+/** Counts what a start changes, and stops it dead before or after one of those changes. */
+class Steps {
+  private taken = 0;
+
+  constructor(private readonly dieAt = Number.POSITIVE_INFINITY) {}
+
+  async take<T>(step: () => Promise<T>): Promise<T> {
+    if (this.taken++ === this.dieAt) throw new Error('killed');
+    const result = await step();
+    if (this.taken++ === this.dieAt) throw new Error('killed');
+    return result;
+  }
+
+  get count(): number {
+    return this.taken;
+  }
+}
+
+const starting = (steps = new Steps()): InstallParts => {
+  const store: EventStore = {
+    read: (stream, options) => log.read(prefix + stream, options),
+    append: (stream, events, expected) => steps.take(() => log.append(prefix + stream, events, expected)),
+    subscribe: (options) => log.subscribe(options),
+    head: () => log.head(),
+    ping: () => log.ping(),
+    close: () => log.close(),
+  };
+  const vaultTables: SqlRunner = { query: (sql, params) => steps.take(() => database.query(sql, params)) };
+  const { install: parts } = assemble({ store, database, clock: systemClock, log: quiet });
+  return { ...parts, vault: new KeyVault(vaultTables) };
+};
+
+const keyInFile = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
+
+const goodKeys = async (key: string): Promise<{ account_id: string; key_id: string; scopes: string[] }[]> =>
+  database.query(
+    "SELECT account_id, key_id, scopes FROM accounts_vault.key_secrets WHERE key_hash = decode($1, 'hex')",
+    [hashOf(key).keyHash],
+  );
+
+const idsInLog = async (): Promise<{ accountId: string; keyId: string }> => {
+  const [begun] = await log.read(`${prefix}installation-first`);
+  return begun?.data as unknown as { accountId: string; keyId: string };
+};
+
+/** One account, one key, and the file opens it. */
+const expectInstalled = async (): Promise<void> => {
+  expect(await isInstalled(starting())).toBe(true);
+  const { accountId, keyId } = await idsInLog();
+  expect(await goodKeys(await keyInFile())).toEqual([
+    { account_id: accountId, key_id: keyId, scopes: ['read', 'deploy', 'manage', 'computers'] },
+  ]);
+  expect(await log.read(`${prefix}account-${accountId}`)).toHaveLength(1);
+  expect(await log.read(`${prefix}key-${keyId}`)).toHaveLength(1);
+  expect(await log.read(`${prefix}installation-first`)).toHaveLength(2);
+};
+
+describe('the first start', () => {
+  it('leaves one account and a key with every scope in the file', async () => {
+    await install(starting(), file);
+    await expectInstalled();
+  });
+
+  it('killed before or after any of its steps is finished by the next, with the key that the file had', async () => {
+    const whole = new Steps();
+    await install(starting(whole), file);
+    await rm(file);
+    for (let step = 0; step < whole.count; step++) {
+      prefix = `t${tests}s${step}x`;
+      await expect(install(starting(new Steps(step)), file), `step ${step}`).rejects.toThrow('killed');
+      const key = await keyInFile();
+      await install(starting(), file);
+      await expectInstalled();
+      expect(await keyInFile()).toBe(key);
+      await rm(file);
+    }
+    expect(whole.count).toBe(10);
+  });
+
+  it('killed over and over, a step further each time, still ends with one account and one key', async () => {
+    for (let step = 0; step < 10; step++)
+      await install(starting(new Steps(step)), file).catch(() => undefined);
+    await install(starting(), file);
+    await expectInstalled();
+  });
+
+  it('uses the key of a file that was there before', async () => {
+    await install(starting(), file);
+    const mine = formatKey(new Uint8Array(32).fill(tests));
+    await writeFile(file, `${mine}\n`);
+    prefix = `${prefix}y`;
+    await install(starting(), file);
+    expect(await keyInFile()).toBe(mine);
+    await expectInstalled();
+  });
+
+  it('whose file was lost before it was finished makes a new one that opens', async () => {
+    // The ninth change is the end of the installation: the secret is stored by then.
+    await expect(install(starting(new Steps(8)), file)).rejects.toThrow('killed');
+    const lost = await keyInFile();
+    await rm(file);
+    await install(starting(), file);
+    await expectInstalled();
+    expect(await goodKeys(lost)).toEqual([]);
+  });
+
+  it('done by several processes at once is done once', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => install(starting(), file)));
+    await expectInstalled();
+  });
+
+  it('stops at a file that holds no key, and changes nothing', async () => {
+    await install(starting(), file);
+    prefix = `${prefix}y`;
+    await writeFile(file, 'not a key');
+    await expect(install(starting(), file)).rejects.toThrow(file);
+    expect(await log.read(`${prefix}installation-first`)).toEqual([]);
+    expect(await readFile(file, 'utf8')).toBe('not a key');
+  });
+});
+
+describe('a later start', () => {
+  it('leaves the file as it is: removed, it stays removed', async () => {
+    await install(starting(), file);
+    await rm(file);
+    await install(starting(), file);
+    await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('does not care what the file holds by now', async () => {
+    await install(starting(), file);
+    await writeFile(file, 'mine now');
+    await install(starting(), file);
+    expect(await readFile(file, 'utf8')).toBe('mine now');
+  });
+});
