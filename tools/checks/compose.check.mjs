@@ -30,7 +30,7 @@ export const checkCompose = ({ root }) => {
 
 const parseFile = (root, path, problems) => {
   try {
-    return parse(readFileSync(join(root, path), 'utf8'));
+    return parse(readFileSync(join(root, path), 'utf8'), { merge: true });
   } catch (error) {
     problems.push(`${path}: ${error.message}`);
     return null;
