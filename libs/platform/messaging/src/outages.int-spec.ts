@@ -1,6 +1,6 @@
+import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
-import { eventually } from './__fixtures__/eventually.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { eventually } from './eventually.fixture.js';
+import { eventually } from '@berth/testing';
 
 /** A real nats-server with JetStream on a port of its own, that can be killed, frozen and come back. */
 export class NatsServerFixture {
