@@ -33,11 +33,12 @@ interface Details {
 }
 
 interface Batch {
-  readonly stream: string;
   readonly options: streams.BatchAppendReq.Options;
   readonly expectation: Expectation;
   readonly events: ProposedEvent[];
   bytes: number;
+  /** Why this append cannot be taken as it is; the others of the call go on. */
+  malformed: string | undefined;
 }
 
 /** Many appends over one stream; each is told apart by its correlation id and answered by itself, in any order. */
@@ -90,19 +91,27 @@ class OpenAnswers {
 function takeMessage(batches: Map<string, Batch>, message: Request): Batch | undefined {
   const key = correlationKey(message);
   const batch = batches.get(key) ?? startBatch(message.getOptions());
-  for (const proposed of message.getProposedMessagesList()) {
-    const event = toProposedEvent(proposed);
-    batch.bytes += eventSize(event);
-    // Past the limit only the size counts; the events of a refused append need not be kept.
-    if (batch.bytes > MAX_APPEND_BYTES) batch.events.length = 0;
-    else batch.events.push(event);
-  }
+  takeEvents(batch, message.getProposedMessagesList());
   if (message.getIsFinal()) {
     batches.delete(key);
     return batch;
   }
   batches.set(key, batch);
   return undefined;
+}
+
+function takeEvents(batch: Batch, messages: readonly streams.BatchAppendReq.ProposedMessage[]): void {
+  try {
+    for (const message of messages) {
+      const event = toProposedEvent(message);
+      batch.bytes += eventSize(event);
+      // Past the limit only the size counts; the events of a refused append need not be kept.
+      if (batch.bytes > MAX_APPEND_BYTES) batch.events.length = 0;
+      else batch.events.push(event);
+    }
+  } catch (error) {
+    batch.malformed ??= toCallError(error).details;
+  }
 }
 
 function correlationKey(message: Request): string {
@@ -113,9 +122,8 @@ function correlationKey(message: Request): string {
 
 function startBatch(options: streams.BatchAppendReq.Options | undefined): Batch {
   if (options === undefined) throw invalidArgument('An append of a batch starts with its options.');
-  const stream = toStreamName(options.getStreamIdentifier());
   const expectation = toExpectation(options, options.getStreamPosition());
-  return { stream, options, expectation, events: [], bytes: 0 };
+  return { options, expectation, events: [], bytes: 0, malformed: undefined };
 }
 
 async function answer(writes: GroupCommit, message: Request, batch: Batch): Promise<Response> {
@@ -127,22 +135,24 @@ async function answer(writes: GroupCommit, message: Request, batch: Batch): Prom
   else if (options.hasStreamExists()) response.setStreamExists(new empty.Empty());
   else response.setStreamPosition(options.getStreamPosition());
 
-  const refusal = refuseUnread(batch);
-  if (refusal !== undefined) return response.setError(toStatus(refusal));
   try {
-    const { stream, events, expectation } = batch;
+    const stream = toStreamName(options.getStreamIdentifier());
+    const refusal = refuseUnread(batch);
+    if (refusal !== undefined) return response.setError(toStatus(refusal));
+    const { events, expectation } = batch;
     const outcome = await writes.submit({ kind: 'append', stream, expected: expectation.revision, events });
     if (outcome.kind === 'written') return response.setSuccess(toSuccess(outcome));
-    return response.setError(toStatus(toRefusal(batch, outcome)));
+    return response.setError(toStatus(toRefusal(batch, stream, outcome)));
   } catch (error) {
-    if (isCallError(error)) throw error;
+    if (isCallError(error)) return response.setError(toStatus(badRequest(error.details)));
     const message = internalError().details;
     const details = new shared.Unknown();
     return response.setError(toStatus({ code: rpcCode.Code.INTERNAL, message, type: 'Unknown', details }));
   }
 }
 
-function refuseUnread({ bytes, options }: Batch): Refusal | undefined {
+function refuseUnread({ bytes, options, malformed }: Batch): Refusal | undefined {
+  if (malformed !== undefined) return badRequest(malformed);
   if (bytes > MAX_APPEND_BYTES) {
     const details = new shared.MaximumAppendSizeExceeded().setMaxappendsize(MAX_APPEND_BYTES);
     const message = `Maximum Append Size of ${MAX_APPEND_BYTES} Exceeded.`;
@@ -154,11 +164,20 @@ function refuseUnread({ bytes, options }: Batch): Refusal | undefined {
   return { code: rpcCode.Code.DEADLINE_EXCEEDED, message: 'Operation timed out.', type: 'Timeout', details };
 }
 
-function toRefusal(batch: Batch, outcome: Exclude<WriteOutcome, { kind: 'written' }>): Refusal {
+function badRequest(message: string): Refusal {
+  const details = new shared.BadRequest().setMessage(message);
+  return { code: rpcCode.Code.INVALID_ARGUMENT, message, type: 'BadRequest', details };
+}
+
+function toRefusal(
+  batch: Batch,
+  stream: string,
+  outcome: Exclude<WriteOutcome, { kind: 'written' }>,
+): Refusal {
   const code = rpcCode.Code.FAILED_PRECONDITION;
   if (outcome.kind === 'stream-deleted') {
     const details = new shared.StreamDeleted().setStreamIdentifier(batch.options.getStreamIdentifier());
-    return { code, message: `Event stream '${batch.stream}' is deleted.`, type: 'StreamDeleted', details };
+    return { code, message: `Event stream '${stream}' is deleted.`, type: 'StreamDeleted', details };
   }
   const { revision, text } = batch.expectation;
   const details = new shared.WrongExpectedVersion();

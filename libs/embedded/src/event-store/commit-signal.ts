@@ -2,6 +2,19 @@
 export class CommitSignal {
   readonly #ofAll = new Set<() => void>();
   readonly #ofStream = new Map<string, Set<() => void>>();
+  #closed = false;
+
+  /** Once closed nothing will be committed any more; who waits should end. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** How many readers wait. */
+  get listenerCount(): number {
+    let count = this.#ofAll.size;
+    for (const listeners of this.#ofStream.values()) count += listeners.size;
+    return count;
+  }
 
   /** Calls `listener` after every commit that touches `stream` (any stream when undefined). Returns how to stop it. */
   listen(stream: string | undefined, listener: () => void): () => void {
@@ -23,6 +36,15 @@ export class CommitSignal {
     if (this.#ofStream.size === 0) return;
     for (const stream of streams) {
       for (const listener of this.#ofStream.get(stream) ?? []) listener();
+    }
+  }
+
+  /** Wakes everybody for the last time. */
+  close(): void {
+    this.#closed = true;
+    for (const listener of this.#ofAll) listener();
+    for (const listeners of this.#ofStream.values()) {
+      for (const listener of listeners) listener();
     }
   }
 }

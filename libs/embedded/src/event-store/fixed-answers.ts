@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type {
   handleServerStreamingCall,
   handleUnaryCall,
@@ -45,14 +45,11 @@ export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.Suppor
 export function gossipCall(
   endpoint: () => { host: string; port: number },
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
-  const id = randomBytes(16);
+  const id = randomUUID();
   return (_call, callback) => {
     const { host, port } = endpoint();
-    const structured = new shared.UUID.Structured()
-      .setMostSignificantBits(String(id.readBigInt64BE(0)))
-      .setLeastSignificantBits(String(id.readBigInt64BE(8)));
     const member = new gossip.MemberInfo()
-      .setInstanceId(new shared.UUID().setStructured(structured))
+      .setInstanceId(new shared.UUID().setString(id))
       .setTimeStamp(`${Date.now()}0000`)
       .setState(gossip.MemberInfo.VNodeState.LEADER)
       .setIsAlive(true)

@@ -4,9 +4,14 @@ import type { streams } from './protocol.js';
 /** The call a reader is served on. Responses are encoded already. */
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>;
 
+/* Counted in bytes, for sixteen objects, which a stream allows by itself, may be sixteen megabytes. */
+const UNSENT_BYTES = 262_144;
+
 /** Writes no faster than the caller reads, and knows when there is nobody left to write to. */
 export class PacedWriter {
   #closed: boolean;
+  #unsent = 0;
+  #wake: (() => void) | undefined;
   readonly #onClose = new Set<() => void>();
 
   constructor(private readonly call: ReadCall) {
@@ -22,21 +27,22 @@ export class PacedWriter {
 
   /** False: wait for {@link drained} before the next. */
   write(response: Buffer): boolean {
-    return this.call.write(response);
+    const size = response.length;
+    this.#unsent += size;
+    this.call.write(response, () => {
+      this.#unsent -= size;
+      if (this.#unsent < UNSENT_BYTES) this.#wake?.();
+    });
+    return this.#unsent < UNSENT_BYTES;
   }
 
-  /** Settles when the caller has taken what was written, or is gone. */
-  drained(): Promise<void> {
-    if (this.#closed || !this.call.writableNeedDrain) return Promise.resolve();
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.call.off('drain', done);
-        this.#onClose.delete(done);
-        resolve();
-      };
-      this.call.once('drain', done);
-      this.#onClose.add(done);
+  /** Settles when the caller has taken most of what was written, or is gone. */
+  async drained(): Promise<void> {
+    if (this.#closed || this.#unsent < UNSENT_BYTES) return;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
     });
+    this.#wake = undefined;
   }
 
   /** Calls `listener` once when the caller is gone. Returns how to stop it. */
@@ -49,6 +55,7 @@ export class PacedWriter {
   #close(): void {
     if (this.#closed) return;
     this.#closed = true;
+    this.#wake?.();
     for (const listener of [...this.#onClose]) listener();
     this.#onClose.clear();
   }

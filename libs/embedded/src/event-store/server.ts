@@ -35,6 +35,8 @@ export interface EventStoreServer {
   readonly port: number;
   /** How many write transactions were flushed since the start. */
   readonly flushedGroups: number;
+  /** How many subscriptions are open. */
+  readonly subscriptions: number;
   close(): Promise<void>;
 }
 
@@ -53,6 +55,7 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
     const port = await bind(server, host, options.port);
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
+      signal.close();
       await shutDown(server, writes);
       database.close();
     };
@@ -60,6 +63,9 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
       port,
       get flushedGroups() {
         return writes.groups;
+      },
+      get subscriptions() {
+        return signal.listenerCount;
       },
       close: () => (closing ??= close()),
     };
@@ -106,7 +112,7 @@ function bind(server: Server, host: string, port: number): Promise<number> {
 async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
   writes.flushAll();
   await new Promise<void>((resolve) => {
-    // Subscriptions never end by themselves; they are cut off once short calls had their time.
+    // A caller that neither reads on nor hangs up must not keep the server.
     const timer = setTimeout(() => {
       server.forceShutdown();
       resolve();

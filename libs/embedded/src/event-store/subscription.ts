@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setPosition } from './codec.js';
 import type { CommitSignal } from './commit-signal.js';
+import { shuttingDown } from './errors.js';
 import type { EventLog } from './event-log.js';
 import type { Feed } from './feed.js';
 import { encodeForReader } from './link-resolver.js';
@@ -32,6 +33,7 @@ export async function runSubscription(
     await send(writer, confirmation());
     let live = false;
     while (!writer.closed) {
+      if (signal.closed) throw shuttingDown();
       news.seen();
       const { items, complete } = feed.next();
       for (const item of items) {
