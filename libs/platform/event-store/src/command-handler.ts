@@ -62,8 +62,7 @@ export class CommandHandler<State, Command, Event> {
 
   /**
    * Does a command once. Throws what `decide` refuses with, `DomainError('unavailable', …)` when the log is away (the
-   * command may have been done; send it again with the same id), `DomainError('conflict', 'busy', …)` when others kept
-   * writing first.
+   * command may have been done; send it again with the same id) or when others kept writing first.
    */
   handle(id: string, command: Command, meta: CommandMeta): Promise<Handled<State, Event>> {
     const stream = streamName(this.options.codec.category, id);
@@ -147,4 +146,4 @@ const describe = ({ commandId, accountId, actor }: CommandMeta): EventMetadata =
 };
 
 const tooBusy = (cause: unknown): DomainError =>
-  new DomainError('conflict', 'busy', 'Others changed this at the same time. Try again.', {}, { cause });
+  new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });

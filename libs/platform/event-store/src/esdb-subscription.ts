@@ -8,8 +8,8 @@ import type { EsdbConnection } from './esdb-connection.js';
 import { toRecorded } from './esdb-records.js';
 import type { SubscribeOptions, SubscriptionItem } from './event-store.js';
 
-/** How many events wait in memory for a slow reader. */
-const BUFFERED = 512;
+/** How many events wait in memory for a slow reader, twice: as they came and as they are read. */
+const BUFFERED = 256;
 /** The server says how far it looked after this many events that nobody wants. */
 const SEARCH_WINDOW = 128;
 

@@ -13,6 +13,7 @@ export class TcpProxy {
   #frozen = false;
   #swallowing = false;
   #refusing = false;
+  #answered = 0;
 
   private constructor(
     private readonly targetPort: number,
@@ -36,6 +37,11 @@ export class TcpProxy {
   /** How many connections are open. */
   get connections(): number {
     return this.#links.size;
+  }
+
+  /** Bytes that the far side has sent so far. */
+  get answeredBytes(): number {
+    return this.#answered;
   }
 
   /** Nothing moves any more, either way; connections stay open and new ones are accepted. */
@@ -96,6 +102,7 @@ export class TcpProxy {
     far.setNoDelay(true);
     near.on('data', (chunk) => forward(chunk, near, far));
     far.on('data', (chunk) => {
+      this.#answered += chunk.length;
       if (!this.#swallowing) forward(chunk, far, near);
     });
     const end = (): void => {

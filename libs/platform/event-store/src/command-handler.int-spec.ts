@@ -1,0 +1,236 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { DomainError, type Decider } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { requestContext } from '@berth/telemetry';
+import { CommandHandler, RevisionConflict, type EventCodec, type EventStore } from './index.js';
+import { outcomeOf, startStoreFixture, type StoreFixture } from './fixtures/store-fixture.js';
+
+interface Added {
+  readonly amount: number;
+}
+type Command = { readonly add: number; readonly twice?: boolean };
+
+const tally: Decider<number, Command, Added> = {
+  initial: 0,
+  decide: ({ add, twice }, total) => {
+    if (total + add > 1_000) throw new DomainError('conflict', 'full', 'Add less.', { total });
+    if (add === 0) return [];
+    return twice === true ? [{ amount: add }, { amount: add }] : [{ amount: add }];
+  },
+  evolve: (total, { amount }) => total + amount,
+};
+
+const codec: EventCodec<Added> = {
+  category: 'tally',
+  toStored: ({ amount }) => ({ type: 'Added.v2', data: { amount } }),
+  fromStored: ({ type, data }) => {
+    if (type === 'Added') return { amount: Number(data['n']) };
+    if (type !== 'Added.v2') throw new Error(`Unknown event ${type}`);
+    return { amount: Number(data['amount']) };
+  },
+};
+
+let fixture: StoreFixture;
+let names = 0;
+const newId = (): string => `t${++names}`;
+const meta = (commandId: string) => ({
+  commandId,
+  accountId: 'acc_1',
+  actor: { kind: 'key', id: 'key_1' } as const,
+});
+const handlerOn = (store: EventStore, options: { maxConflicts?: number; cacheSize?: number } = {}) =>
+  new CommandHandler({ store, decider: tally, codec, ...options });
+
+beforeAll(async () => {
+  fixture = await startStoreFixture();
+});
+
+afterEach(() => fixture.proxy.restore());
+afterAll(() => fixture.stop());
+
+describe('a command', () => {
+  it('is decided on what was written, and its events carry who, why and in which request', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    await handler.handle(id, { add: 1 }, meta('cmd_1'));
+    const handled = await requestContext.run({ requestId: 'req_7' }, () =>
+      handler.handle(id, { add: 2, twice: true }, meta('cmd_2')),
+    );
+    expect(handled).toMatchObject({
+      state: 5,
+      revision: 2n,
+      replayed: false,
+      events: [{ amount: 2 }, { amount: 2 }],
+    });
+    const [first, second, third] = await fixture.direct.read(`tally-${id}`);
+    expect(first?.metadata).toEqual({
+      correlationId: 'cmd_1',
+      causationId: 'cmd_1',
+      accountId: 'acc_1',
+      actor: { kind: 'key', id: 'key_1' },
+    });
+    expect(second?.metadata).toMatchObject({ correlationId: 'req_7', causationId: 'cmd_2' });
+    expect(handled.position).toBe(third?.position);
+    expect(await handler.load(id)).toEqual({ state: 5, revision: 2n });
+  });
+
+  it('that is refused or changes nothing writes nothing', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    const { failure } = await outcomeOf(handler.handle(id, { add: 2_000 }, meta('cmd_1')));
+    expect(failure).toMatchObject({ kind: 'conflict', code: 'full' });
+    const nothing = await handler.handle(id, { add: 0 }, meta('cmd_2'));
+    expect(nothing).toEqual({ state: 0, events: [], revision: null, position: null, replayed: false });
+    expect(await handler.load(id)).toEqual({ state: 0, revision: null });
+  });
+
+  it('sent again acts once and answers its first result, also after other commands and in another process', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    const first = await handler.handle(id, { add: 600, twice: false }, meta('cmd_1'));
+    await handler.handle(id, { add: 300 }, meta('cmd_2'));
+    for (const other of [handler, handlerOn(fixture.proxied)]) {
+      // Decided anew it would be refused: 900 + 600.
+      const again = await other.handle(id, { add: 600 }, meta('cmd_1'));
+      expect(again).toMatchObject({
+        state: 900,
+        events: [{ amount: 600 }],
+        position: first.position,
+        replayed: true,
+      });
+    }
+    expect(await fixture.direct.read(`tally-${id}`)).toHaveLength(2);
+  });
+
+  it('is remembered while the last 64 commands of its stream are', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    for (let n = 0; n <= 64; n++) await handler.handle(id, { add: 1 }, meta(`cmd_${n}`));
+    expect(await handler.handle(id, { add: 1 }, meta('cmd_1'))).toMatchObject({ replayed: true });
+    expect(await handler.handle(id, { add: 1 }, meta('cmd_0'))).toMatchObject({ replayed: false, state: 66 });
+  });
+
+  it('has events of other ids in each stream that it writes to', async () => {
+    const handler = handlerOn(fixture.direct);
+    const [one, two] = [newId(), newId()];
+    await handler.handle(one, { add: 1 }, meta('cmd_1'));
+    await handler.handle(two, { add: 1 }, meta('cmd_1'));
+    const [first] = await fixture.direct.read(`tally-${one}`);
+    const [second] = await fixture.direct.read(`tally-${two}`);
+    expect(first?.id).not.toBe(second?.id);
+  });
+
+  it('reads shapes that were stored long ago', async () => {
+    const id = newId();
+    const event = { id: crypto.randomUUID(), type: 'Added', data: { n: 41 } };
+    const metadata = {
+      correlationId: 'r',
+      causationId: 'c',
+      accountId: 'a',
+      actor: { kind: 'system', id: 's' } as const,
+    };
+    await fixture.direct.append(`tally-${id}`, [{ ...event, metadata }], 'no_stream');
+    expect(await handlerOn(fixture.direct).handle(id, { add: 1 }, meta('cmd_1'))).toMatchObject({
+      state: 42,
+    });
+  });
+});
+
+describe('commands on one stream at the same time', () => {
+  it('all act, whatever processes they are in', async () => {
+    const handlers = [fixture.direct, fixture.direct, fixture.proxied].map((store) =>
+      handlerOn(store, { maxConflicts: 40 }),
+    );
+    const id = newId();
+    const handled = await Promise.all(
+      Array.from({ length: 60 }, (_, n) => {
+        const handler = handlers[n % handlers.length];
+        return handler?.handle(id, { add: 1 }, meta(`cmd_${n}`));
+      }),
+    );
+    expect(new Set(handled.map((one) => one?.state)).size).toBe(60);
+    expect(await handlers[0]?.load(id)).toEqual({ state: 60, revision: 59n });
+  });
+
+  it('with one id act once, even when two processes decide them at once', async () => {
+    for (let round = 0; round < 20; round++) {
+      const id = newId();
+      const handlers = [handlerOn(fixture.direct), handlerOn(fixture.proxied)];
+      await Promise.all(handlers.map((handler) => handler.handle(id, { add: 5 }, meta('cmd_1'))));
+      for (const handler of handlers) expect(await handler.load(id)).toEqual({ state: 5, revision: 0n });
+    }
+  });
+
+  it('are decided anew at most as often as allowed', async () => {
+    let appends = 0;
+    const rival: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
+      append: (stream: string) => {
+        appends++;
+        return Promise.reject(new RevisionConflict(stream, 'no_stream', 0n));
+      },
+    });
+    const { failure } = await outcomeOf(
+      handlerOn(rival, { maxConflicts: 3 }).handle(newId(), { add: 1 }, meta('c')),
+    );
+    expect(failure).toMatchObject({ kind: 'unavailable', cause: expect.any(RevisionConflict) as unknown });
+    expect(appends).toBe(4);
+  });
+});
+
+describe('a command whose answer was lost', () => {
+  it('is recognised when it is sent again', async () => {
+    const id = newId();
+    const stream = `tally-${id}`;
+    const handler = handlerOn(fixture.proxied);
+    await handler.load(id);
+    fixture.proxy.swallowAnswers();
+    const lost = outcomeOf(handler.handle(id, { add: 7 }, meta('cmd_1')));
+    // The read before the append is lost too: that alone must not act.
+    expect((await lost).failure).toMatchObject({ kind: 'unavailable' });
+    fixture.proxy.cut();
+    await eventually(() => handler.load(id));
+    await handler.handle(id, { add: 7 }, meta('cmd_1'));
+    await handler.handle(id, { add: 7 }, meta('cmd_1'));
+    expect(await fixture.direct.read(stream)).toHaveLength(1);
+  });
+
+  it('because the append was written and the connection broke acts once', async () => {
+    const id = newId();
+    const losing: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
+      append: async (...call: Parameters<EventStore['append']>) => {
+        await fixture.direct.append(...call);
+        throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
+      },
+    });
+    const command = (store: EventStore) => handlerOn(store).handle(id, { add: 7 }, meta('cmd_1'));
+    await expect(command(losing)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await command(fixture.direct)).toMatchObject({
+      state: 7,
+      events: [{ amount: 7 }],
+      replayed: true,
+    });
+  });
+});
+
+describe('the state cache', () => {
+  it('reads only what is new, and forgets the streams used least', async () => {
+    const reads: (bigint | undefined)[] = [];
+    const watched: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
+      read: (stream: string, options?: { from?: bigint }) => {
+        reads.push(options?.from);
+        return fixture.direct.read(stream, options);
+      },
+    });
+    const handler = handlerOn(watched, { cacheSize: 2 });
+    const [a, b, c] = [newId(), newId(), newId()];
+    await handler.handle(a, { add: 1 }, meta('cmd_1'));
+    for (const id of [a, a, b, c, a]) await handler.load(id);
+    expect(reads).toEqual([undefined, undefined, 1n, undefined, undefined, 1n]);
+    await handler.handle(b, { add: 1 }, meta('cmd_1'));
+    await handler.handle(c, { add: 1 }, meta('cmd_1'));
+    await handler.load(b);
+    await handler.load(c);
+    await handler.load(a);
+    expect(reads.at(-1)).toBeUndefined();
+  });
+});

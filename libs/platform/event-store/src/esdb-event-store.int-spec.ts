@@ -1,0 +1,187 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@berth/testing';
+import { connectEventStore, RevisionConflict, type NewEvent } from './index.js';
+import {
+  newEvent,
+  newStream,
+  outcomeOf,
+  quietLog,
+  startStoreFixture,
+  type StoreFixture,
+} from './fixtures/store-fixture.js';
+
+const unavailable = expect.objectContaining({ kind: 'unavailable', code: 'service_unavailable' }) as unknown;
+
+let fixture: StoreFixture;
+
+beforeAll(async () => {
+  fixture = await startStoreFixture();
+});
+
+afterEach(() => fixture.proxy.restore());
+afterAll(() => fixture.stop());
+
+const idsOf = async (stream: string): Promise<string[]> =>
+  (await fixture.direct.read(stream)).map(({ id }) => id);
+
+describe('an append', () => {
+  it('is read back as it was written, with its place in stream and log', async () => {
+    const stream = newStream('agent');
+    const events = [newEvent({ text: 'ü', nested: { list: [1, null, true] } }), newEvent({ n: 2 })];
+    const appended = await fixture.direct.append(stream, events, 'no_stream');
+    const [first, second] = await fixture.direct.read(stream);
+    expect(first).toMatchObject({ ...events[0], stream, revision: 0n });
+    expect(second).toMatchObject({ ...events[1], revision: 1n, position: appended.position });
+    expect(appended.revision).toBe(1n);
+    expect(first && second && first.position < second.position).toBe(true);
+    expect(Math.abs(Date.now() - (first?.createdAt.getTime() ?? 0))).toBeLessThan(60_000);
+    expect(await fixture.direct.read(stream, { from: 1n })).toHaveLength(1);
+    expect(await fixture.direct.head()).toBe(appended.position);
+  });
+
+  it('to a stream that moved on is a conflict that says where the stream is', async () => {
+    const stream = newStream('agent');
+    await fixture.direct.append(stream, [newEvent(), newEvent()], 'no_stream');
+    const late = await outcomeOf(fixture.direct.append(stream, [newEvent()], 0n));
+    expect(late.failure).toBeInstanceOf(RevisionConflict);
+    expect(late.failure).toMatchObject({ stream, expected: 0n, actual: 1n });
+    const again = await outcomeOf(fixture.direct.append(stream, [newEvent()], 'no_stream'));
+    expect(again.failure).toMatchObject({ expected: 'no_stream', actual: 1n });
+    const early = await outcomeOf(fixture.direct.append(newStream('agent'), [newEvent()], 3n));
+    expect(early.failure).toMatchObject({ expected: 3n, actual: 'no_stream' });
+  });
+
+  it('that is sent again is recognised, also when others wrote after it', async () => {
+    const stream = newStream('agent');
+    const events = [newEvent(), newEvent()];
+    const first = await fixture.direct.append(stream, events, 'no_stream');
+    await fixture.direct.append(stream, [newEvent()], 1n);
+    expect(await fixture.direct.append(stream, events, 'no_stream')).toEqual(first);
+    expect(await idsOf(stream)).toHaveLength(3);
+  });
+
+  it('of nothing, of what is no JSON, or of too much is refused without harm', async () => {
+    const stream = newStream('agent');
+    await expect(fixture.direct.append(stream, [], 'no_stream')).rejects.toThrow(/at least one/);
+    const unwritable = { ...newEvent(), data: { n: 1n } } as unknown as NewEvent;
+    await expect(fixture.direct.append(stream, [unwritable], 'no_stream')).rejects.toThrow(/BigInt/);
+    const huge = newEvent({ text: 'x'.repeat(1_100_000) });
+    const { failure } = await outcomeOf(fixture.direct.append(stream, [huge], 'no_stream'));
+    expect(failure).toMatchObject({ kind: 'too_large' });
+    expect(await idsOf(stream)).toEqual([]);
+  });
+
+  it('fails alone: a conflict rejects none of the appends in flight beside it', async () => {
+    const taken = newStream('agent');
+    await fixture.direct.append(taken, [newEvent()], 'no_stream');
+    const outcomes = await Promise.all(
+      Array.from({ length: 200 }, (_, index) =>
+        outcomeOf(
+          fixture.direct.append(index % 10 === 0 ? taken : newStream('agent'), [newEvent()], 'no_stream'),
+        ),
+      ),
+    );
+    outcomes.forEach(({ failure }, index) => {
+      if (index % 10 === 0) expect(failure).toBeInstanceOf(RevisionConflict);
+      else expect(failure).toBeUndefined();
+    });
+  });
+
+  it('is a conflict also where the URL tells the client not to throw', async () => {
+    const url = `${fixture.infra.eventStoreUrl}&throwOnAppendFailure=false`;
+    const store = connectEventStore({ url, log: quietLog });
+    const stream = newStream('agent');
+    await store.append(stream, [newEvent()], 'no_stream');
+    await expect(store.append(stream, [newEvent()], 'no_stream')).rejects.toBeInstanceOf(RevisionConflict);
+    await store.close();
+  });
+});
+
+describe('reading', () => {
+  it('answers nothing for a stream that does not exist, and nothing after the end', async () => {
+    const stream = newStream('agent');
+    expect(await fixture.direct.read(stream)).toEqual([]);
+    await fixture.direct.append(stream, [newEvent()], 'no_stream');
+    expect(await fixture.direct.read(stream, { from: 1n })).toEqual([]);
+  });
+});
+
+describe('a connection that fails', () => {
+  it('while appends are in flight loses none of them and doubles none of them', async () => {
+    const appends = Array.from({ length: 100 }, () => ({ stream: newStream('agent'), event: newEvent() }));
+    const outcomes = appends.map(({ stream, event }) =>
+      outcomeOf(fixture.proxied.append(stream, [event], 'no_stream')),
+    );
+    fixture.proxy.cut();
+    for (const { failure } of await Promise.all(outcomes)) expect(failure).toBeUndefined();
+    for (const { stream, event } of appends) expect(await idsOf(stream)).toEqual([event.id]);
+  });
+
+  it('after the event was written but before the answer came is not noticed by the caller', async () => {
+    await fixture.proxied.ping();
+    const stream = newStream('agent');
+    const event = newEvent();
+    fixture.proxy.swallowAnswers();
+    const append = fixture.proxied.append(stream, [event], 'no_stream');
+    await eventually(async () => (await idsOf(stream)).length === 1);
+    fixture.proxy.cut();
+    expect(await append).toMatchObject({ revision: 0n });
+    expect(await idsOf(stream)).toEqual([event.id]);
+  });
+});
+
+describe('a store that is away', () => {
+  it('makes calls fail as unavailable within five seconds, and is used again when it returns', async () => {
+    fixture.proxy.cut({ refuse: true });
+    const calls = [
+      fixture.proxied.append(newStream('agent'), [newEvent()], 'no_stream'),
+      fixture.proxied.read(newStream('agent')),
+      fixture.proxied.head(),
+      fixture.proxied.ping(),
+    ];
+    for (const { failure, millis } of await Promise.all(calls.map(outcomeOf))) {
+      expect(failure).toEqual(unavailable);
+      expect(millis).toBeLessThan(5_000);
+    }
+    fixture.proxy.restore();
+    await eventually(() => fixture.proxied.ping());
+  });
+
+  it('or frozen makes calls fail within five seconds, and is used again when it thaws', async () => {
+    await fixture.proxied.ping();
+    fixture.proxy.freeze();
+    const stream = newStream('agent');
+    const event = newEvent();
+    const calls = [fixture.proxied.append(stream, [event], 'no_stream'), fixture.proxied.read(stream)];
+    for (const { failure, millis } of await Promise.all(calls.map(outcomeOf))) {
+      expect(failure).toEqual(unavailable);
+      expect(millis).toBeLessThan(5_000);
+    }
+    fixture.proxy.thaw();
+    expect(await fixture.proxied.append(stream, [event], 'no_stream')).toMatchObject({ revision: 0n });
+    expect(await idsOf(stream)).toEqual([event.id]);
+  });
+
+  it('because it was killed is used again on the same port', async () => {
+    const part = fixture.infra.part('eventStore');
+    const { pid } = part;
+    part.kill('SIGKILL');
+    await eventually(() => part.pid !== undefined && part.pid !== pid, { timeoutMs: 15_000 });
+    await eventually(() => fixture.direct.ping(), { timeoutMs: 15_000 });
+    await fixture.direct.append(newStream('agent'), [newEvent()], 'no_stream');
+  });
+});
+
+describe('a URL', () => {
+  it.each(['http://u:geheim@x', 'esdb://u:geheim@host:port', 'esdb://h:2113?tls=maybe&x=geheim', ''])(
+    'that is none (%s) is refused without being repeated',
+    (url) => {
+      expect(() => connectEventStore({ url, log: quietLog })).toThrow(/^(?!.*geheim).*esdb:\/\//);
+    },
+  );
+
+  it('with TLS must carry credentials, without which appends would share a call', () => {
+    expect(() => connectEventStore({ url: 'esdb://host:2113', log: quietLog })).toThrow(/password/);
+    expect(() => connectEventStore({ url: 'esdb://u:p@host:2113', log: quietLog })).not.toThrow();
+  });
+});

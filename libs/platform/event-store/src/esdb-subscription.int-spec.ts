@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@berth/testing';
+import {
+  newEvent,
+  newStream,
+  record,
+  startStoreFixture,
+  type StoreFixture,
+} from './fixtures/store-fixture.js';
+
+let fixture: StoreFixture;
+
+beforeAll(async () => {
+  fixture = await startStoreFixture();
+});
+
+afterEach(() => fixture.proxy.restore());
+afterAll(() => fixture.stop());
+
+const append = async (category: string, n: number, text = ''): Promise<bigint> => {
+  const { position } = await fixture.direct.append(newStream(category), [newEvent({ n, text })], 'no_stream');
+  return position;
+};
+
+const appendMany = (category: string, count: number, text = ''): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, (_, n) => append(category, n, text)));
+
+describe('a subscription', () => {
+  it('delivers its categories only, in the order of the log, and says when it has caught up', async () => {
+    await append('apple', 1);
+    await append('applePie', 99);
+    await append('pear', 2);
+    const heard = record(fixture.direct, { from: 'start', categories: ['apple', 'pear'] });
+    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+    await append('apple', 3);
+    await eventually(() => heard.numbers().length === 3);
+    expect(heard.numbers()).toEqual([1, 2, 3]);
+    await heard.stop();
+  });
+
+  it('goes on after a position without repeating it', async () => {
+    await append('fig', 1);
+    const from = await append('fig', 2);
+    await append('fig', 3);
+    const heard = record(fixture.direct, { from, categories: ['fig'] });
+    await eventually(() => heard.numbers().length === 1);
+    expect(heard.numbers()).toEqual([3]);
+    await heard.stop();
+  });
+
+  it('tells how far it looked when nothing is for it', async () => {
+    await appendMany('noise', 300);
+    const last = await append('noise', 0);
+    const heard = record(fixture.direct, { from: 'start', categories: ['silence'] });
+    await eventually(() => heard.items.some((item) => item.kind === 'checkpoint' && item.position >= last));
+    expect(heard.numbers()).toEqual([]);
+    await heard.stop();
+  });
+
+  it('never lets a checkpoint overtake the events that it covers', async () => {
+    for (let n = 0; n < 10; n++) await Promise.all([appendMany('noise', 40), append('rare', n)]);
+    const heard = record(fixture.direct, { from: 'start', categories: ['rare'] });
+    await eventually(() => heard.numbers().length === 10);
+    await heard.stop();
+    let reached = -1n;
+    for (const item of heard.items) {
+      if (item.kind === 'caughtUp') continue;
+      const position = item.kind === 'event' ? item.event.position : item.position;
+      if (item.kind === 'event') expect(position).toBeGreaterThan(reached);
+      else expect(position).toBeGreaterThanOrEqual(reached);
+      reached = position;
+    }
+  });
+
+  it('reconnects from its last item: nothing is skipped and nothing comes twice', async () => {
+    const heard = record(fixture.proxied, { from: 'start', categories: ['cherry'] });
+    let sent = 0;
+    for (let round = 0; round < 4; round++) {
+      for (let n = 0; n < 25; n++) await append('cherry', sent++);
+      fixture.proxy.cut();
+    }
+    await eventually(() => heard.numbers().length >= sent);
+    await append('cherry', sent++);
+    await eventually(() => heard.numbers().length >= sent);
+    expect(heard.numbers()).toEqual(Array.from({ length: sent }, (_, n) => n));
+    await heard.stop();
+  });
+
+  it('waits for a store that is away when it begins', async () => {
+    fixture.proxy.cut({ refuse: true });
+    await append('date', 1);
+    const heard = record(fixture.proxied, { from: 'start', categories: ['date'] });
+    await expect(fixture.proxied.ping()).rejects.toMatchObject({ kind: 'unavailable' });
+    fixture.proxy.restore();
+    await eventually(() => heard.numbers().length === 1, { timeoutMs: 10_000 });
+    await heard.stop();
+  });
+
+  it('ends when its signal aborts, also while it waits', async () => {
+    const heard = record(fixture.direct, { from: 'start', categories: ['nothing'] });
+    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+    await heard.stop();
+  });
+
+  it('that is broken off is over on the server too', async () => {
+    for await (const item of fixture.proxied.subscribe({
+      from: 'start',
+      categories: ['grape'],
+      signal: new AbortController().signal,
+    })) {
+      if (item.kind === 'caughtUp') break;
+    }
+    const control = record(fixture.direct, { from: 'start', categories: ['grape'] });
+    const before = fixture.proxy.answeredBytes;
+    await appendMany('grape', 20, 'x'.repeat(10_000));
+    await eventually(() => control.numbers().length === 20);
+    expect(fixture.proxy.answeredBytes - before).toBeLessThan(50_000);
+    await control.stop();
+  });
+
+  it('is read no faster than its reader, and a slow reader holds up nobody else', async () => {
+    const text = 'x'.repeat(2_000);
+    const events = Array.from({ length: 40 }, (_, n) => newEvent({ n, text }));
+    for (let n = 0; n < 60; n++)
+      await fixture.direct.append(
+        newStream('melon'),
+        events.map((e) => newEvent(e.data)),
+        'no_stream',
+      );
+    const stop = new AbortController();
+    const before = fixture.proxy.answeredBytes;
+    const reader = fixture.proxied
+      .subscribe({ from: 'start', categories: ['melon'], signal: stop.signal })
+      [Symbol.asyncIterator]();
+    await reader.next();
+    let seen = 0;
+    // Steady: what could be sent ahead has been sent.
+    await eventually(
+      () => {
+        const now = fixture.proxy.answeredBytes;
+        const steady = now === seen;
+        seen = now;
+        return steady;
+      },
+      { intervalMs: 200 },
+    );
+    expect(seen - before).toBeLessThan(2_500_000);
+    await fixture.proxied.append(newStream('melon'), [newEvent({ n: -1 })], 'no_stream');
+    stop.abort();
+    await reader.return?.();
+  });
+});
