@@ -1,7 +1,7 @@
 import { trace } from '@opentelemetry/api';
 import { destination as openDestination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
 import { prettyLine } from './pretty-line.js';
-import { redact, redactText } from './redaction.js';
+import { redact, redactLine } from './redaction.js';
 import { requestContext } from './request-context.js';
 
 /** Structured logger: `log.info({agentId}, 'Agent started.')`. */
@@ -30,9 +30,9 @@ export const createLogger = (options: LoggerOptions): Logger => {
       level: options.level ?? 'info',
       base: { service: options.service, pid: process.pid },
       mixin: currentIds,
-      formatters: { log: redactRecord, bindings: redactRecord },
+      formatters: { log: redactRecord },
       serializers: { err: (value: unknown) => value, error: (value: unknown) => value },
-      hooks: { streamWrite: redactText },
+      hooks: { streamWrite: redactLine },
     },
     stream,
   );

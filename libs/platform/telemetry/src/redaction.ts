@@ -31,6 +31,13 @@ export const redactText = (text: string): string => {
   return clean;
 };
 
+/** The same for a whole JSON line: a child logger's own members are in it without having passed `redact`. */
+export const redactLine = (line: string): string =>
+  redactText(line).replace(
+    /"((?:proxy-?)?authorization|(?:set-?)?cookie|(?:access_?)?token|(?:x-)?api-?_?key|secret|password)":"(?:[^"\\]|\\.)*"/gi,
+    `"$1":"${REDACTED}"`,
+  );
+
 /**
  * A copy fit for a log: members named like a secret are replaced at any depth, and the `value` of a variable
  * (`{key, value, isSecret}`) unless it is said to be public. Errors keep type, message, code, stack and cause

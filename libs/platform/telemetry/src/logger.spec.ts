@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { createLogger, requestContext, type Logger, type LoggerOptions } from './index.js';
+
+const keeping = (options: Partial<LoggerOptions> = {}): { log: Logger; lines: string[] } => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  return { lines, log: createLogger({ service: 'agents', destination, ...options }) };
+};
+
+describe('the logger', () => {
+  it('writes JSON lines with service and the request id of the running work, also after awaits', async () => {
+    const { log, lines } = keeping();
+    await requestContext.run({ requestId: 'req-1' }, async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      log.info({ agentId: 'agt_1' }, 'Started.');
+    });
+    log.info('Outside.');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ service: 'agents', requestId: 'req-1', agentId: 'agt_1', msg: 'Started.' });
+    expect(JSON.parse(lines[1] ?? '')).not.toHaveProperty('requestId');
+  });
+
+  const canary = 'hunter2hunter2hunter2hunter2';
+  it.each<[string, object, string]>([
+    ['an authorization header', { headers: { Authorization: `Bearer ${canary}` } }, ''],
+    ['a token member at any depth', { a: { b: { c: { accessToken: canary } } } }, ''],
+    ['tokens in lists', { list: [{ token: canary }, { api_key: canary }] }, ''],
+    ['the value of a variable', { env: [{ key: 'OPENAI', value: canary, isSecret: true }] }, ''],
+    ['a token in a URL member', { url: `/api/agents/a/console?cols=1&token=${canary}&rows=2` }, ''],
+    ['a token in the message', {}, `GET /x?token=${canary}`],
+    ['a bearer token in the message', {}, `sent Bearer ${canary}`],
+    ['an API key in the message', {}, `key mk_${canary} refused`],
+    ['an end user token in an error', { err: new Error(`bad eu_${canary}`) }, ''],
+    ['a password in a URL', { url: `postgres://berth:${canary}@host/db` }, ''],
+    ['what a driver hangs on its errors', { err: Object.assign(new Error('x'), { parameters: [canary], query: canary }) }, ''],
+    ['the cause of an error', { err: new Error('x', { cause: Object.assign(new Error('y'), { detail: canary }) }) }, ''],
+    ['the token of an instance', { token: { secret: canary } }, ''],
+    ['cookies', { 'set-cookie': `a=${canary}` }, ''],
+  ])('hides %s', (_what, fields, message) => {
+    const { log, lines } = keeping();
+    log.info(fields, message);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toContain(canary);
+    expect(() => JSON.parse(lines[0] ?? '') as unknown).not.toThrow();
+  });
+
+  it('hides what a child logger is bound to', () => {
+    const { log, lines } = keeping();
+    log.child({ token: canary, url: `?token=${canary}` }).info('x');
+    expect(lines[0]).not.toContain(canary);
+  });
+
+  it('keeps what is no secret', () => {
+    const { log, lines } = keeping();
+    log.info({ env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) }, 'tokens: 3');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      env: { key: 'REGION', value: 'eu', isSecret: false },
+      externalId: 'eus_01',
+      n: '1',
+      at: '1970-01-01T00:00:00.000Z',
+      msg: 'tokens: 3',
+    });
+  });
+
+  it('survives circles, buffers and depth', () => {
+    const { log, lines } = keeping();
+    const circle: Record<string, unknown> = { data: Buffer.alloc(1_000) };
+    circle['self'] = circle;
+    log.info({ circle }, 'x');
+    expect(lines[0]?.length).toBeLessThan(2_000);
+  });
+
+  it('keeps the type, message, code and stack of an error', () => {
+    const { log, lines } = keeping();
+    log.error({ err: Object.assign(new TypeError('broken'), { code: 'E_X' }) }, 'x');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { type: 'TypeError', message: 'broken', code: 'E_X' } });
+    expect(lines[0]).toContain('logger.spec');
+  });
+
+  it('is readable on a terminal, one line each', () => {
+    const { log, lines } = keeping({ pretty: true });
+    log.warn({ agentId: 'agt_1', n: 2 }, `Slow ?token=${canary}`);
+    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}WARN {3}agents {2}Slow \?token=\[redacted\] {2}agentId=agt_1 {2}n=2\n$/);
+  });
+
+  it('says nothing below its level', () => {
+    const { log, lines } = keeping({ level: 'warn' });
+    log.info('x');
+    expect(lines).toEqual([]);
+  });
+});
