@@ -1,6 +1,6 @@
 import { END, START } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
-import { numbered, numberedRange, type StoreFixture, Subscriber } from './store-fixture.js';
+import { numbered, numberedRange, numberOf, type StoreFixture, Subscriber } from './store-fixture.js';
 
 /** What a catch-up subscription promises. */
 export function describeSubscriptions(store: () => StoreFixture): void {
@@ -38,6 +38,7 @@ export function describeSubscriptions(store: () => StoreFixture): void {
       await store().append(stream, numbered(0), 'no_stream');
       await subscriber.until(() => subscriber.events.length === 1, 'the first event');
       await subscriber.stop();
+      expect(subscriber.numbers).toEqual([0]);
     });
 
     it('while writers are busy every event comes once and in order', async () => {
@@ -86,7 +87,7 @@ export function describeSubscriptions(store: () => StoreFixture): void {
         await store().append(stream, numberedRange(seen.length + 1, seen.length + 5));
         await subscriber.until(() => mine().length >= 5, 'five events');
         await subscriber.stop();
-        seen.push(...mine().map(({ event }) => (event?.data as { n: number }).n));
+        seen.push(...mine().map(numberOf));
         from = mine().at(-1)?.event?.position;
       }
       expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));

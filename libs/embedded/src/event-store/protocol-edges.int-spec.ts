@@ -105,6 +105,27 @@ describe('what the protocol allows and the client never sends', () => {
     expect(await rejection(readAllOf('edges'))).toMatchObject({ type: 'stream-not-found' });
   });
 
+  it('an append that its caller gives up half way writes nothing', async () => {
+    const stub = raw();
+    const options = new streams.AppendReq.Options()
+      .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from('given-up')))
+      .setAny(new shared.Empty());
+    const id = new shared.UUID().setString('01234567-89ab-cdef-0123-456789abcdef');
+    const message = new streams.AppendReq.ProposedMessage().setId(id);
+    message.getMetadataMap().set('type', 'T').set('content-type', 'application/json');
+    const error = await rejection(
+      new Promise((resolve, reject) => {
+        const call = stub.append((failure, answer) => (failure ? reject(failure) : resolve(answer)));
+        call.write(new streams.AppendReq().setOptions(options));
+        call.write(new streams.AppendReq().setProposedMessage(message), () => call.cancel());
+      }),
+    );
+    expect(error).toMatchObject({ code: status.CANCELLED });
+    stub.close();
+    expect((await client.appendToStream('after', jsonEvent({ type: 'T', data: {} }))).success).toBe(true);
+    expect(await rejection(readAllOf('given-up'))).toMatchObject({ type: 'stream-not-found' });
+  });
+
   it('an event id in two numbers is the same id as in text', async () => {
     const stub = raw();
     const id = new shared.UUID.Structured()
@@ -150,8 +171,8 @@ describe('what the protocol allows and the client never sends', () => {
     call.end();
     await once(call, 'end');
     stub.close();
-    const codes = answers.map((answer) => answer.getError()?.getCode());
-    expect(codes.toSorted()).toEqual([
+    const codes = answers.map((answer) => answer.getError()?.getCode() ?? 0);
+    expect(codes.toSorted((a, b) => a - b)).toEqual([
       status.INVALID_ARGUMENT,
       status.INVALID_ARGUMENT,
       status.DEADLINE_EXCEEDED,
@@ -202,6 +223,26 @@ describe('around the edges', () => {
     expect(server.subscriptions).toBe(5);
     await Promise.all(subscriptions.map((subscription) => subscription.unsubscribe()));
     await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000, interval: 10 });
+  });
+
+  it('a live subscriber that stops reading is told that it fell behind, and when it has caught up again', async () => {
+    const subscription = client.subscribeToStream('busy');
+    const told: string[] = [];
+    let events = 0;
+    subscription.on('caughtUp', () => told.push('caughtUp'));
+    subscription.on('fellBehind', () => told.push('fellBehind'));
+    subscription.on('data', () => (events += 1));
+    await vi.waitFor(() => expect(told).toEqual(['caughtUp']), { timeout: 5_000, interval: 10 });
+    subscription.pause();
+    const text = 'x'.repeat(1_000);
+    for (let round = 0; round < 8; round += 1) {
+      const batch = Array.from({ length: 500 }, () => jsonEvent({ type: 'T', data: { text } }));
+      await client.appendToStream('busy', batch);
+    }
+    subscription.resume();
+    await vi.waitFor(() => expect(events).toBe(4_000), { timeout: 10_000, interval: 10 });
+    await vi.waitFor(() => expect(told).toEqual(['caughtUp', 'fellBehind', 'caughtUp']), { timeout: 5_000 });
+    await subscription.unsubscribe();
   });
 
   it('a filter that is no regular expression is refused', async () => {

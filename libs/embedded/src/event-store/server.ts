@@ -14,7 +14,8 @@ import { appendCall, deleteCall, tombstoneCall } from './write-calls.js';
 const LOOPBACK = '127.0.0.1';
 /* The client sends batches of up to 3 MiB; the append limit is checked on what is in them. */
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
-const GRACE_MS = 1_000;
+/* For answers under way; the client's batch append never ends by itself. */
+const GRACE_MS = 250;
 
 /* Read responses are encoded where they are made; see event-encoder. */
 const STREAMS_SERVICE = {
