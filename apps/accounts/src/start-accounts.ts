@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { isDomainError, systemClock } from '@berth/kernel';
-import { NatsLink, startService } from '@berth/messaging';
+import { EventRelay, NatsLink, startService } from '@berth/messaging';
 import { AdvisoryLock, openDatabase, type Database } from '@berth/persistence';
 import { BackgroundWork, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -11,6 +11,7 @@ import type { AccountsConfig } from './config.js';
 import { install } from './installation/install.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
 import { migrations } from './migrations.js';
+import { PUBLISHED_CATEGORIES, toContractEvent } from './publish/to-contract-event.js';
 
 const NAME = 'accounts';
 const TABLES_WITHIN_MS = 30_000;
@@ -21,6 +22,15 @@ export const startAccounts = async (config: AccountsConfig, log: Logger): Promis
   const opened = await open(config, log);
   const { database, store, link } = opened;
   const accounts = assemble({ store, database, clock: systemClock, log });
+  const relay = new EventRelay({
+    store,
+    link,
+    database,
+    context: NAME,
+    categories: PUBLISHED_CATEGORIES,
+    toContractEvent,
+    log,
+  });
   const background = new BackgroundWork(log);
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {
@@ -30,9 +40,9 @@ export const startAccounts = async (config: AccountsConfig, log: Logger): Promis
   };
   try {
     background.start('projection key-list', (signal) => accounts.keyListRunner.run(signal));
+    background.start('relay', (signal) => relay.run(signal));
     await untilServing(database);
     service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
-    // background.start('relay', (signal) => relay.run(signal));
     await installOnce(accounts, database, config.bootstrapKeyFile, log);
     return { name: NAME, stop };
   } catch (error) {

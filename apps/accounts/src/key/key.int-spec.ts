@@ -163,6 +163,19 @@ describe('a revoked key', () => {
     expect(calls.filter(({ status }) => status === 'fulfilled')).toEqual([]);
   });
 
+  it('is dead when revoking has answered, and a new one good, also while the list stands still', async () => {
+    const { key, id } = await keys().mint(minting());
+    await running.database.transaction(async (tx) => {
+      // Whoever writes the list has to wait for this row.
+      await tx.query("SELECT 1 FROM projections WHERE name = 'key-list' FOR UPDATE");
+      await keys().revoke({ ...envelope(accountId), keyId: id });
+      await expect(authenticate(key)).rejects.toMatchObject(refused);
+      const young = await keys().mint(minting());
+      expect(await authenticate(young.key)).toMatchObject({ keyId: young.id });
+      expect(await tx.query('SELECT 1 FROM key_list WHERE id = $1', [young.id])).toEqual([]);
+    });
+  });
+
   it('says since when, the same on repeating, and stays listed', async () => {
     const { id } = await keys().mint(minting());
     const first = await keys().revoke({ ...envelope(accountId), keyId: id });

@@ -5,12 +5,16 @@ import type {
   KeyRevokedEvent,
 } from '@berth/contracts-accounts';
 import type { RecordedEvent } from '@berth/event-store';
+import type { ContractEvent } from '@berth/messaging';
 import { accountCodec } from '../account/account.events.js';
 import { keyCodec } from '../key/key.events.js';
 
+/** Whose events are published. */
+export const PUBLISHED_CATEGORIES = [accountCodec.category, keyCodec.category];
+
 /** What others may know, member by member: a new member of a stored event stays private until it is named here. */
-export const toContractEvent = (recorded: RecordedEvent): { subject: string; payload: object } | null => {
-  switch (categoryOf(recorded.stream)) {
+export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
+  switch (recorded.stream.slice(0, recorded.stream.indexOf('-'))) {
     case accountCodec.category:
       return publishAccount(recorded);
     case keyCodec.category:
@@ -20,31 +24,29 @@ export const toContractEvent = (recorded: RecordedEvent): { subject: string; pay
   }
 };
 
-const publishAccount = (recorded: RecordedEvent): { subject: string; payload: AccountOpenedEvent } => {
+const publishAccount = (recorded: RecordedEvent): ContractEvent => {
   const { accountId, plan, openedAt } = accountCodec.fromStored(recorded);
   return {
     subject: subjectOf('account-opened', accountId, accountId),
-    payload: { accountId, plan, at: openedAt },
+    payload: { accountId, plan, at: openedAt } satisfies AccountOpenedEvent,
   };
 };
 
-const publishKey = (
-  recorded: RecordedEvent,
-): { subject: string; payload: KeyMintedEvent | KeyRevokedEvent } => {
+const publishKey = (recorded: RecordedEvent): ContractEvent => {
   const event = keyCodec.fromStored(recorded);
   const { accountId, keyId } = event;
   if (event.type === 'KeyRevoked') {
     return {
       subject: subjectOf('key-revoked', accountId, keyId),
-      payload: { accountId, keyId, at: event.revokedAt },
+      payload: { accountId, keyId, at: event.revokedAt } satisfies KeyRevokedEvent,
     };
   }
   const { scopes, expiresAt, mintedAt } = event;
-  const payload = { accountId, keyId, scopes, expiresAt, at: mintedAt };
-  return { subject: subjectOf('key-minted', accountId, keyId), payload };
+  return {
+    subject: subjectOf('key-minted', accountId, keyId),
+    payload: { accountId, keyId, scopes, expiresAt, at: mintedAt } satisfies KeyMintedEvent,
+  };
 };
-
-const categoryOf = (stream: string): string => stream.slice(0, stream.indexOf('-'));
 
 const subjectOf = (name: AccountsEventName, accountId: string, id: string): string =>
   `evt.accounts.${name}.v1.${accountId}.${id}`;

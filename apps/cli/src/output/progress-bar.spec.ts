@@ -14,7 +14,9 @@ describe('a progress bar', () => {
   });
 
   it('is no bar before it is known how much there is', () => {
-    expect(formatProgress({ applied: 1_500, total: null, eventsPerSecond: 20, secondsLeft: null })).toBe('1,500 events  20/s');
+    expect(formatProgress({ applied: 1_500, total: null, eventsPerSecond: 20, secondsLeft: null })).toBe(
+      '1,500 events  20/s',
+    );
   });
 
   it('gives time left in the unit people use', () => {

@@ -16,12 +16,23 @@ const rebuilding = view({ rebuilding: { applied: 1, total: 2, eventsPerSecond: 1
 
 describe('what several instances say about projections', () => {
   it('is one entry per projection, by service and name', () => {
-    const merged = mergeProjections([[view({ service: 'exec', name: 'a' })], [view({}), view({ name: 'b' })], [view({})]]);
-    expect(merged.map(({ service, name }) => `${service}/${name}`)).toEqual(['accounts/b', 'accounts/key-list', 'exec/a']);
+    const merged = mergeProjections([
+      [view({ service: 'exec', name: 'a' })],
+      [view({}), view({ name: 'b' })],
+      [view({})],
+    ]);
+    expect(merged.map(({ service, name }) => `${service}/${name}`)).toEqual([
+      'accounts/b',
+      'accounts/key-list',
+      'exec/a',
+    ]);
   });
 
   it('shows the rebuild that one of them runs, whoever answers first', () => {
-    for (const answers of [[[rebuilding], [view({ position: '99' })]], [[view({ position: '99' })], [rebuilding]]]) {
+    for (const answers of [
+      [[rebuilding], [view({ position: '99' })]],
+      [[view({ position: '99' })], [rebuilding]],
+    ]) {
       expect(mergeProjections(answers)).toEqual([rebuilding]);
     }
   });
@@ -29,7 +40,10 @@ describe('what several instances say about projections', () => {
   it('shows how the latest rebuild ended', () => {
     const early = view({ lastRebuild: { outcome: 'failed', at: '2026-11-21T08:00:00.000Z' } });
     const late = view({ lastRebuild: { outcome: 'completed', at: '2026-11-21T09:00:00.000Z' } });
-    for (const answers of [[[early], [late], [view({})]], [[view({})], [late], [early]]]) {
+    for (const answers of [
+      [[early], [late], [view({})]],
+      [[view({})], [late], [early]],
+    ]) {
       expect(mergeProjections(answers)).toEqual([late]);
     }
   });

@@ -4,7 +4,9 @@ import type { ProjectionView } from './operations.requests.js';
  * What all instances of all services said, as one list by service and name: of a projection that several spoke of, the
  * one that rebuilds it counts, else the one that rebuilt it last, else the one that is furthest.
  */
-export const mergeProjections = (answers: readonly (readonly ProjectionView[])[]): readonly ProjectionView[] => {
+export const mergeProjections = (
+  answers: readonly (readonly ProjectionView[])[],
+): readonly ProjectionView[] => {
   const views = new Map<string, ProjectionView>();
   for (const view of answers.flat()) {
     const id = `${view.service}/${view.name}`;
