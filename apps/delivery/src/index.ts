@@ -1,4 +1,3 @@
-import type { AgentLifecycleEvent } from '@berth/contracts-agents';
 import { connectEventStore, ProjectionRunner } from '@berth/event-store';
 import { EventConsumer, NatsLink, startService } from '@berth/messaging';
 import { AdvisoryLock, openDatabase } from '@berth/persistence';
@@ -26,13 +25,13 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   const service = await startService({ name: 'delivery', module: AppModule.forRoot({ config, link, store, database, log }), link, log });
 
   const forget = new ForgetConversationsWhenAgentIsGone(store);
-  const deletedAgents = new EventConsumer<AgentLifecycleEvent>({
+  const deletedAgents = new EventConsumer({
     link,
     database,
     context: 'agents',
     durable: 'delivery__forget-conversations',
     filterSubjects: ['evt.agents.deleted.v1.>'],
-    handle: (event) => forget.handle(event.id, event.payload),
+    handle: (event) => forget.handle(event),
     log,
   });
   const work = new BackgroundWork(log);

@@ -1,7 +1,7 @@
 import type { AgentState } from './agent.view.js';
 
 /** Public event `evt.agents.<name>.v1.<account>.<agent>`: what other services may know of an agent's life. */
-export interface AgentLifecycleEvent {
+export type AgentLifecycleEvent = {
   readonly agentId: string;
   readonly accountId: string;
   /** Said with `created` only. */
@@ -10,7 +10,7 @@ export interface AgentLifecycleEvent {
   readonly epoch: number;
   /** ISO 8601. */
   readonly at: string;
-}
+};
 
 export const AGENT_EVENTS = [
   'created',

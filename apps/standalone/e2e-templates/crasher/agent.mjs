@@ -1,0 +1,2 @@
+console.error('the crasher cannot find its settings');
+process.exit(7);

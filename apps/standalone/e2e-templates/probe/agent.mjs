@@ -1,0 +1,42 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const started = new Date().toISOString();
+let inside = 0;
+let most = 0;
+
+const words = {
+  env: ([key]) => process.env[key] ?? '(unset)',
+  pid: () => String(process.pid),
+  started: () => started,
+  slow: async ([millis]) => {
+    inside += 1;
+    most = Math.max(most, inside);
+    await sleep(Number(millis));
+    inside -= 1;
+    return `slept ${millis}`;
+  },
+  most: () => String(most),
+  die: () => process.exit(3),
+  fail: () => {
+    throw new Error('the model said no');
+  },
+};
+
+const answer = async (message) => {
+  const [word, ...rest] = message.split(' ');
+  return words[word] === undefined ? `heard: ${message}` : await words[word](rest);
+};
+
+createServer(async (request, response) => {
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  try {
+    const { message } = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ response: await answer(message ?? '') }));
+  } catch (error) {
+    response.statusCode = 500;
+    response.end(JSON.stringify({ error: error.message }));
+  }
+}).listen(Number(process.env.PORT), '127.0.0.1', () => console.log('probe is listening'));

@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Env } from '@berth/config';
+import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { createLogger } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
+import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
+
+const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
+
+/** Every service a process of its own, the gateway and `agents` twice, on one infrastructure. */
+export interface SeparateStack extends Stack {
+  readonly infrastructure: EmbeddedInfrastructure;
+  /** By name; two of a kind are `gateway-2`, `agents-2`. */
+  readonly programs: ReadonlyMap<string, Program>;
+  /** kill -9, and a new process in its place. */
+  replace(name: string): Promise<void>;
+}
+
+export const startSeparateStack = async (dataDir: string, more: Env = {}): Promise<SeparateStack> => {
+  const infrastructure = await startEmbedded({ dataDir, log: createLogger({ service: 'embedded', level: 'warn' }) });
+  const ports = [await freePort(), await freePort()] as const;
+  const env = { ...serviceEnv(dataDir, infrastructure), ...more };
+  const own: Record<string, Env> = {
+    accounts: {},
+    agents: {},
+    'agents-2': {},
+    delivery: {},
+    runtime: {},
+    gateway: { PORT: String(ports[0]) },
+    'gateway-2': { PORT: String(ports[1]) },
+  };
+  const begin = (name: string): Program => Program.start(name.replace(/-2$/, ''), { ...env, ...own[name] });
+  const programs = new Map(Object.keys(own).map((name) => [name, begin(name)]));
+  const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
+  await Promise.all(urls.map((url) => healthy(url, programs)));
+  return {
+    urls,
+    key: readKey(dataDir),
+    dataDir,
+    infrastructure,
+    programs,
+    replace: async (name) => {
+      await programs.get(name)?.end('SIGKILL');
+      programs.set(name, begin(name));
+    },
+    stop: async () => {
+      await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
+      await infrastructure.stop();
+    },
+  };
+};
+
+const serviceEnv = (dataDir: string, { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
+  NATS_URL: natsUrl,
+  EVENTSTORE_URL: eventStoreUrl,
+  DATABASE_URL: databaseUrl,
+  BERTH_DATA: dataDir,
+  BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
+  BERTH_BOOTSTRAP_KEY_FILE: join(dataDir, 'bootstrap-key'),
+  BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
+  BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+  BERTH_WARM_SLEEP_SECONDS: '3',
+  BERTH_LOG_LEVEL: 'warn',
+});
+
+/** Waits until the gateway and everything behind it answers. */
+export const healthy = async (url: string, programs: ReadonlyMap<string, Program>, timeoutMs = 60_000): Promise<void> => {
+  await eventually(
+    async () => {
+      const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
+      const response = await fetch(`${url}/health`);
+      const body = (await response.json()) as { status: string };
+      if (body.status !== 'ok') throw new Error(`Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.said.slice(-2_000)}`}`);
+    },
+    { timeoutMs, intervalMs: 100 },
+  );
+};
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port'))));
+    });
+  });

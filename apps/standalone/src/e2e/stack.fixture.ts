@@ -1,0 +1,92 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Env } from '@berth/config';
+
+/** Agents with the behaviours the tests need, as an operator's own templates. */
+export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
+const APPS = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** One of our programs as a process of its own, started by the node that runs the tests. */
+export class Program {
+  private output = '';
+  readonly exited: Promise<number | null>;
+
+  private constructor(
+    readonly app: string,
+    readonly child: ChildProcess,
+  ) {
+    child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString('utf8')));
+    child.stderr?.on('data', (chunk: Buffer) => (this.output += chunk.toString('utf8')));
+    this.exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
+  }
+
+  static start(app: string, env: Env): Program {
+    const child = spawn(process.execPath, ['--enable-source-maps', join(APPS, app, 'dist', 'main.js')], {
+      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    return new Program(app, child);
+  }
+
+  /** Everything it has printed so far. */
+  get said(): string {
+    return this.output;
+  }
+
+  /** Waits for the line; throws with the output when the program ends first or the time is over. */
+  async says(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+    const end = Date.now() + timeoutMs;
+    for (;;) {
+      const match = pattern.exec(this.output);
+      if (match !== null) return match;
+      if (this.child.exitCode !== null || Date.now() > end) {
+        throw new Error(`${this.app} did not say ${String(pattern)}, but:\n${this.output.slice(-4_000)}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+
+  /** Sends the signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    this.child.kill(signal);
+    return await this.exited;
+  }
+}
+
+export const temporaryFolder = (): { readonly path: string; remove(): void } => {
+  const path = mkdtempSync(join(tmpdir(), 'berth-e2e-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 5 }) };
+};
+
+/** A running installation as an API consumer sees it. */
+export interface Stack {
+  /** Base addresses of its gateways. */
+  readonly urls: readonly string[];
+  /** The bootstrap key. */
+  readonly key: string;
+  readonly dataDir: string;
+  stop(): Promise<void>;
+}
+
+export interface StandaloneStack extends Stack {
+  readonly program: Program;
+}
+
+/** `node apps/standalone/dist/main.js` on a data folder. */
+export const startStandaloneStack = async (dataDir: string, env: Env = {}): Promise<StandaloneStack> => {
+  const program = Program.start('standalone', {
+    PORT: '0',
+    BERTH_DATA: dataDir,
+    BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+    BERTH_WARM_SLEEP_SECONDS: '3',
+    ...env,
+  });
+  const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+  const stop = async (): Promise<void> => void (await program.end('SIGTERM'));
+  return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
+};
+
+export const readKey = (dataDir: string): string => readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim();

@@ -1,0 +1,17 @@
+import { afterAll, beforeAll } from 'vitest';
+import { describeAgentsApi } from './agents-api.suite.js';
+import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+
+const folder = temporaryFolder();
+let stack: StandaloneStack;
+
+beforeAll(async () => {
+  stack = await startStandaloneStack(folder.path);
+});
+
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+describeAgentsApi(() => stack);
