@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmbedded } from './start-embedded.js';
@@ -11,7 +11,7 @@ import {
   recordingLog,
   runs,
   temporaryDataDir,
-} from './testing/embedded-bench.js';
+} from './embedded-bench.fixture.js';
 
 const START = `
 const running = await embedded.startEmbedded({ dataDir: process.argv[1], log });
@@ -23,16 +23,21 @@ describe('what a killed run leaves behind', () => {
   const folder = temporaryDataDir();
   afterEach(() => folder.remove());
 
-  it('dies with its parent, kill -9 included, and does not hinder the next start', async () => {
+  it('dies with its parent, kill -9 included', async () => {
     const parent = otherProcess(START, [folder.dataDir]);
     await parent.says('started');
     const pids = notedPids(folder.dataDir);
     expect(pids.filter(runs)).toEqual(pids);
     await parent.kill();
+    await eventually('every part is gone', () => !pids.some(runs), 8000);
+  });
 
-    // At once, not after the parts are gone: that is what a supervisor such as systemd does.
-    const log = recordingLog();
-    const next = await startEmbedded({ dataDir: folder.dataDir, log });
+  it('does not hinder a start right after the kill, as a process supervisor does it', async () => {
+    const parent = otherProcess(START, [folder.dataDir]);
+    await parent.says('started');
+    const pids = notedPids(folder.dataDir);
+    await parent.kill();
+    const next = await startEmbedded({ dataDir: folder.dataDir, log: recordingLog() });
     expect(pids.filter(runs)).toEqual([]);
     await next.stop();
   });
@@ -58,7 +63,9 @@ describe('what a killed run leaves behind', () => {
   it("does not block PostgreSQL by a pid file whose id is a stranger's by now", async () => {
     const first = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
     await first.stop();
-    const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
+    // Of the same user: PostgreSQL itself tells processes of others apart.
+    const { uid, gid } = statSync(join(folder.dataDir, 'postgres', 'data'));
+    const stranger = spawn('sleep', ['600'], { stdio: 'ignore', cwd: '/', uid, gid });
     const file = join(folder.dataDir, 'postgres', 'data', 'postmaster.pid');
     writeFileSync(file, `${stranger.pid}\n/proc/self/cwd\n1700000000\n5432\n\n127.0.0.1\n 1 2\nready   \n`);
     const next = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });

@@ -14,7 +14,7 @@ import {
   recordingLog,
   runs,
   temporaryDataDir,
-} from './testing/embedded-bench.js';
+} from './embedded-bench.fixture.js';
 
 async function query(url: string, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { otherProcess, temporaryDataDir } from '../testing/embedded-bench.js';
+import { otherProcess, temporaryDataDir } from '../embedded-bench.fixture.js';
 import { acquireDataLock, DataFolderInUseError } from './data-lock.js';
 
 const HOLD = `
@@ -54,10 +54,10 @@ describe('the lock of a data folder', () => {
     one.release();
     one.release();
     const other = otherProcess(TRY, [folder.dataDir]);
-    await other.says('DataFolderInUseError');
+    expect(await other.says('\n')).toContain('DataFolderInUseError');
     two.release();
     const later = otherProcess(TRY, [folder.dataDir]);
-    await later.says('got it');
+    expect(await later.says('\n')).toContain('got it');
     await Promise.all([other.ended, later.ended]);
   });
 });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { temporaryDataDir } from '../testing/embedded-bench.js';
+import { temporaryDataDir } from '../embedded-bench.fixture.js';
 import { assertPortFree, PortBook, PortUnavailableError } from './ports.js';
 
 describe('ports', () => {

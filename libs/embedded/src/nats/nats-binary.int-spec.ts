@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recordingLog, temporaryDataDir } from '../testing/embedded-bench.js';
+import { recordingLog, temporaryDataDir } from '../embedded-bench.fixture.js';
 import { ensureNatsServer } from './nats-binary.js';
 
 describe('finding nats-server', () => {

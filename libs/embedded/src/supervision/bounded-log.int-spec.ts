@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { temporaryDataDir } from '../testing/embedded-bench.js';
+import { temporaryDataDir } from '../embedded-bench.fixture.js';
 import { BoundedLog } from './bounded-log.js';
 
 const folder = temporaryDataDir();

@@ -132,6 +132,7 @@ export class SupervisedProcess {
       await exited;
       throw new Error(
         `${this.spec.name} did not start: ${reason(error)}. Its log ends with:\n${this.#file.tail()}`,
+        { cause: error },
       );
     }
   }

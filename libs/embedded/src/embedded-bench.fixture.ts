@@ -3,9 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { becomesTrue } from '../supervision/poll.js';
-import type { EmbeddedLog } from '../supervision/embedded-log.js';
-import { identifyProcess } from '../supervision/process-identity.js';
+import { becomesTrue } from './supervision/poll.js';
+import type { EmbeddedLog } from './supervision/embedded-log.js';
+import { identifyProcess } from './supervision/process-identity.js';
 
 /** A log that keeps what was said. */
 export function recordingLog(): EmbeddedLog & { readonly lines: string[] } {
@@ -62,7 +62,7 @@ export function listeners(port: number): string[] {
 
 /** Another process that runs `script` (ES module text) with the built library at hand as `embedded`. */
 export function otherProcess(script: string, args: readonly string[]): OtherProcess {
-  const library = pathToFileURL(join(import.meta.dirname, '../../dist/index.js')).href;
+  const library = pathToFileURL(join(import.meta.dirname, '../dist/index.js')).href;
   const text = `import * as embedded from ${JSON.stringify(library)};\nconst log = { info() {}, warn() {}, error() {} };\n${script}`;
   const child = execFile(process.execPath, ['--input-type=module', '-e', text, ...args]);
   let output = '';

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureReady, environmentWith, ROOT, runTool, SetupError } from './ensure-installed.mjs';
+
+// `npm run demo`: one guided round through an agent's life, on a running Berth (BERTH_URL, BERTH_API_KEY or the data
+// folder's key) or on an instance of its own that is gone afterwards.
+
+const step = (text) => console.log(`\n\u001b[1m${text}\u001b[0m`);
+const show = (text) => console.log(`  ${text}`);
+
+await runTool(async () => {
+  const node = await ensureReady();
+  const running = await findRunning();
+  const berth = running ?? (await startOwn(node));
+  show(running ? `Using the Berth that runs at ${berth.url}.` : `Started a Berth of its own at ${berth.url}.`);
+  try {
+    await tour(api(berth));
+    return 0;
+  } finally {
+    await berth.stop();
+  }
+});
+
+async function tour(call) {
+  step('1. Create an agent from the template "echo"');
+  const created = await call('POST', '/api/agents', { name: `demo ${Date.now()}`, templateId: 'echo', idleTtlSeconds: 15 });
+  show(`${created.id} is ${created.state}`);
+  const ready = await call('GET', `/api/agents/${created.id}?wait=running&timeout=60`);
+  show(`and now ${ready.state} (guest ${ready.guest.version})`);
+
+  step('2. Chat with it');
+  await chat(call, created.id, 'Hello, who is there?');
+
+  step('3. Put it to sleep; the next message wakes it');
+  const asleep = await call('POST', `/api/agents/${created.id}/sleep`);
+  show(`${asleep.state}, ${asleep.sleepDepth}: its processes are frozen and cost nothing`);
+  await chat(call, created.id, 'Are you awake?');
+
+  step('4. Give it a secret; nobody can read it back');
+  const variable = await call('PUT', `/api/agents/${created.id}/env/API_TOKEN`, { value: 'only the agent sees this', isSecret: true });
+  show(`${variable.key} = ${variable.value}`);
+
+  step('5. Look at what it logged');
+  const { logs } = await call('GET', `/api/agents/${created.id}/logs?limit=5`);
+  for (const line of logs) show(`${line.timestamp} ${line.source} ${line.level}: ${line.message}`);
+
+  step('6. Delete it, and everything it had');
+  await call('DELETE', `/api/agents/${created.id}`);
+  show('gone');
+}
+
+async function chat(call, id, message) {
+  const begun = performance.now();
+  const { response } = await call('POST', `/api/agents/${id}/chat`, { message });
+  show(`you:   ${message}`);
+  show(`agent: ${response}   (${Math.round(performance.now() - begun)} ms)`);
+}
+
+function api({ url, key }) {
+  return async (method, path, body) => {
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new SetupError(`${method} ${path} was answered ${response.status}: ${text}`);
+    return text === '' ? undefined : JSON.parse(text);
+  };
+}
+
+/** A Berth that answers and whose key we have; undefined when there is none. */
+async function findRunning() {
+  const url = process.env.BERTH_URL ?? `http://localhost:${process.env.PORT ?? 8080}`;
+  const keyFile = join(process.env.BERTH_DATA ?? join(ROOT, '.data'), 'bootstrap-key');
+  const key = process.env.BERTH_API_KEY ?? (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined);
+  if (key === undefined) return undefined;
+  const response = await fetch(`${url}/api/agents?limit=1`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
+  return response?.ok ? { url, key, stop: () => Promise.resolve() } : undefined;
+}
+
+async function startOwn(node) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'berth-demo-'));
+  const child = spawn(node, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
+    env: { ...environmentWith(node), PORT: '0', BERTH_DATA: dataDir, BERTH_PARENT_WATCH: '1' },
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await exited;
+    rmSync(dataDir, { recursive: true, force: true });
+  };
+  const url = await Promise.race([readyUrl(child), exited.then(() => undefined)]);
+  if (url === undefined) throw new SetupError('Berth ended before it was ready; its message stands above.');
+  return { url, key: readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim(), stop };
+}
+
+function readyUrl(child) {
+  return new Promise((resolve) => {
+    let said = '';
+    child.stdout.on('data', (chunk) => {
+      said += chunk;
+      const match = /Berth is ready at (\S+)/.exec(said);
+      if (match) resolve(match[1]);
+    });
+  });
+}

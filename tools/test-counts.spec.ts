@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { countsOf, lastCountLine } from './test-counts.mjs';
+
+const report = (counts: object, files: object[] = []): object => ({
+  numPassedTests: 5,
+  numFailedTests: 0,
+  numPendingTests: 0,
+  numTodoTests: 0,
+  testResults: files,
+  ...counts,
+});
+
+describe('the counts of a test run', () => {
+  it('are those of the report', () => {
+    expect(countsOf(report({ numFailedTests: 2 }), 1, false)).toEqual({ passed: 5, failed: 2, notRun: 0 });
+  });
+
+  it('count a file that could not be loaded as a failure', () => {
+    const files = [
+      { status: 'failed', assertionResults: [] },
+      { status: 'passed', assertionResults: [{}] },
+    ];
+    expect(countsOf(report({}, files), 1, false).failed).toBe(1);
+  });
+
+  it('never say that nothing failed when the run did, even without a report', () => {
+    expect(countsOf(report({}), 1, false).failed).toBe(1);
+    expect(countsOf(undefined, 1, false)).toEqual({ passed: 0, failed: 1, notRun: 0 });
+  });
+
+  it('count a skipped test as a failure, unless a filter of the caller left it out', () => {
+    expect(countsOf(report({ numPendingTests: 1, numTodoTests: 1 }), 0, false)).toMatchObject({
+      failed: 2,
+      notRun: 2,
+    });
+    expect(countsOf(report({ numPendingTests: 1 }), 0, true)).toMatchObject({ failed: 0, notRun: 0 });
+  });
+});
+
+describe('the counts of the checks', () => {
+  it('are in the last line that has them', () => {
+    expect(lastCountLine('1 passed, 9 failed\nmore\n12 passed, 3 failed\n', 1)).toEqual({
+      passed: 12,
+      failed: 3,
+    });
+  });
+
+  it('are one check, judged by the exit code, when no line has them', () => {
+    expect(lastCountLine('', 0)).toEqual({ passed: 1, failed: 0 });
+    expect(lastCountLine('crash', 1)).toEqual({ passed: 0, failed: 1 });
+  });
+});
