@@ -1,3 +1,5 @@
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
@@ -34,7 +36,7 @@ describe('an event consumer', () => {
     broker = await Broker.of(link);
     database = await openDatabase({ url: infra.databaseUrl, schema: `consumer${round}`, migrations: [], applicationName: 'test', log });
     await database.query('CREATE TABLE effect (event_id text, agent text)');
-    // Every round has a category of its own in the one log.
+    // All rounds share one log; each publishes its own streams.
     appended = [];
   });
   afterEach(async () => {
@@ -225,6 +227,36 @@ describe('an event consumer', () => {
     await nats.resume();
     await append(3);
     await allDoneOnce();
+  });
+
+  it('does everything once when the broker comes back without the tail but remembers having delivered it', async () => {
+    const stopRelay = relay();
+    const stop = consume();
+    await append(3);
+    await allDoneOnce();
+    const messages = join(nats.store, 'jetstream', '$G', 'streams', STREAM, 'msgs');
+    const saved = join(nats.store, 'saved');
+    await nats.kill('SIGTERM');
+    await cp(messages, saved, { recursive: true });
+    await nats.resume();
+    await append(3);
+    await allDoneOnce();
+    await eventually(async () => expect((await broker.consumers.info(STREAM, 'effects')).ack_floor.stream_seq).toBe(6));
+    await Promise.all([stop(), stopRelay()]);
+    await nats.kill('SIGTERM');
+    await rm(messages, { recursive: true });
+    await cp(saved, messages, { recursive: true });
+    await nats.resume();
+    await eventually(() => link.connected);
+    const damaged = await broker.consumers.info(STREAM, 'effects');
+    expect(damaged.ack_floor.stream_seq).toBe(6);
+    expect((await broker.streams.info(STREAM)).state.last_seq).toBe(3);
+    consume();
+    relay();
+    await append(2);
+    await allDoneOnce();
+    expect(await broker.ids(STREAM)).toEqual(appended);
+    expect((await broker.consumers.info(STREAM, 'effects')).created).not.toBe(damaged.created);
   });
 
   it('does everything once when the stream or the consumer is deleted under it', async () => {

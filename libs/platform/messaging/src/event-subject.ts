@@ -54,7 +54,8 @@ export const commonFilter = (filters: readonly [string, ...string[]]): string =>
   const common: string[] = [];
   for (const [index, token] of first.entries()) {
     const column = others.map((other) => other[index]);
-    if (token === '>' || column.some((other) => other === undefined || other === '>')) return [...common, '>'].join('.');
+    if (column.includes(undefined)) return [...common.slice(0, -1), '>'].join('.');
+    if (token === '>' || column.includes('>')) return [...common, '>'].join('.');
     common.push(column.every((other) => other === token) ? token : '*');
   }
   return others.some((other) => other.length > first.length) ? [...common.slice(0, -1), '>'].join('.') : common.join('.');

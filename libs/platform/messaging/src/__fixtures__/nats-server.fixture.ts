@@ -41,12 +41,13 @@ export class NatsServerFixture {
     this.#process?.kill('SIGCONT');
   }
 
-  async kill(): Promise<void> {
+  /** Ends it; killed by default, with SIGTERM it writes down what it knows. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
     if (running === undefined || running.exitCode !== null) return;
     const exited = once(running, 'exit');
-    running.kill('SIGKILL');
+    running.kill(signal);
     await exited;
   }
 
