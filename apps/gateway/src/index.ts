@@ -1,1 +1,2 @@
-export {};
+export { readGatewayConfig, type GatewayConfig } from './config.js';
+export { startGateway, type RunningGateway } from './start-gateway.js';

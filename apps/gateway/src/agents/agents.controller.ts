@@ -8,7 +8,7 @@ import { EnvVarBody, isSecret } from '../env/env-var.body.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { GetAgentQuery, ListAgentsQuery } from './agents.query.js';
-import { CreateAgentBody, scopeOfCreation } from './create-agent.body.js';
+import { CreateAgentBody, scopesOfCreation } from './create-agent.body.js';
 
 @ApiTags('Agents')
 @ApiExtraModels(EnvVarBody)
@@ -19,7 +19,7 @@ export class AgentsController {
   @Endpoint({
     access: 'deploy',
     body: CreateAgentBody,
-    bodyScope: scopeOfCreation,
+    bodyScopes: scopesOfCreation,
     summary: 'Create an agent from a template',
     description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],

@@ -105,7 +105,7 @@ export class CreateAgentBody {
     type: 'object',
     additionalProperties: { type: 'string', maxLength: LABEL_VALUE.max },
     maxProperties: MOST_LABELS,
-    required: false,
+    selfRequired: false,
     nullable: true,
     description: 'At most 64; names of 1 to 64 letters, digits and `. _ / -`, values to 256 characters.',
   })
@@ -133,7 +133,5 @@ export class CreateAgentBody {
 }
 
 /** An agent of an end user is made by those who manage end users (contract §3). */
-export const scopeOfCreation = (body: unknown): Scope | undefined =>
-  isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null
-    ? 'manage'
-    : undefined;
+export const scopesOfCreation = (body: unknown): readonly Scope[] =>
+  isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null ? ['manage'] : [];

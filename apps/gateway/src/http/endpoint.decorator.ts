@@ -19,13 +19,13 @@ export interface EndpointOptions extends RouteRules {
  * Fastify route config, where the hooks find them; the rest becomes the OpenAPI document.
  */
 export const Endpoint = (options: EndpointOptions): MethodDecorator => {
-  const { access, body, query, params, bodyScope } = options;
+  const { access, body, query, params, bodyScopes } = options;
   const rules: RouteRules = {
     access,
     ...(body === undefined ? {} : { body }),
     ...(query === undefined ? {} : { query }),
     ...(params === undefined ? {} : { params }),
-    ...(bodyScope === undefined ? {} : { bodyScope }),
+    ...(bodyScopes === undefined ? {} : { bodyScopes }),
   };
   const first = options.answers[0];
   return applyDecorators(

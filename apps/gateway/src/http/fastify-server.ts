@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { fastify, type FastifyInstance } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
+import type { HttpServer } from './fastify-types.js';
 import { readJsonBody } from './json-body.js';
 import { HttpRefusal } from './http-refusal.js';
 import { requestIdOf } from './request-id.js';
@@ -19,32 +20,34 @@ const TIMEOUT_CHECK_MS = 2_000;
 /** Longer than any header block: an over-long parameter is an unknown id or a bad field, never a router error. */
 const MAX_PARAM_CHARS = 65_536;
 
-/** A Fastify instance that answers errors of the HTTP layer itself in the API's words. Without routes and hooks. */
-export const createHttpServer = (): FastifyInstance => {
-  const instance = fastify({
-    logger: false,
-    genReqId: (raw) => requestIdOf(raw.headers['x-request-id']),
-    requestIdHeader: false,
-    return503OnClosing: false,
-    forceCloseConnections: false,
-    bodyLimit: JSON_BODY_LIMIT,
-    ...TIMEOUTS,
-    routerOptions: { maxParamLength: MAX_PARAM_CHARS },
-    serverFactory: (handler) => createNodeServer(handler),
-    clientErrorHandler: answerBrokenRequest,
-    frameworkErrors: (error, request, reply) => {
-      const { status, headers, body } = answerTo(error);
-      setFixedHeaders(request, reply);
-      void reply.code(status).headers(headers).send(body);
-    },
-  });
-  instance.decorateRequest('principal', null);
-  instance.decorateRequest('declaredType', undefined);
-  instance.decorateRequest('bodyDigest', undefined);
-  instance.decorateRequest('claim', undefined);
-  instance.removeAllContentTypeParsers();
-  instance.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
-  return instance;
+/** Options of a Fastify instance that answers errors of the HTTP layer itself in the API's words. */
+export const serverOptions = () => ({
+  logger: false,
+  genReqId: (raw: IncomingMessage) => requestIdOf(raw.headers['x-request-id']),
+  requestIdHeader: false as const,
+  return503OnClosing: false,
+  forceCloseConnections: false,
+  bodyLimit: JSON_BODY_LIMIT,
+  ...TIMEOUTS,
+  routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+  serverFactory: createNodeServer,
+  clientErrorHandler: answerBrokenRequest,
+  frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
+    const { status, headers, body } = answerTo(error);
+    setFixedHeaders(request, reply);
+    void reply.code(status).headers(headers).send(body);
+  },
+});
+
+/** Members that requests carry from hook to hook, and the one way a body is read. */
+export const prepareRequests = (server: HttpServer): void => {
+  server.decorateRequest('principal', null);
+  server.decorateRequest('declaredType', undefined);
+  server.decorateRequest('bodyDigest', undefined);
+  server.decorateRequest('outcomeUnknown', false);
+  server.decorateRequest('claim', undefined);
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
 };
 
 const createNodeServer = (handler: (request: IncomingMessage, response: ServerResponse) => void) => {

@@ -14,8 +14,8 @@ export interface RouteRules {
   readonly query?: DtoClass;
   /** What path parameters must look like that are no ids. */
   readonly params?: Readonly<Record<string, TextRule>>;
-  /** A scope that only some bodies need; looked at before the body is validated. */
-  readonly bodyScope?: (body: unknown) => Scope | undefined;
+  /** Scopes that only some bodies need; looked at before the body is validated. */
+  readonly bodyScopes?: (body: unknown) => readonly Scope[];
 }
 
 declare module 'fastify' {
@@ -29,6 +29,8 @@ declare module 'fastify' {
     declaredType: string | undefined;
     /** SHA-256 of the body, hex; kept only for requests with an Idempotency-Key. */
     bodyDigest: string | undefined;
+    /** Whether the request may have taken effect although its answer is an error. */
+    outcomeUnknown: boolean;
     /** The row this request holds while it runs under an Idempotency-Key. */
     claim: IdempotencyClaim | undefined;
   }

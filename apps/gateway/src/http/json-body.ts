@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import secureJson from 'secure-json-parse';
-import type { FastifyRequest } from 'fastify';
+
 import { unsupportedMediaType } from './error-answer.js';
+import type { ApiRequest } from './fastify-types.js';
 import { invalidRequest, type HttpRefusal } from './http-refusal.js';
 
 /** Deeper bodies serve nobody and cost every walk over them. */
@@ -68,7 +69,7 @@ const isDeeperThan = (root: unknown, levels: number): boolean => {
 
 /** Fastify's parser for every content type: the declared type is looked at only when there is a body. */
 export const readJsonBody = (
-  request: FastifyRequest,
+  request: ApiRequest,
   bytes: Buffer,
   done: (error: Error | null, body?: unknown) => void,
 ): void => {

@@ -1,6 +1,6 @@
 import { metrics, type Logger } from '@berth/telemetry';
-import { pathOf } from './request-hooks.js';
 import type { HttpServer } from './fastify-types.js';
+import { pathOf } from './request-path.js';
 
 const duration = metrics.histogram(
   'berth_http_request_duration_seconds',

@@ -44,13 +44,15 @@ const refusalOf = (code: string | undefined): HttpRefusal => {
 /** Answers outside of Fastify, where Node calls back before any routing. */
 export const writeRawAnswer = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
   const { status, headers, body } = answerTo(error);
+  const text = JSON.stringify(body);
   response
     .writeHead(status, {
       ...FIXED_HEADERS,
       ...headers,
       'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
       'x-request-id': requestIdOf(request.headers['x-request-id']),
       connection: 'close',
     })
-    .end(JSON.stringify(body));
+    .end(text);
 };

@@ -6,6 +6,7 @@ import { unknownRoute } from './error-answer.js';
 import type { HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { pathOf } from './request-path.js';
 import { RouteTable } from './route-table.js';
 
 /** Every request runs inside its context, so that logs and messages to services carry its id. */
@@ -41,9 +42,6 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
       }),
   );
 };
-
-/** The path without the query: queries may hold secrets. */
-export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';
 
 /** 404 and 405 before anything is read of the body. */
 export const addUnknownRouteHook = (server: HttpServer): void => {
@@ -103,9 +101,10 @@ const hasReadableQuery = (url: string): boolean => {
 };
 
 /** Every answer that goes through Fastify carries the fixed headers, errors too. */
-export const addFixedHeadersHook = (server: HttpServer): void => {
+export const addFixedHeadersHook = (server: HttpServer, draining: AbortSignal): void => {
   server.addHook('onSend', (request, reply, _payload, done) => {
     setFixedHeaders(request, reply);
+    if (draining.aborted) reply.header('connection', 'close');
     done();
   });
 };

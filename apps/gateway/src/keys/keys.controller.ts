@@ -9,7 +9,7 @@ import type { ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { PageQuery } from '../http/page.query.js';
 import { parseIsoTime } from '../validation/iso-time.js';
-import { MintKeyBody } from './mint-key.body.js';
+import { MintKeyBody, scopesOfMinting } from './mint-key.body.js';
 
 @ApiTags('Keys')
 @Controller('api/v1/keys')
@@ -19,6 +19,7 @@ export class KeysController {
   @Endpoint({
     access: 'manage',
     body: MintKeyBody,
+    bodyScopes: scopesOfMinting,
     summary: 'Mint a key',
     description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
     answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],

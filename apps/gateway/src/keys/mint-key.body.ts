@@ -1,6 +1,7 @@
 import { SCOPES, type Scope } from '@berth/contracts-accounts';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
+import { isPlainObject } from '../validation/dto-validation.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { IsText, Obeys } from '../validation/rules.js';
 
@@ -43,3 +44,9 @@ export class MintKeyBody {
   @Obeys('isFuture', expiryProblem)
   readonly expiresAt?: string | null;
 }
+
+/** A key mints only scopes that it holds (contract §2). */
+export const scopesOfMinting = (body: unknown): readonly Scope[] => {
+  const asked: unknown = isPlainObject(body) ? body['scopes'] : undefined;
+  return Array.isArray(asked) ? asked.filter(isScope) : [];
+};

@@ -5,11 +5,11 @@ const ISO = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:
 export const parseIsoTime = (value: unknown): number | undefined => {
   if (typeof value !== 'string' || !ISO.test(value)) return undefined;
   const millis = Date.parse(value);
-  return Number.isNaN(millis) || isRolledOver(value, millis) ? undefined : millis;
+  return Number.isNaN(millis) || isRolledOver(value) ? undefined : millis;
 };
 
 /** `Date.parse` takes the 30th of February for the 2nd of March. */
-const isRolledOver = (text: string, millis: number): boolean => {
+const isRolledOver = (text: string): boolean => {
   const day = Date.parse(`${text.slice(0, 10)}T00:00:00Z`);
   return new Date(day).toISOString().slice(0, 10) !== text.slice(0, 10);
 };

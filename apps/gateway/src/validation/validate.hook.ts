@@ -26,8 +26,7 @@ export const addValidationHook = (server: HttpServer): void => {
 };
 
 const validate = (request: FastifyRequest, rules: RouteRules): void => {
-  const scope = rules.bodyScope?.(request.body);
-  if (scope !== undefined) requireScope(request, scope);
+  for (const scope of rules.bodyScopes?.(request.body) ?? []) requireScope(request, scope);
   const problems = [...paramProblems(request.params, rules)];
   if (rules.query !== undefined) {
     const filled = fillFromQuery(rules.query, request.query);

@@ -1,0 +1,54 @@
+import { NatsLink, Requester } from '@berth/messaging';
+import type { Database } from '@berth/persistence';
+import { Module, type DynamicModule } from '@nestjs/common';
+import { AgentLifeController } from './agents/agent-life.controller.js';
+import { AgentsController } from './agents/agents.controller.js';
+import { ChatController } from './chat/chat.controller.js';
+import { DocsController } from './docs/docs.controller.js';
+import { EnvController } from './env/env.controller.js';
+import { HealthController } from './health/health.controller.js';
+import { HealthProbe, type HealthFacts } from './health/health.probe.js';
+import { Drain } from './http/drain.js';
+import { KeysController } from './keys/keys.controller.js';
+import { LogsController } from './logs/logs.controller.js';
+import { OpenApiController } from './openapi/openapi.controller.js';
+import { OpenApiDocument } from './openapi/openapi-document.js';
+import { OperationsController } from './operations/operations.controller.js';
+import { TemplatesController } from './templates/templates.controller.js';
+
+/** What the controllers are made with. */
+export interface AppDependencies {
+  readonly link: NatsLink;
+  readonly database: Database;
+  readonly requester: Requester;
+  readonly drain: Drain;
+  readonly facts: HealthFacts;
+}
+
+@Module({})
+export class AppModule {
+  static forRoot({ link, database, requester, drain, facts }: AppDependencies): DynamicModule {
+    return {
+      module: AppModule,
+      controllers: [
+        HealthController,
+        OpenApiController,
+        DocsController,
+        TemplatesController,
+        KeysController,
+        AgentsController,
+        AgentLifeController,
+        LogsController,
+        EnvController,
+        ChatController,
+        OperationsController,
+      ],
+      providers: [
+        { provide: Requester, useValue: requester },
+        { provide: Drain, useValue: drain },
+        { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
+        OpenApiDocument,
+      ],
+    };
+  }
+}

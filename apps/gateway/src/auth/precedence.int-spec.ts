@@ -1,0 +1,175 @@
+import { accountsRequests, formatKey } from '@berth/contracts-accounts';
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { DomainError, newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  test.far.agents.clear();
+});
+
+const codeOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly unknown[]> => {
+  const { status, body } = await test.call(...args);
+  return [status, body.detail?.code];
+};
+
+const UNKNOWN_KEY = formatKey(new Uint8Array(32).fill(1));
+const BROKEN = { body: '{', headers: { 'content-type': 'application/json' } };
+
+describe('401', () => {
+  it.each([
+    ['no credential', {}],
+    ['another scheme', { authorization: `Basic ${UNKNOWN_KEY}` }],
+    ['a bare key', { authorization: UNKNOWN_KEY }],
+    ['a mistyped key', { authorization: `Bearer ${UNKNOWN_KEY.slice(0, -1)}x` }],
+    ['an end-user token', { authorization: 'Bearer eu_1234567890123456789012345678901234567890' }],
+    ['nothing behind Bearer', { authorization: 'Bearer ' }],
+  ])('answers %s without asking anybody', async (_what, headers) => {
+    const { status, body, headers: answered } = await test.call('GET', '/api/agents', { headers });
+    expect([status, body.detail?.code, answered.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
+    expect(test.far.heard).toEqual([]);
+  });
+
+  it('answers an unknown key and a revoked one', async () => {
+    expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([401, 'unauthenticated']);
+    const key = test.far.key();
+    test.far.revoke(key);
+    expect(await codeOf('GET', '/api/agents', { key })).toEqual([401, 'unauthenticated']);
+  });
+
+  it('answers a credential in the address, even beside a good one', async () => {
+    const key = test.far.key();
+    for (const query of [`token=${key}`, `key=${key}`, 'token=anything', `a=1&x=${key}&x=2`, `name=eu_${'a'.repeat(30)}`]) {
+      expect(await codeOf('GET', `/api/agents?${query}`, { key })).toEqual([401, 'unauthenticated']);
+    }
+    expect(await codeOf('GET', `/api/templates?token=${key}`)).toEqual([401, 'unauthenticated']);
+    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    expect(await codeOf('GET', '/api/agents?name=mk_robot', { key })).toEqual([200, undefined]);
+  });
+
+  it('comes before everything else that is wrong', async () => {
+    expect(await codeOf('POST', '/api/agents/nope/chat?wait=%ZZ', BROKEN)).toEqual([401, 'unauthenticated']);
+  });
+
+  it('does not hide that keys cannot be looked up', async () => {
+    test.far.on(accountsRequests.authenticate, () => {
+      throw new DomainError('unavailable', 'service_unavailable', 'pg at 10.0.0.3 is down', { host: '10.0.0.3' });
+    });
+    const { status, headers, text } = await test.call('GET', '/api/agents', { key: UNKNOWN_KEY });
+    expect([status, headers.get('retry-after')]).toEqual([503, '1']);
+    expect(text).not.toContain('10.0.0.3');
+  });
+
+  it('holds for 1,000 parallel calls after a revoke', async () => {
+    const key = test.far.key();
+    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    expect((await test.call('GET', '/api/agents', { key })).status).toBe(200);
+    test.far.revoke(key);
+    const statuses = await Promise.all(Array.from({ length: 1_000 }, async () => (await test.call('GET', '/api/agents', { key })).status));
+    expect(new Set(statuses)).toEqual(new Set([401]));
+  });
+});
+
+describe('403', () => {
+  it('names the scope, and comes before 404 and 400', async () => {
+    const key = test.far.key(['read']);
+    for (const path of ['/api/agents', '/api/agents/nope/chat', `/api/agents/${newId('agt')}/start`]) {
+      const { status, body } = await test.call('POST', path, { key, ...BROKEN });
+      expect([status, body.detail]).toMatchObject([403, { code: 'missing_scope', requiredScope: 'deploy' }]);
+    }
+  });
+
+  it('asks for manage too where an end user or keys are concerned, before the body is judged', async () => {
+    const key = test.far.key(['read', 'deploy']);
+    const create = await test.call('POST', '/api/agents', { key, json: { name: 5, externalUserId: 'ann' } });
+    expect([create.status, create.body.detail]).toMatchObject([403, { requiredScope: 'manage' }]);
+    const minter = test.far.key(['read', 'manage']);
+    const mint = await test.call('POST', '/api/v1/keys', { key: minter, json: { name: 5, scopes: ['manage', 'computers'] } });
+    expect([mint.status, mint.body.detail]).toMatchObject([403, { requiredScope: 'computers' }]);
+    expect((await test.call('POST', '/api/agents', { key, json: { name: 'a', templateId: 'echo', externalUserId: null } })).status).toBe(201);
+  });
+});
+
+describe('404', () => {
+  it.each(['nope', newId('key'), 'agt_00000000000000000000000000x', '..%2f..%2fetc'])(
+    'answers the id %s like an unknown one, whatever the body is',
+    async (id) => {
+      expect(await codeOf('GET', `/api/agents/${id}`, { key: test.far.key() })).toEqual([404, 'agent_not_found']);
+      expect(await codeOf('POST', `/api/agents/${id}/chat`, { key: test.far.key(), ...BROKEN })).toEqual([404, 'agent_not_found']);
+      expect(test.far.asked(agentsRequests.get)).toEqual([]);
+    },
+  );
+
+  it('of an agent comes before 400, 413 and 415', async () => {
+    const key = test.far.key();
+    const path = `/api/agents/${newId('agt')}/chat`;
+    const headers = { 'content-type': 'application/json' };
+    expect(await codeOf('POST', path, { key, json: { message: 5 } })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('POST', path, { key, ...BROKEN })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('POST', path, { key, body: 'x'.repeat(1_048_577), headers })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('POST', path, { key, body: 'x', headers: { 'content-type': 'text/plain' } })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('GET', `/api/agents/${newId('agt')}?wait=dreaming`, { key })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('POST', path, { key, json: { message: 'a' }, headers: { 'idempotency-key': 'é'.repeat(2) } })).toEqual([404, 'agent_not_found']);
+  });
+
+  it('lets the 400 through once the agent is there', async () => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const { status, body } = await test.call('POST', `/api/agents/${agent.id}/chat`, { key: test.far.key(), json: { message: '', conversation_id: 7 } });
+    expect(status).toBe(400);
+    expect(body.detail?.fields?.map(({ path }) => path)).toEqual(['message', 'conversation_id']);
+  });
+
+  it('of keys holds for malformed ids', async () => {
+    expect(await codeOf('DELETE', '/api/v1/keys/nope', { key: test.far.key() })).toEqual([404, 'key_not_found']);
+  });
+});
+
+describe('refusals of services', () => {
+  it.each([
+    [new DomainError('payment_required', 'spend_cap_reached', 'Raise the cap.'), 402],
+    [new DomainError('conflict', 'agent_deploying', 'Wait until it runs.'), 409],
+    [new DomainError('unsupported', 'chat_unsupported', 'It has no chat.'), 501],
+    [new DomainError('upstream', 'agent_error', 'boom from the model'), 502],
+    [new DomainError('unavailable', 'agent_unavailable', 'It is not there.'), 503],
+    [new DomainError('timeout', 'agent_timeout', 'It took too long.'), 504],
+  ])('keep their code and message: %s', async (refusal, status) => {
+    test.far.on(deliveryRequests.chat, () => {
+      throw refusal;
+    });
+    const answer = await test.call('POST', `/api/agents/${newId('agt')}/chat`, { key: test.far.key(), json: { message: 'hi' } });
+    expect([answer.status, answer.body.detail]).toEqual([status, { code: refusal.code, message: refusal.message }]);
+  });
+
+  it('carry Retry-After in whole seconds', async () => {
+    test.far.on(deliveryRequests.chat, () => {
+      throw new DomainError('exhausted', 'rate_limited', 'Slow down.', { retryAfterSeconds: 2.2 });
+    });
+    const { status, headers } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, { key: test.far.key(), json: { message: 'hi' } });
+    expect([status, headers.get('retry-after')]).toEqual([429, '3']);
+  });
+
+  it('say nothing of what broke inside', async () => {
+    test.far.on(agentsRequests.list, () => {
+      throw new Error('SELECT * FROM secrets at /srv/berth/x.ts');
+    });
+    const { status, text } = await test.call('GET', '/api/agents', { key: test.far.key() });
+    expect(status).toBe(500);
+    expect(text).not.toMatch(/SELECT|srv/);
+  });
+
+  it('are 503 at once when nobody answers at all', async () => {
+    const path = '/api/v1/operations/projections/agents/rebuild';
+    const { status, headers, body } = await test.call('POST', path, { key: test.far.key() });
+    expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([503, '1', 'service_unavailable']);
+  });
+});

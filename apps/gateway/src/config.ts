@@ -1,0 +1,46 @@
+import { readEnv, type Env, type EnvReader, type ServiceEnv } from '@berth/config';
+import { parseKeyring, type Keyring } from '@berth/persistence';
+
+export interface GatewayConfig extends ServiceEnv {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** The runtime's driver, as `/health` names it while no host answers. */
+  readonly runtime: 'process' | 'nerdctl';
+  /** The operator's keys that seal kept answers. */
+  readonly keyring: Keyring;
+}
+
+const ONLY_THIS_MACHINE = '127.0.0.1';
+const EVERYBODY = '0.0.0.0';
+
+/**
+ * PORT (8080), BERTH_HOST, BERTH_RUNTIME (process), BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`,
+ * newest first) and what every service reads. Under the process driver agents share the machine, so that the door opens
+ * for this machine only, unless the operator says otherwise. Throws `ConfigError` naming every bad variable.
+ */
+export const readGatewayConfig = (env: Env): GatewayConfig => {
+  const reader = readEnv(env);
+  const runtime = reader.oneOf('BERTH_RUNTIME', ['process', 'nerdctl'], 'process');
+  const isolated = runtime === 'nerdctl' || reader.boolean('BERTH_ALLOW_UNISOLATED', false);
+  return reader.done({
+    ...reader.serviceEnv(),
+    host: reader.string('BERTH_HOST', isolated ? EVERYBODY : ONLY_THIS_MACHINE),
+    port: reader.integer('PORT', { default: 8080, max: 65_535 }),
+    runtime,
+    keyring: keyringOf(reader),
+  });
+};
+
+const NO_KEYS: Keyring = { current: '', keys: new Map() };
+
+const keyringOf = (reader: EnvReader): Keyring => {
+  const text = reader.string('BERTH_SECRET_KEY');
+  if (text === '') return NO_KEYS;
+  try {
+    return parseKeyring(text);
+  } catch {
+    reader.problem('BERTH_SECRET_KEY', 'must be id:base64key pairs of 32 byte keys, the current one first');
+    return NO_KEYS;
+  }
+};

@@ -1,0 +1,35 @@
+import { Controller, Get, Param, Res } from '@nestjs/common';
+import { ApiExcludeController } from '@nestjs/swagger';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import { unknownRoute } from '../http/error-answer.js';
+import type { ApiReply } from '../http/fastify-types.js';
+import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
+
+/** The reference for people. Its relative links hold behind a proxy's prefix too. */
+@ApiExcludeController()
+@Controller('docs')
+export class DocsController {
+  private readonly assets = readDocsAssets();
+
+  @Endpoint({ access: 'public', summary: 'The reference', answers: [{ status: 200, description: 'A page.' }] })
+  @Get()
+  async page(@Res() reply: ApiReply): Promise<void> {
+    await this.send('', reply);
+  }
+
+  @Endpoint({ access: 'public', summary: 'A file of the page', answers: [{ status: 200, description: 'The file.' }] })
+  @Get(':file')
+  async file(@Param('file') file: string, @Res() reply: ApiReply): Promise<void> {
+    await this.send(file, reply);
+  }
+
+  private async send(name: string, reply: ApiReply): Promise<void> {
+    const asset = this.assets.get(name);
+    if (asset === undefined) throw unknownRoute();
+    await reply
+      .header('content-type', asset.type)
+      .header('content-security-policy', DOCS_POLICY)
+      .header('cache-control', name === '' ? 'no-cache' : 'public, max-age=86400')
+      .send(asset.content);
+  }
+}

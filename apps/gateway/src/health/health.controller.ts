@@ -1,0 +1,29 @@
+import type { Json } from '@berth/kernel';
+import { Controller, Get, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply } from '../http/fastify-types.js';
+import { HealthProbe, type HealthView } from './health.probe.js';
+
+@ApiTags('Health')
+@Controller('health')
+export class HealthController {
+  constructor(private readonly probe: HealthProbe) {}
+
+  @Endpoint({
+    access: 'public',
+    summary: 'Whether the service serves, and what it stands on',
+    description: 'Answers within 2 s. 503 when no request can be served; then the body has `detail` too.',
+    answers: [{ status: 200, description: 'It serves: `ok`, or `degraded` while a part is away.', schema: 'Health' }],
+  })
+  @Get()
+  async health(
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<HealthView & { readonly detail?: Readonly<Record<string, Json>> }> {
+    const health = await this.probe.check();
+    if (health.status !== 'unavailable') return health;
+    reply.code(503).header('retry-after', '1');
+    const message = 'A part that every request needs is not available right now.';
+    return { ...health, detail: { code: 'service_unavailable', message } };
+  }
+}

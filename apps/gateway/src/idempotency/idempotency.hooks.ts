@@ -1,0 +1,79 @@
+import type { Logger } from '@berth/telemetry';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { invalidRequest } from '../http/http-refusal.js';
+import type { HttpServer } from '../http/fastify-types.js';
+import { pathOf } from '../http/request-path.js';
+import type { IdempotentAnswers, KeptAnswer } from './idempotent-answers.js';
+
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+/** Headers that belong to the answer itself and not to the request that got it. */
+const KEPT_HEADERS = ['content-type', 'location'] as const;
+
+/** SHA-256 of nothing: a POST without a body. */
+const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/**
+ * `Idempotency-Key` on every authenticated POST. Runs after validation, so that a bad request is told before a reused
+ * key, and before the handler. A request without the header passes at the cost of one look.
+ */
+export const addIdempotencyHooks = (server: HttpServer, answers: IdempotentAnswers, log: Logger): void => {
+  server.addHook('preHandler', (request, reply, done) => {
+    const key = request.headers['idempotency-key'];
+    if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
+    claimOrReplay(answers, request, reply, String(key)).then(
+      (goesOn) => (goesOn ? done() : undefined),
+      (error: Error) => done(error),
+    );
+  });
+  server.addHook('onSend', (request, reply, payload: unknown, done) => {
+    if (request.claim === undefined) return done(null, payload);
+    settle(answers, request, reply, payload)
+      // The effect is there whatever becomes of its record; a retry is told apart by its command id.
+      .catch((error: unknown) => log.warn({ err: error }, 'an idempotent answer was not kept'))
+      .finally(() => done(null, payload));
+  });
+};
+
+const claimOrReplay = async (
+  answers: IdempotentAnswers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  key: string,
+): Promise<boolean> => {
+  if (!KEY.test(key)) {
+    throw invalidRequest([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
+  }
+  const caller = request.principal?.keyId ?? '';
+  const scope = { caller, route: `${request.method} ${pathOf(request)}`, key };
+  const claimed = await answers.claim(scope, request.bodyDigest ?? EMPTY_DIGEST);
+  if ('claim' in claimed) {
+    request.claim = claimed.claim;
+    return true;
+  }
+  replay(reply, claimed.kept);
+  return false;
+};
+
+const replay = (reply: FastifyReply, { status, headers, body }: KeptAnswer): void => {
+  void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);
+};
+
+const settle = async (
+  answers: IdempotentAnswers,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  payload: unknown,
+): Promise<void> => {
+  const { claim } = request;
+  if (claim === undefined) return;
+  request.claim = undefined;
+  const status = reply.statusCode;
+  if (status < 200 || status > 299) return answers.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
+  const headers: Record<string, string> = {};
+  for (const name of KEPT_HEADERS) {
+    const value = reply.getHeader(name);
+    if (value !== undefined) headers[name] = String(value);
+  }
+  return answers.keep(claim, { status, headers, body: typeof payload === 'string' ? payload : '' });
+};

@@ -1,0 +1,251 @@
+import { accountsRequests } from '@berth/contracts-accounts';
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { DomainError, newId } from '@berth/kernel';
+import { openDatabase, SecretBox, type Database } from '@berth/persistence';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { caller, silent, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { startGateway } from '../start-gateway.js';
+import { IdempotentAnswers } from './idempotent-answers.js';
+import { migrations, VAULT_SCHEMA } from './migrations.js';
+
+let test: TestGateway;
+let database: Database;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  database = await openDatabase({
+    url: test.infra.databaseUrl,
+    schema: VAULT_SCHEMA,
+    migrations,
+    applicationName: 'test',
+    log: silent,
+  });
+});
+afterAll(async () => {
+  await database.close();
+  await test.stop();
+});
+beforeEach(() => test.far.reset());
+afterEach(() => database.query('DELETE FROM idempotent_answers'));
+
+const AGENT = { name: 'scout', templateId: 'echo' };
+const CHAT = `/api/agents/${newId('agt')}/chat`;
+
+const post = (path: string, key: string, json: unknown, idempotencyKey = 'k-1') =>
+  test.call('POST', path, { key, json, headers: { 'idempotency-key': idempotencyKey } });
+
+const gate = (): { readonly opened: Promise<void>; open(): void } => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: resolve };
+};
+
+describe('a repeated Idempotency-Key', () => {
+  it('replays the first answer, its status and Location too, and acts once', async () => {
+    const key = test.far.key();
+    const first = await post('/api/agents', key, AGENT);
+    const again = await post('/api/agents', key, AGENT);
+    expect([again.status, again.text]).toEqual([201, first.text]);
+    expect(again.headers.get('location')).toBe(first.headers.get('location'));
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([null, 'true']);
+    expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
+    expect(test.far.asked(agentsRequests.create)).toHaveLength(1);
+  });
+
+  it('with another body is 409, but a bad body is 400 first', async () => {
+    const key = test.far.key();
+    await post('/api/agents', key, AGENT);
+    const other = await post('/api/agents', key, { ...AGENT, name: 'other' });
+    expect([other.status, other.body.detail?.code]).toEqual([409, 'idempotency_key_reused']);
+    expect((await post('/api/agents', key, { name: 5 })).status).toBe(400);
+  });
+
+  it('counts per API key and per path', async () => {
+    const key = test.far.key();
+    const agent = anAgent();
+    test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
+    await post('/api/agents', key, AGENT);
+    await post('/api/agents', test.far.key(), AGENT);
+    await post(`/api/agents/${agent.id}/start`, key, undefined);
+    await post(`/api/agents/${newId('agt')}/start`, key, undefined);
+    expect(test.far.asked(agentsRequests.create)).toHaveLength(2);
+    expect(test.far.asked(agentsRequests.start)).toHaveLength(2);
+  });
+
+  it('works without a body', async () => {
+    const key = test.far.key();
+    const agent = anAgent();
+    test.far.on(agentsRequests.restart, () => ({ agent, settled: false }));
+    const path = `/api/agents/${agent.id}/restart`;
+    expect([(await post(path, key, undefined)).status, (await post(path, key, undefined)).status]).toEqual([202, 202]);
+    expect(test.far.asked(agentsRequests.restart)).toHaveLength(1);
+  });
+
+  it.each(['', 'a'.repeat(256), 'tab\there'])('must be 1 to 255 printable characters, not %j', async (bad) => {
+    const { status, body } = await post('/api/agents', test.far.key(), AGENT, bad);
+    expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+  });
+
+  it('takes 255 characters', async () => {
+    expect((await post('/api/agents', test.far.key(), AGENT, '~'.repeat(255))).status).toBe(201);
+  });
+});
+
+describe('while the first call runs', () => {
+  it('a second is 409, on another gateway too, and a hang-up of the first changes nothing', async () => {
+    const second = await startGateway(test.config, silent);
+    try {
+      const key = test.far.key();
+      const { opened, open } = gate();
+      test.far.on(deliveryRequests.chat, async () => {
+        await opened;
+        return { response: 'pong', conversationId: 'c' };
+      });
+      const hangUp = new AbortController();
+      const request = { key, json: { message: 'ping' }, headers: { 'idempotency-key': 'slow' } };
+      const first = test.call('POST', CHAT, { ...request, signal: hangUp.signal });
+      first.catch(() => undefined);
+      await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+      const elsewhere = caller(second.url);
+      const meanwhile = await elsewhere('POST', CHAT, request);
+      expect([meanwhile.status, meanwhile.body.detail?.code]).toEqual([409, 'idempotency_in_progress']);
+      hangUp.abort();
+      await expect(first).rejects.toThrow('aborted');
+      open();
+      const replayed = await eventually(async () => {
+        const answer = await elsewhere('POST', CHAT, request);
+        expect(answer.status).toBe(200);
+        return answer;
+      });
+      expect([replayed.body['response'], replayed.headers.get('idempotent-replayed')]).toEqual(['pong', 'true']);
+      expect(test.far.asked(deliveryRequests.chat)).toHaveLength(1);
+    } finally {
+      await second.stop();
+    }
+  });
+
+  it('100 at once act once', async () => {
+    const key = test.far.key();
+    const answers = await Promise.all(Array.from({ length: 100 }, () => post('/api/agents', key, AGENT, 'burst')));
+    expect(test.far.asked(agentsRequests.create)).toHaveLength(1);
+    for (const { status } of answers) expect([201, 409]).toContain(status);
+  });
+});
+
+describe('a refusal', () => {
+  it('frees the key for a try of its own', async () => {
+    const key = test.far.key();
+    test.far.on(deliveryRequests.chat, () => {
+      throw new DomainError('conflict', 'agent_deploying', 'Wait.');
+    });
+    expect((await post(CHAT, key, { message: 'a' })).status).toBe(409);
+    test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
+    expect((await post(CHAT, key, { message: 'another body' })).status).toBe(200);
+    const [refused, done] = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['commandId']);
+    expect(done).not.toBe(refused);
+  });
+
+  it('of unknown outcome keeps the command id, so that the service recognises the retry', async () => {
+    const key = test.far.key();
+    test.far.on(deliveryRequests.chat, () => {
+      throw new DomainError('timeout', 'deadline_exceeded', 'late');
+    });
+    expect((await post(CHAT, key, { message: 'a' })).status).toBe(504);
+    test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
+    expect((await post(CHAT, key, { message: 'a' })).status).toBe(200);
+    const ids = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['commandId']);
+    expect(ids[1]).toBe(ids[0]);
+  });
+});
+
+describe('kept answers', () => {
+  const scope = { caller: 'key_x', route: 'POST /x', key: 'k' };
+  const box = new SecretBox({ current: 'k1', keys: new Map([['k1', new Uint8Array(32).fill(7)]]) });
+  const answers = (): IdempotentAnswers => new IdempotentAnswers(database, box, () => undefined);
+
+  it('hold no secret in the open', async () => {
+    const key = test.far.key();
+    const secret = 'mk_THIS-MUST-NOT-LIE-IN-A-TABLE';
+    test.far.on(accountsRequests.mintKey, () => ({
+      key: secret,
+      id: newId('key'),
+      name: 'n',
+      scopes: ['read'],
+      accountId: 'a',
+      createdAt: '',
+      lastUsedAt: null,
+      expiresAt: null,
+      revokedAt: null,
+    }));
+    await post('/api/v1/keys', key, { name: 'n', scopes: [] });
+    const rows = await database.query<{ row: string }>('SELECT idempotent_answers::text AS row FROM idempotent_answers');
+    expect(rows).toHaveLength(1);
+    expect(rows[0]?.row).not.toContain('THIS-MUST-NOT');
+    expect((await post('/api/v1/keys', key, { name: 'n', scopes: [] })).body['key']).toBe(secret);
+  });
+
+  it('of a gateway that died are taken over with its command id once the lease is over', async () => {
+    const died = await answers().claim(scope, 'digest');
+    await expect(answers().claim(scope, 'digest')).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+    await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
+    const taken = await answers().claim(scope, 'digest');
+    expect('claim' in taken && 'claim' in died && taken.claim.commandId === died.claim.commandId).toBe(true);
+  });
+
+  it('are held as long as their gateway gives signs of life, and let go when it stops', async () => {
+    const alive = answers();
+    await alive.claim(scope, 'digest');
+    await database.query("UPDATE idempotent_answers SET leased_until = now() + interval '1 second'");
+    await alive.renew();
+    const [row] = await database.query<{ held: boolean }>(
+      "SELECT leased_until > now() + interval '20 seconds' AS held FROM idempotent_answers",
+    );
+    expect(row?.held).toBe(true);
+    await alive.stop();
+    await expect(answers().claim(scope, 'digest')).resolves.toHaveProperty('claim');
+  });
+
+  it('of a claim that was lost meanwhile are not kept over the new one', async () => {
+    const slow = answers();
+    const lost = await slow.claim(scope, 'digest');
+    await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
+    await answers().claim(scope, 'digest');
+    if ('claim' in lost) await slow.keep(lost.claim, { status: 200, headers: {}, body: 'late' });
+    const [row] = await database.query<{ status: number | null }>('SELECT status FROM idempotent_answers');
+    expect(row?.status).toBeNull();
+  });
+
+  it('are over after 24 h and then swept', async () => {
+    const store = answers();
+    const first = await store.claim(scope, 'digest');
+    if ('claim' in first) await store.keep(first.claim, { status: 200, headers: {}, body: 'old' });
+    expect(await store.claim(scope, 'digest')).toMatchObject({ kept: { body: 'old' } });
+    await database.query("UPDATE idempotent_answers SET expires_at = now() - interval '1 second'");
+    const next = await store.claim(scope, 'other');
+    expect('claim' in next).toBe(true);
+    await database.query("UPDATE idempotent_answers SET expires_at = now() - interval '1 second'");
+    await store.sweep();
+    expect(await database.query('SELECT 1 FROM idempotent_answers')).toEqual([]);
+  });
+});
+
+describe('while the database is away', () => {
+  it('a POST with a key is 503 within 5 s, one without goes on, and all is itself again after', async () => {
+    const key = test.far.key();
+    const startedAt = performance.now();
+    test.infra.part('postgres').kill('SIGSTOP');
+    try {
+      const refused = await post('/api/agents', key, AGENT, 'while-down');
+      expect([refused.status, refused.body.detail?.code]).toEqual([503, 'service_unavailable']);
+      expect(refused.headers.get('retry-after')).toBe('1');
+      expect(performance.now() - startedAt).toBeLessThan(5_000);
+      expect((await test.call('POST', '/api/agents', { key, json: AGENT })).status).toBe(201);
+    } finally {
+      test.infra.part('postgres').kill('SIGCONT');
+    }
+    await eventually(async () => expect((await post('/api/agents', key, AGENT, 'after')).status).toBe(201), { timeoutMs: 20_000 });
+  });
+});

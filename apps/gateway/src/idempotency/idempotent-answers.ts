@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import { newId } from '@berth/kernel';
+import type { Database, SecretBox } from '@berth/persistence';
+import { HttpRefusal } from '../http/http-refusal.js';
+
+/** What an Idempotency-Key counts for: the same key of another caller or path is another one. */
+export interface IdempotencyScope {
+  /** Id of the API key. */
+  readonly caller: string;
+  /** Method and path. */
+  readonly route: string;
+  readonly key: string;
+}
+
+/** A row that this request holds until it has an answer. */
+export interface IdempotencyClaim {
+  readonly scope: IdempotencyScope;
+  readonly claimId: string;
+  /** The same for every try that may have taken effect already, so that services recognise it. */
+  readonly commandId: string;
+}
+
+/** An answer as it is replayed. */
+export interface KeptAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: KeptAnswer };
+
+/** How long a row stays held without a sign of life of the gateway that holds it. */
+const LEASE = "interval '30 seconds'";
+const RENEW_EVERY_MS = 10_000;
+const KEPT_FOR = "interval '24 hours'";
+const SWEEP_EVERY_MS = 600_000;
+const SWEEP_AT_MOST = 10_000;
+
+/** A row may vanish between two looks; it does not do so for ever. */
+const CLAIM_ATTEMPTS = 5;
+
+interface StoredRow {
+  readonly body_digest: string;
+  readonly status: number | null;
+  readonly sealed_answer: string | null;
+}
+
+/**
+ * Answers under Idempotency-Keys (contract §1), shared by all gateways: a row is held by one request at a time, and
+ * freed when its gateway dies. All calls throw `unavailable` while the database is away.
+ */
+export class IdempotentAnswers {
+  readonly #held = new Set<string>();
+  #timers: NodeJS.Timeout[] = [];
+
+  constructor(
+    private readonly database: Database,
+    private readonly box: SecretBox,
+    private readonly onTimerError: (error: unknown) => void,
+  ) {}
+
+  /** Keeps held rows held and forgets old answers, until `stop`. */
+  start(): void {
+    this.#every(RENEW_EVERY_MS, () => this.renew());
+    this.#every(SWEEP_EVERY_MS, () => this.sweep());
+  }
+
+  /** Lets go of what is still held: whoever retries carries the same command id. */
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers = [];
+    await this.database
+      .query('UPDATE idempotent_answers SET claim_id = NULL, leased_until = NULL WHERE claim_id = ANY($1)', [
+        [...this.#held],
+      ])
+      .catch(this.onTimerError);
+  }
+
+  /**
+   * Holds the row, or answers what is kept there. 409 `idempotency_key_reused` when it belongs to another body, 409
+   * `idempotency_in_progress` while another request holds it.
+   */
+  async claim(scope: IdempotencyScope, bodyDigest: string): Promise<Claimed> {
+    for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt++) {
+      const claim = await this.#tryClaim(scope, bodyDigest);
+      if (claim !== undefined) return { claim };
+      const row = await this.#find(scope);
+      if (row !== undefined) return { kept: this.#judge(scope, row, bodyDigest) };
+    }
+    throw inProgress();
+  }
+
+  /** Keeps the answer for 24 h, unless the row was lost to another request meanwhile. */
+  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: KeptAnswer): Promise<void> {
+    this.#held.delete(claimId);
+    const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));
+    await this.database.query(
+      `UPDATE idempotent_answers
+          SET status = $1, sealed_answer = $2, claim_id = NULL, leased_until = NULL, expires_at = now() + ${KEPT_FOR}
+        WHERE caller = $3 AND route = $4 AND idempotency_key = $5 AND claim_id = $6`,
+      [status, sealed, scope.caller, scope.route, scope.key, claimId],
+    );
+  }
+
+  /** Frees the key: a refusal is not kept. When the outcome is unknown the next try carries the same command id. */
+  async free({ scope, claimId }: IdempotencyClaim, outcome: 'refused' | 'unknown'): Promise<void> {
+    this.#held.delete(claimId);
+    const where = 'WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4';
+    await this.database.query(
+      outcome === 'refused'
+        ? `DELETE FROM idempotent_answers ${where}`
+        : `UPDATE idempotent_answers SET claim_id = NULL, leased_until = NULL ${where}`,
+      [scope.caller, scope.route, scope.key, claimId],
+    );
+  }
+
+  async renew(): Promise<void> {
+    if (this.#held.size === 0) return;
+    await this.database.query(
+      `UPDATE idempotent_answers SET leased_until = now() + ${LEASE} WHERE claim_id = ANY($1)`,
+      [[...this.#held]],
+    );
+  }
+
+  /** Forgets what is over 24 h old, a bounded part at a time. */
+  async sweep(): Promise<void> {
+    await this.database.query(
+      `DELETE FROM idempotent_answers WHERE (caller, route, idempotency_key) IN (
+         SELECT caller, route, idempotency_key FROM idempotent_answers WHERE expires_at <= now() LIMIT ${SWEEP_AT_MOST}
+       )`,
+    );
+  }
+
+  async #tryClaim(scope: IdempotencyScope, bodyDigest: string): Promise<IdempotencyClaim | undefined> {
+    const claimId = randomUUID();
+    const rows = await this.database.query<{ command_id: string }>(CLAIM, [
+      scope.caller,
+      scope.route,
+      scope.key,
+      bodyDigest,
+      newId('cmd'),
+      claimId,
+    ]);
+    const commandId = rows[0]?.command_id;
+    if (commandId === undefined) return undefined;
+    this.#held.add(claimId);
+    return { scope, claimId, commandId };
+  }
+
+  async #find({ caller, route, key }: IdempotencyScope): Promise<StoredRow | undefined> {
+    const rows = await this.database.query<StoredRow>(
+      `SELECT body_digest, status, sealed_answer FROM idempotent_answers
+        WHERE caller = $1 AND route = $2 AND idempotency_key = $3`,
+      [caller, route, key],
+    );
+    return rows[0];
+  }
+
+  #judge(scope: IdempotencyScope, row: StoredRow, bodyDigest: string): KeptAnswer {
+    if (row.body_digest !== bodyDigest) {
+      const message = 'This Idempotency-Key was used with another body. Use a new key for another request.';
+      throw new HttpRefusal(409, 'idempotency_key_reused', message);
+    }
+    if (row.status === null || row.sealed_answer === null) throw inProgress();
+    const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<KeptAnswer, 'status'>;
+    return { status: row.status, ...opened };
+  }
+
+  #every(millis: number, work: () => Promise<void>): void {
+    const timer = setInterval(() => void work().catch(this.onTimerError), millis);
+    timer.unref();
+    this.#timers.push(timer);
+  }
+}
+
+/** Takes a row that is new, over, or left behind without an answer. */
+const CLAIM = `
+  INSERT INTO idempotent_answers AS held
+    (caller, route, idempotency_key, body_digest, command_id, claim_id, leased_until, expires_at)
+  VALUES ($1, $2, $3, $4, $5, $6, now() + ${LEASE}, now() + ${KEPT_FOR})
+  ON CONFLICT (caller, route, idempotency_key) DO UPDATE SET
+    body_digest = excluded.body_digest,
+    command_id = CASE
+      WHEN held.expires_at > now() AND held.body_digest = excluded.body_digest THEN held.command_id
+      ELSE excluded.command_id
+    END,
+    claim_id = excluded.claim_id,
+    leased_until = excluded.leased_until,
+    status = NULL,
+    sealed_answer = NULL,
+    expires_at = excluded.expires_at
+  WHERE held.expires_at <= now()
+     OR (held.status IS NULL AND (held.leased_until IS NULL OR held.leased_until <= now()))
+  RETURNING command_id`;
+
+const inProgress = (): HttpRefusal =>
+  new HttpRefusal(
+    409,
+    'idempotency_in_progress',
+    'The first request with this Idempotency-Key is still running. Wait for its answer.',
+  );
+
+const associated = ({ caller, route, key }: IdempotencyScope): string => JSON.stringify([caller, route, key]);

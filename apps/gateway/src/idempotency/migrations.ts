@@ -1,0 +1,30 @@
+import type { Migration } from '@berth/persistence';
+
+/** The vault of kept answers: in the backup, never rebuilt. Answers are sealed, because they can hold secrets. */
+export const migrations: readonly Migration[] = [
+  {
+    name: '2026-11-21-create-idempotent-answers',
+    up: async (query) => {
+      await query.query(`
+        CREATE TABLE gateway_vault.idempotent_answers (
+          caller text NOT NULL,
+          route text NOT NULL,
+          idempotency_key text NOT NULL,
+          body_digest text NOT NULL,
+          command_id text NOT NULL,
+          claim_id uuid,
+          leased_until timestamptz,
+          status smallint,
+          sealed_answer text,
+          expires_at timestamptz NOT NULL,
+          PRIMARY KEY (caller, route, idempotency_key)
+        )`);
+      await query.query(
+        'CREATE INDEX idempotent_answers_by_expiry ON gateway_vault.idempotent_answers (expires_at)',
+      );
+    },
+  },
+];
+
+/** Schema of the gateway's vault. */
+export const VAULT_SCHEMA = 'gateway_vault';

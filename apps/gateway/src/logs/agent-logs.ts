@@ -1,0 +1,35 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests, type LogsPage, type ReadLogs } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+
+const NOTHING_YET: LogsPage = { logs: [], nextCursor: null };
+
+/** Where to read on, and how long to wait for something new. */
+export interface LogPosition {
+  readonly cursor: string | null;
+  readonly waitMs: number;
+}
+
+/** Reads one agent's logs from the host that has it, wherever that is by now. Never wakes it. */
+export class AgentLogs {
+  constructor(
+    private readonly requester: Requester,
+    private readonly accountId: string,
+    private readonly filter: Omit<ReadLogs, 'cursor' | 'waitMs'>,
+  ) {}
+
+  /** Errors: not_found `agent_not_found`. An agent without a host has no logs yet. */
+  async read(position: LogPosition): Promise<LogsPage> {
+    const { accountId, filter } = this;
+    const { agentId } = filter;
+    const { host } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
+    if (host === null) return NOTHING_YET;
+    try {
+      return await this.requester.request(runtimeRequests.logs, { ...filter, ...position }, { host });
+    } catch (error) {
+      if (isDomainError(error, 'not_found') && error.code === 'agent_not_on_host') return NOTHING_YET;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogsPage } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import { answerTo } from '../http/error-answer.js';
+import type { LogPosition } from './agent-logs.js';
+import type { ServerSentEvent } from './event-stream.js';
+
+/** What following needs of the logs, the key and the client. */
+export interface Followed {
+  readonly first: LogsPage;
+  read(position: LogPosition): Promise<LogsPage>;
+  /** Throws when the credential is no longer good, or cannot be looked up. */
+  recheck(): Promise<unknown>;
+  send(events: readonly ServerSentEvent[]): Promise<void>;
+  /** The client is gone, or the gateway stops. */
+  readonly over: AbortSignal;
+}
+
+/** A revoked key's streams close within 5 s; the look-up itself may take its time out of that. */
+const RECHECK_EVERY_MS = 2_500;
+
+/** How long the host may wait for something new. */
+const WAIT_MS = 2_000;
+
+/** Between looks at logs that answered at once with nothing, or not at all. */
+const PAUSE_MS = 500;
+
+/**
+ * Sends entries as `log` events until it is over. Answers the last event, which says why, or undefined when nobody is
+ * there to read it. The id of an event is the cursor behind it, so that a client which comes back misses nothing.
+ */
+export const followLogs = async (followed: Followed): Promise<ServerSentEvent | undefined> => {
+  const ended = new AbortController();
+  const over = AbortSignal.any([followed.over, ended.signal]);
+  try {
+    const reason = await Promise.race([readOn(followed, over), guard(followed, over), whenAborted(followed.over)]);
+    return reason === undefined ? undefined : { event: 'end', data: answerTo(reason).body.detail };
+  } finally {
+    ended.abort();
+  }
+};
+
+/** Answers why reading cannot go on. */
+const readOn = async (followed: Followed, over: AbortSignal): Promise<unknown> => {
+  await followed.send(toEvents(followed.first));
+  let cursor = followed.first.nextCursor;
+  while (!over.aborted) {
+    const startedAt = performance.now();
+    const page = await readOrRefusal(followed, { cursor, waitMs: cursor === null ? 0 : WAIT_MS });
+    if (over.aborted) return undefined;
+    if (isRefusal(page)) return page.refusal;
+    await followed.send(toEvents(page));
+    cursor = page.nextCursor ?? cursor;
+    if (page.logs.length === 0 && performance.now() - startedAt < PAUSE_MS) await pause(PAUSE_MS, over);
+  }
+  return undefined;
+};
+
+interface Refusal {
+  readonly refusal: unknown;
+}
+
+const isRefusal = (page: LogsPage | Refusal): page is Refusal => 'refusal' in page;
+
+/** A host that is away for a while is nothing to end for: the agent and its logs are still there. */
+const readOrRefusal = async (followed: Followed, position: LogPosition): Promise<LogsPage | Refusal> => {
+  try {
+    return await followed.read(position);
+  } catch (error) {
+    const passes = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
+    return passes ? { logs: [], nextCursor: null } : { refusal: error };
+  }
+};
+
+const toEvents = ({ logs, nextCursor }: LogsPage): readonly ServerSentEvent[] =>
+  logs.map((entry, index) => ({
+    event: 'log',
+    data: entry,
+    ...(index === logs.length - 1 && nextCursor !== null ? { id: nextCursor } : {}),
+  }));
+
+/** Answers why the credential is no longer good. What cannot be looked up counts as revoked: it may be. */
+const guard = async (followed: Followed, over: AbortSignal): Promise<unknown> => {
+  while (!over.aborted) {
+    await pause(RECHECK_EVERY_MS, over);
+    if (over.aborted) return undefined;
+    try {
+      await followed.recheck();
+    } catch (error) {
+      return error;
+    }
+  }
+  return undefined;
+};
+
+const whenAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+
+const pause = async (millis: number, signal: AbortSignal): Promise<void> => {
+  await delay(millis, undefined, { signal }).catch(() => undefined);
+};

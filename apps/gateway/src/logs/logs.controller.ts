@@ -1,0 +1,81 @@
+import { isoTime } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { accountsRequests } from '@berth/contracts-accounts';
+import { callerOf } from '../auth/caller.js';
+import { hashKey, keyOf } from '../auth/credentials.js';
+import { Drain } from '../http/drain.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { unauthenticated } from '../http/http-refusal.js';
+import { parseIsoTime } from '../validation/iso-time.js';
+import { AgentLogs } from './agent-logs.js';
+import { EventStream } from './event-stream.js';
+import { followLogs } from './follow-logs.js';
+import { LogsQuery } from './logs.query.js';
+
+/** Every 2.5 s, so that a revoke shows within 5 s even when the look-up needs all of this. */
+const RECHECK_DEADLINE_MS = 2_000;
+
+@ApiTags('Logs')
+@Controller('api/agents/:agent_id/logs')
+export class LogsController {
+  constructor(
+    private readonly requester: Requester,
+    private readonly drain: Drain,
+  ) {}
+
+  @Endpoint({
+    access: 'read',
+    query: LogsQuery,
+    summary: 'Read or follow the logs of an agent',
+    description:
+      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the answer stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself.',
+    answers: [{ status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Get()
+  async read(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() query: LogsQuery,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    const since = parseIsoTime(query.since);
+    const logs = new AgentLogs(this.requester, callerOf(request).accountId, {
+      agentId,
+      limit: query.limit,
+      level: query.level ?? null,
+      since: since === undefined ? null : isoTime(since),
+      source: query.source ?? null,
+    });
+    const first = await logs.read({ cursor: cursorOf(request, query), waitMs: 0 });
+    if (!query.follow || request.method === 'HEAD') {
+      await reply.send(first);
+      return;
+    }
+    const stream = new EventStream(request, reply);
+    const last = await followLogs({
+      first,
+      read: (position) => logs.read(position),
+      recheck: () => this.recheck(request),
+      send: (events) => stream.send(events),
+      over: AbortSignal.any([stream.gone, this.drain.signal]),
+    });
+    stream.end(last);
+  }
+
+  private async recheck(request: ApiRequest): Promise<void> {
+    const key = keyOf(request.headers.authorization);
+    if (key === undefined) throw unauthenticated();
+    const options = { deadlineMs: RECHECK_DEADLINE_MS };
+    await this.requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) }, options);
+  }
+}
+
+/** A client that was cut off says where it was; that beats the address it connects to again. */
+const cursorOf = (request: ApiRequest, query: LogsQuery): string | null => {
+  const last = request.headers['last-event-id'];
+  return query.follow && typeof last === 'string' && last !== '' ? last : (query.cursor ?? null);
+};

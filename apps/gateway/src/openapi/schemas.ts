@@ -1,0 +1,152 @@
+import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts-accounts';
+import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts-agents';
+import { LOG_LEVELS, type LogEntry } from '@berth/contracts-runtime';
+import type { ProjectionView } from '@berth/contracts-operations';
+import type { Json } from '@berth/kernel';
+import type { HealthView } from '../health/health.probe.js';
+
+/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
+export interface JsonSchema {
+  readonly [keyword: string]: Json | undefined;
+}
+
+/** Every member of a view has a schema, so that a member cannot be added without its description. */
+type MembersOf<View> = { readonly [Member in keyof View]-?: JsonSchema };
+
+const text: JsonSchema = { type: 'string' };
+const textOrNull: JsonSchema = { type: ['string', 'null'] };
+const time: JsonSchema = { type: 'string', format: 'date-time' };
+const timeOrNull: JsonSchema = { type: ['string', 'null'], format: 'date-time' };
+const integer: JsonSchema = { type: 'integer' };
+const number: JsonSchema = { type: 'number' };
+const integerOrNull: JsonSchema = { type: ['integer', 'null'] };
+const numberOrNull: JsonSchema = { type: ['number', 'null'] };
+const truth: JsonSchema = { type: 'boolean' };
+const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
+const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
+
+const object = (properties: { readonly [member: string]: JsonSchema }, optional: readonly string[] = []): JsonSchema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties).filter((member) => !optional.includes(member)),
+});
+
+const view = <View>(properties: MembersOf<View>, optional: readonly string[] = []): JsonSchema =>
+  object(properties, optional);
+
+const page = (name: string): JsonSchema =>
+  object({ items: list(ref(name)), nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' } });
+
+const resources = object({ memMb: integer, vcpus: number, diskGb: integer });
+
+const agent = view<AgentView>({
+  id: { ...text, examples: ['agt_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
+  name: text,
+  templateId: text,
+  externalId: textOrNull,
+  externalUserId: textOrNull,
+  instructions: textOrNull,
+  labels: { type: 'object', additionalProperties: { type: 'string' } },
+  state: { enum: [...AGENT_STATES] },
+  stateReason: textOrNull,
+  stateChangedAt: time,
+  lastError: { anyOf: [object({ code: text, message: text, at: time }), { type: 'null' }] },
+  idleTtlSeconds: { ...integer, description: '0 is always on.' },
+  sleepDepth: { enum: ['warm', 'cold', null] },
+  lastActiveAt: time,
+  lastActivityKind: text,
+  sleepAt: timeOrNull,
+  nextWakeAt: timeOrNull,
+  source: object(
+    { kind: { enum: ['template', 'git', 'image'] }, repoUrl: text, branch: text, commit: text, image: text },
+    ['repoUrl', 'branch', 'commit', 'image'],
+  ),
+  resources,
+  guest: object({ version: text, capabilities: list(text) }),
+  appUrl: textOrNull,
+  createdAt: time,
+  updatedAt: time,
+});
+
+const keyMembers: MembersOf<KeyView> = {
+  id: text,
+  name: text,
+  scopes: list({ enum: [...SCOPES] }),
+  accountId: text,
+  createdAt: time,
+  lastUsedAt: timeOrNull,
+  expiresAt: timeOrNull,
+  revokedAt: timeOrNull,
+};
+
+const dependency: JsonSchema = { enum: ['ok', 'down', 'unknown'] };
+
+const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema => {
+  const code = { ...text, description: 'Stable, snake_case.' };
+  const message = { ...text, description: 'What to do.' };
+  return object({ detail: object({ code, message, ...context }, Object.keys(context)) });
+};
+
+/** What answers are made of. Bodies and queries describe themselves. */
+export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
+  Agent: agent,
+  AgentPage: page('Agent'),
+  ChatReply: object({ response: text, conversation_id: text }),
+  EnvVar: view<EnvVarView>({
+    key: text,
+    value: { ...text, description: '`********` for secrets.' },
+    isSecret: truth,
+    updatedAt: time,
+  }),
+  EnvList: object({ items: list(ref('EnvVar')) }),
+  Key: view<KeyView>(keyMembers),
+  KeyPage: page('Key'),
+  MintedKey: view<MintedKey>({ key: { ...text, description: 'Shown this once.' }, ...keyMembers }),
+  LogEntry: view<LogEntry>({
+    timestamp: time,
+    level: { enum: [...LOG_LEVELS] },
+    source: { enum: ['agent', 'system', 'build'] },
+    message: text,
+  }),
+  LogsPage: object({ logs: list(ref('LogEntry')), nextCursor: textOrNull }),
+  Template: view<TemplateView>({
+    id: text,
+    name: text,
+    description: text,
+    deprecated: truth,
+    resources,
+    capabilities: list(text),
+    env: list(object({ key: text, required: truth, description: text })),
+  }),
+  TemplateList: object({ items: list(ref('Template')) }),
+  Projection: view<ProjectionView>({
+    name: text,
+    service: text,
+    version: integer,
+    position: { ...textOrNull, description: 'The log position that is applied, as a decimal number.' },
+    lag: { ...integer, description: 'Events not applied yet; counting stops at 10,000.' },
+    rebuilding: {
+      anyOf: [
+        object({ applied: integer, total: integerOrNull, eventsPerSecond: number, secondsLeft: numberOrNull }),
+        { type: 'null' },
+      ],
+    },
+    lastRebuild: { anyOf: [object({ outcome: { enum: ['completed', 'failed'] }, at: time }), { type: 'null' }] },
+  }),
+  ProjectionList: object({ items: list(ref('Projection')) }),
+  Health: view<HealthView>({
+    status: { enum: ['ok', 'degraded', 'unavailable'] },
+    runtime: { ...text, description: "The runtime's driver." },
+    version: text,
+    dependencies: object({
+      nats: dependency,
+      eventStore: dependency,
+      postgres: dependency,
+      runtime: dependency,
+    }),
+  }),
+  Error: error({}),
+  InvalidRequest: error({
+    fields: { ...list(object({ path: text, message: text })), description: 'Of `invalid_request`: every bad field.' },
+  }),
+};

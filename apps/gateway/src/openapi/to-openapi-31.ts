@@ -1,0 +1,36 @@
+import type { Json } from '@berth/kernel';
+
+interface JsonObject {
+  readonly [member: string]: Json | undefined;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * Turns what OpenAPI 3.0 says with `nullable: true` into what 3.1 says: `null` is one more type, one more value of an
+ * enumeration, one more alternative.
+ */
+export const toOpenApi31 = (value: Json): Json => {
+  if (Array.isArray(value)) return value.map((item: Json) => toOpenApi31(item));
+  if (!isObject(value)) return value;
+  const members: { [member: string]: Json } = {};
+  for (const [member, inner] of Object.entries(value)) if (inner !== undefined) members[member] = toOpenApi31(inner);
+  return members['nullable'] === undefined ? members : withNull(members);
+};
+
+const withNull = ({ nullable, ...schema }: { [member: string]: Json }): Json => {
+  if (nullable !== true) return schema;
+  const { type, oneOf, allOf, enum: values, $ref } = schema;
+  if (Array.isArray(oneOf)) return { ...schema, oneOf: [...oneOf, { type: 'null' }] };
+  if (Array.isArray(allOf) || $ref !== undefined) {
+    const { allOf: _all, $ref: _ref, ...rest } = schema;
+    const alternatives = Array.isArray(allOf) ? allOf : [{ $ref: $ref ?? '' }];
+    return { ...rest, anyOf: [...alternatives, { type: 'null' }] };
+  }
+  return {
+    ...schema,
+    ...(typeof type === 'string' ? { type: [type, 'null'] } : {}),
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  };
+};

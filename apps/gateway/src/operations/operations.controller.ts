@@ -1,0 +1,51 @@
+import { mergeProjections, operationsRequests, type ProjectionView } from '@berth/contracts-operations';
+import { isDomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Controller, Get, Param, Post } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+
+/** Services that build tables from the event log. */
+const SERVICES = ['accounts', 'agents'].map(operationsRequests);
+
+/** Every instance answers for itself; one that needs longer is left out. */
+const GATHER_MS = 750;
+
+@ApiTags('Operations')
+@Controller('api/v1/operations/projections')
+export class OperationsController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'manage',
+    summary: 'List the tables that are built from the event log',
+    answers: [{ status: 200, description: 'All of them, and how far each is.', schema: 'ProjectionList' }],
+  })
+  @Get()
+  async list(): Promise<{ readonly items: readonly ProjectionView[] }> {
+    const answers = await Promise.all(
+      SERVICES.map(({ listProjections }) => this.requester.requestAll(listProjections, {}, { waitMs: GATHER_MS })),
+    );
+    return { items: mergeProjections(answers.flat().map(({ items }) => items)) };
+  }
+
+  @Endpoint({
+    access: 'manage',
+    summary: 'Build such a table anew, beside the one that serves',
+    description: 'Answers at once; the list shows the progress. A rebuild that runs already is joined.',
+    answers: [{ status: 202, description: 'It runs.', schema: 'Projection' }],
+    errors: { 404: ['projection_not_found'] },
+  })
+  @Post(':name/rebuild')
+  async rebuild(@Param('name') name: string): Promise<ProjectionView> {
+    for (const { rebuildProjection } of SERVICES) {
+      try {
+        return await this.requester.request(rebuildProjection, { name });
+      } catch (error) {
+        if (!isDomainError(error, 'not_found')) throw error;
+      }
+    }
+    throw new HttpRefusal(404, 'projection_not_found', 'There is no projection of this name.');
+  }
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { NatsLink, Requester } from '@berth/messaging';
+import { openDatabase, SecretBox } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { AppModule, type AppDependencies } from './app.module.js';
+import { addAuthenticationHook } from './auth/authenticate.hook.js';
+import type { GatewayConfig } from './config.js';
+import { Drain } from './http/drain.js';
+import { ErrorFilter } from './http/error.filter.js';
+import { prepareRequests, serverOptions } from './http/fastify-server.js';
+import type { HttpServer } from './http/fastify-types.js';
+import { addObservationHooks } from './http/observe-requests.js';
+import { addContextHook, addFixedHeadersHook, addRequestLineHook, addUnknownRouteHook } from './http/request-hooks.js';
+import { addIdempotencyHooks } from './idempotency/idempotency.hooks.js';
+import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
+import { migrations, VAULT_SCHEMA } from './idempotency/migrations.js';
+import { listenOn } from './http/listen.js';
+import { OpenApiDocument } from './openapi/openapi-document.js';
+import { addValidationHook } from './validation/validate.hook.js';
+
+/** Requests in flight get so long to end when the gateway stops. */
+const DRAIN_MS = 5_000;
+
+export interface RunningGateway {
+  readonly name: string;
+  /** `http://localhost:<port>` */
+  readonly url: string;
+  /** Takes no more connections, ends streams, lets requests in flight end (at most 5 s). */
+  stop(): Promise<void>;
+}
+
+/** Opens the door: resolves when requests are answered. */
+export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
+  const link = await NatsLink.open({ url: config.natsUrl, name: 'gateway', log });
+  const database = await openDatabase({
+    url: config.databaseUrl,
+    schema: VAULT_SCHEMA,
+    migrations,
+    applicationName: 'berth-gateway',
+    log,
+  });
+  const answers = new IdempotentAnswers(database, new SecretBox(config.keyring), (error) =>
+    log.warn({ err: error }, 'kept answers could not be looked after'),
+  );
+  const drain = new Drain();
+  const facts = { version: versionOf(), driver: config.runtime };
+  const app = await createApp({ link, database, requester: new Requester(link), drain, facts }, answers, config, log);
+  const url = await listenOn(app, config);
+  answers.start();
+  let stopping: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    drain.begin();
+    await closeWithin(app, DRAIN_MS);
+    await answers.stop();
+    await database.close();
+    await link.close();
+  };
+  return { name: 'gateway', url, stop: () => (stopping ??= stop()) };
+};
+
+const createApp = async (
+  dependencies: AppDependencies,
+  answers: IdempotentAnswers,
+  config: GatewayConfig,
+  log: Logger,
+): Promise<NestFastifyApplication> => {
+  const { requester, drain, facts } = dependencies;
+  const adapter = new FastifyAdapter({ ...serverOptions(), skipMiddie: true });
+  const server: HttpServer = adapter.getInstance();
+  prepareRequests(server);
+  addContextHook(server, { tracing: config.otlpEndpoint !== undefined });
+  addUnknownRouteHook(server);
+  addAuthenticationHook(server, requester);
+  addRequestLineHook(server);
+  addValidationHook(server);
+  addIdempotencyHooks(server, answers, log);
+  addFixedHeadersHook(server, drain.signal);
+  addObservationHooks(server, log);
+  const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(dependencies), adapter, {
+    bodyParser: false,
+    abortOnError: false,
+    logger: false,
+  });
+  app.useGlobalFilters(new ErrorFilter(requester, log));
+  await app.init();
+  app.get(OpenApiDocument).build(app, facts.version);
+  return app;
+};
+
+/** A chat may wait for 600 s; what is not over in time is cut, and its outcome stays open to the caller. */
+const closeWithin = async (app: NestFastifyApplication, millis: number): Promise<void> => {
+  const cut = setTimeout(() => app.getHttpServer().closeAllConnections(), millis);
+  try {
+    await app.close();
+  } finally {
+    clearTimeout(cut);
+  }
+};
+
+const versionOf = (): string => {
+  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '0.0.0';
+};

@@ -1,0 +1,21 @@
+import { agentsRequests, type TemplateView } from '@berth/contracts-agents';
+import { Requester } from '@berth/messaging';
+import { Controller, Get } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Endpoint } from '../http/endpoint.decorator.js';
+
+@ApiTags('Templates')
+@Controller('api/templates')
+export class TemplatesController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'public',
+    summary: 'List what agents can be made from',
+    answers: [{ status: 200, description: 'All templates.', schema: 'TemplateList' }],
+  })
+  @Get()
+  list(): Promise<{ readonly items: readonly TemplateView[] }> {
+    return this.requester.request(agentsRequests.templates, {});
+  }
+}
