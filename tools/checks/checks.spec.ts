@@ -7,6 +7,7 @@ import { checkEnvironment, variablesOf } from './environment.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
+import { checkMetrics, metricsOf } from './metrics.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSizes, percentile95 } from './sizes.check.mjs';
@@ -298,6 +299,20 @@ describe('pages', () => {
       /'c\.odd' is no subject[\s\S]*defined twice|defined twice[\s\S]*'c\.odd'/,
     );
     expect(problems.join('\n')).toMatch(/out of date/);
+  });
+
+  it('of metrics find each with its labels', async () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', {
+      'a.ts': `export const c = metrics.counter('berth_things', 'Things.', ['kind']);\nexport const h = metrics.histogram('berth_a_seconds', 'Time.', 's', [0.1, 1], ['outcome']);`,
+    });
+    const workspace = readWorkspace(scratch.root);
+    const found = metricsOf(workspace).map(({ name, kind, labels }) => [name, kind, ...labels]);
+    expect(found).toEqual([
+      ['berth_a_seconds', 'histogram', 'outcome'],
+      ['berth_things', 'counter', 'kind'],
+    ]);
+    expect((await checkMetrics(workspace)).problems).toHaveLength(1);
   });
 
   it('of the environment find every variable that is read, with its form and default', async () => {

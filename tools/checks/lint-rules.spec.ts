@@ -86,12 +86,10 @@ describe('the typed lint', () => {
 describe('the formatting', () => {
   it('names each file that prettier would change', async () => {
     using scratch = new Scratch();
-    scratch
-      .withTools()
-      .pack('libs/lab', 'platform', {
-        'ugly.ts': 'export   const a="b"',
-        'fine.ts': `export const a = 'b';\n`,
-      });
+    scratch.withTools().pack('libs/lab', 'platform', {
+      'ugly.ts': 'export   const a="b"',
+      'fine.ts': `export const a = 'b';\n`,
+    });
     const { problems } = await runPrettier(readWorkspace(scratch.root));
     expect(problems.join('\n')).toMatch(/ugly\.ts/);
     expect(problems.join('\n')).not.toMatch(/fine\.ts/);

@@ -7,6 +7,7 @@ import { checkEnvironment } from './environment.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
+import { checkMetrics } from './metrics.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSizes } from './sizes.check.mjs';
@@ -38,6 +39,7 @@ const CHECKS = [
   ['golden events', checkGoldenEvents],
   ['docs/subjects.md', checkSubjects],
   ['docs/environment.md', checkEnvironment],
+  ['docs/metrics.md', checkMetrics],
   ['links and paths in the docs', checkLinks],
   ['app READMEs', checkReadmes],
   ['no paths of one machine', checkPrivatePaths],
