@@ -29,7 +29,10 @@ export class CgroupEnclosure implements Enclosure {
   async pids(agentId: string): Promise<readonly number[]> {
     const text = await readFile(this.#file(agentId, 'cgroup.procs'), 'utf8').catch(() => '');
     // 0 stands for a process that our own namespace does not see.
-    return text.split('\n').map(Number).filter((pid) => pid > 0);
+    return text
+      .split('\n')
+      .map(Number)
+      .filter((pid) => pid > 0);
   }
 
   async freeze(agentId: string): Promise<void> {
@@ -56,10 +59,12 @@ export class CgroupEnclosure implements Enclosure {
   }
 
   async kill(agentId: string): Promise<void> {
-    if (!(await becomesTrue(() => this.#killRound(agentId), OBEYED_WITHIN_MS))) {
+    // One that was just launched may join while the others die: the groups being gone is the proof.
+    const gone = async (): Promise<boolean> =>
+      (await this.#killRound(agentId)) && (await this.#removeGroups(agentId));
+    if (!(await becomesTrue(gone, OBEYED_WITHIN_MS))) {
       throw new Error('The processes of the agent could not be ended.');
     }
-    for (const { folder } of this.hierarchies) await removeGroup(join(folder, agentId));
   }
 
   async list(): Promise<readonly string[]> {
@@ -90,8 +95,20 @@ export class CgroupEnclosure implements Enclosure {
     return false;
   }
 
+  /** Whether none is left; the kernel lets go of the dead a moment after they have left the list. */
+  async #removeGroups(agentId: string): Promise<boolean> {
+    const removals = this.hierarchies.map(({ folder }) =>
+      rmdir(join(folder, agentId)).then(
+        () => true,
+        (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
+      ),
+    );
+    return (await Promise.all(removals)).every(Boolean);
+  }
+
   async #setFrozen(agentId: string, frozen: boolean): Promise<void> {
-    if (this.#freezer.version === 2) await writeFile(this.#file(agentId, 'cgroup.freeze'), frozen ? '1' : '0');
+    if (this.#freezer.version === 2)
+      await writeFile(this.#file(agentId, 'cgroup.freeze'), frozen ? '1' : '0');
     else await writeFile(this.#file(agentId, 'freezer.state'), frozen ? 'FROZEN' : 'THAWED');
   }
 
@@ -101,19 +118,8 @@ export class CgroupEnclosure implements Enclosure {
 }
 
 const limit = async (hierarchy: Hierarchy, folder: string, limits: EnclosureLimits): Promise<void> => {
-  const [memory, processes] = hierarchy.version === 2 ? ['memory.max', 'pids.max'] : ['memory.limit_in_bytes', 'pids.max'];
+  const [memory, processes] =
+    hierarchy.version === 2 ? ['memory.max', 'pids.max'] : ['memory.limit_in_bytes', 'pids.max'];
   if (hierarchy.limits.includes('memory')) await writeFile(join(folder, memory), String(limits.memoryBytes));
   if (hierarchy.limits.includes('pids')) await writeFile(join(folder, processes), String(limits.processes));
-};
-
-const removeGroup = async (folder: string): Promise<void> => {
-  // The kernel lets go of the dead a moment after they have left the list.
-  await becomesTrue(
-    () =>
-      rmdir(folder).then(
-        () => true,
-        (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENOENT',
-      ),
-    OBEYED_WITHIN_MS,
-  );
 };

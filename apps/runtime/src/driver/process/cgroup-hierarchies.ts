@@ -39,7 +39,9 @@ export const openHierarchies = async (
 ): Promise<readonly Hierarchy[]> => {
   const mounts = cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => ''));
   const [v2] = mounts.filter(({ version }) => version === 2);
-  const v1Freezer = mounts.find(({ version, controllers }) => version === 1 && controllers.includes('freezer'));
+  const v1Freezer = mounts.find(
+    ({ version, controllers }) => version === 1 && controllers.includes('freezer'),
+  );
   const candidates = prefer === 'v2' ? [v2, v1Freezer] : [v1Freezer, v2];
   for (const candidate of candidates) {
     if (candidate === undefined || !(await canFreeze(candidate, name))) continue;

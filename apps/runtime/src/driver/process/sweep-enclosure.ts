@@ -29,7 +29,8 @@ export class SweepEnclosure implements Enclosure {
       (await listPids()).map(async (pid) => {
         if (pid === process.pid) return [];
         const its =
-          (uid !== undefined && (await readUid(pid)) === uid) || (await readStartVariable(pid, guestEnv.mark)) === mark;
+          (uid !== undefined && (await readUid(pid)) === uid) ||
+          (await readStartVariable(pid, guestEnv.mark)) === mark;
         return its && (await readProcess(pid)) !== undefined ? [pid] : [];
       }),
     );
@@ -73,7 +74,9 @@ export class SweepEnclosure implements Enclosure {
   async list(): Promise<readonly string[]> {
     const prefix = `${this.traces.markPrefix}/`;
     const marks = await Promise.all((await listPids()).map((pid) => readStartVariable(pid, guestEnv.mark)));
-    const ids = marks.flatMap((mark) => (mark?.startsWith(prefix) === true ? [mark.slice(prefix.length)] : []));
+    const ids = marks.flatMap((mark) =>
+      mark?.startsWith(prefix) === true ? [mark.slice(prefix.length)] : [],
+    );
     return [...new Set(ids)];
   }
 

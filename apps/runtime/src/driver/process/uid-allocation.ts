@@ -23,7 +23,9 @@ export class UidAllocation {
   static async open(file: string, instance: string, base: number | undefined): Promise<UidAllocation> {
     const allocation = new UidAllocation(file, base ?? (await defaultBase(instance)));
     const stored = await readJsonFile(file);
-    for (const [agentId, uid] of Object.entries(typeof stored === 'object' && stored !== null ? stored : {})) {
+    for (const [agentId, uid] of Object.entries(
+      typeof stored === 'object' && stored !== null ? stored : {},
+    )) {
       if (typeof uid === 'number') allocation.#uids.set(agentId, uid);
     }
     return allocation;

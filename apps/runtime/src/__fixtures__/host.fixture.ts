@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { ReportObservation } from '@berth/contracts-agents';
+import type { StartAgent } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { createLogger } from '@berth/telemetry';
+import { readTemplates } from '@berth/templates';
+import type { ActivityView } from '../agent/activity.js';
+import { AgentRecords } from '../agent/agent-record.js';
+import { AgentStarter } from '../agent/agent-starter.js';
+import { HostedAgents } from '../agent/hosted-agents.js';
+import { ProcessDriver, type ProcessDriverOptions } from '../driver/process/process.driver.js';
+import { AgentLogs } from '../logs/agent-logs.js';
+import { SystemLog } from '../logs/system-log.js';
+
+const root = join(import.meta.dirname, '../../../..');
+export const SHIPPED_TEMPLATES = join(root, 'infra/templates');
+export const TEST_TEMPLATES = join(import.meta.dirname, 'templates');
+export const GUEST_MAIN = join(root, 'apps/guest/dist/main.js');
+
+export const quietLog = createLogger({ service: 'test', level: 'silent' });
+
+/** A host of agents with real guests and programs; only those it would tell of things are recorded instead. */
+export class HostFixture {
+  readonly reports: { agentId: string; epoch: number; observation: ReportObservation['observation'] }[] = [];
+  readonly activities = new Map<string, ActivityView>();
+  readonly logs: AgentLogs;
+
+  private constructor(
+    readonly dataDir: string,
+    readonly driver: ProcessDriver,
+    readonly agents: HostedAgents,
+  ) {
+    this.logs = new AgentLogs(dataDir);
+  }
+
+  static async open(
+    options: { dataDir?: string; means?: ProcessDriverOptions['means'] } = {},
+  ): Promise<HostFixture> {
+    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));
+    const driver = new ProcessDriver({
+      dataDir,
+      guestMain: GUEST_MAIN,
+      uidBase: undefined,
+      outsideDir: undefined,
+      ...(options.means === undefined ? {} : { means: options.means }),
+      log: quietLog,
+    });
+    await driver.open();
+    const templates = new Map(
+      (await readTemplates([SHIPPED_TEMPLATES, TEST_TEMPLATES])).map((one) => [one.id, one]),
+    );
+    const restart = { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 };
+    const agents: HostedAgents = new HostedAgents({
+      driver,
+      starter: new AgentStarter(driver, { templates, restart, gatewayUrl: null }),
+      records: new AgentRecords(dataDir),
+      systemLog: new SystemLog(dataDir),
+      observations: {
+        report: (agentId, epoch, observation) => void fixture.reports.push({ agentId, epoch, observation }),
+      },
+      activities: { note: (agentId, view) => void fixture.activities.set(agentId, view) },
+      log: quietLog,
+    });
+    const fixture = new HostFixture(dataDir, driver, agents);
+    await agents.open();
+    return fixture;
+  }
+
+  /** A request to start, with an id of its own unless told otherwise. */
+  static recipe(changes: Partial<StartAgent> = {}): StartAgent {
+    return {
+      agentId: newId('agt'),
+      epoch: 1,
+      accountId: newId('acc'),
+      templateId: 'echo',
+      source: { kind: 'template' },
+      env: { API_KEY: 'sesame-open' },
+      secretKeys: ['API_KEY'],
+      token: 'token-of-this-start',
+      instructions: null,
+      resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
+      idleTtlSeconds: 0,
+      deadlineMs: 20_000,
+      ...changes,
+    };
+  }
+
+  async deliver(agentId: string, epoch: number, message: string, deliveryId = newId('dlv')): Promise<string> {
+    const request = { agentId, epoch, deliveryId, conversationId: 'cnv_1', message };
+    return (await this.agents.of(agentId).deliver(request)).response;
+  }
+
+  /** Ends all that runs and removes the host's folder. */
+  async destroy(): Promise<void> {
+    await this.agents.shutDown(0);
+    await this.driver.close();
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+}

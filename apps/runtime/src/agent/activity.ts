@@ -1,0 +1,86 @@
+import type { ActivityKind } from '@berth/contracts-agents';
+
+/** When an agent was last used, and when it will be idle. */
+export interface ActivityView {
+  /** Milliseconds since the Unix epoch. */
+  readonly lastActiveAt: number;
+  readonly lastActivityKind: ActivityKind;
+  /** null: never, or not while something is in flight. */
+  readonly sleepAt: number | null;
+}
+
+/** Counts what is in flight in an awake agent and calls `onIdle` once nothing was for `idleTtlSeconds` (0: never). */
+export class Activity {
+  #inFlight = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #lastActiveAt: number;
+  #lastKind: ActivityKind;
+
+  constructor(
+    kind: ActivityKind,
+    private readonly idleTtlSeconds: number,
+    private readonly hooks: { readonly onIdle: () => void; readonly onChange: (view: ActivityView) => void },
+  ) {
+    this.#lastActiveAt = Date.now();
+    this.#lastKind = kind;
+    this.#touch(kind);
+  }
+
+  get idle(): boolean {
+    return this.#inFlight === 0 && this.idleTtlSeconds > 0 && Date.now() >= this.#lastActiveAt + this.#ttlMs;
+  }
+
+  get view(): ActivityView {
+    const counting = this.#inFlight === 0 && this.idleTtlSeconds > 0;
+    return {
+      lastActiveAt: this.#lastActiveAt,
+      lastActivityKind: this.#lastKind,
+      sleepAt: counting ? this.#lastActiveAt + this.#ttlMs : null,
+    };
+  }
+
+  /** Work that keeps the agent awake while it goes on. */
+  async during<T>(kind: ActivityKind, work: () => Promise<T>): Promise<T> {
+    this.#inFlight += 1;
+    this.#touch(kind);
+    try {
+      return await work();
+    } finally {
+      this.#inFlight -= 1;
+      this.#touch(kind);
+    }
+  }
+
+  /** No more counting: the agent is not awake any more. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#ended = true;
+  }
+
+  #ended = false;
+
+  get #ttlMs(): number {
+    return this.idleTtlSeconds * 1000;
+  }
+
+  #touch(kind: ActivityKind): void {
+    if (this.#ended) return;
+    this.#lastActiveAt = Date.now();
+    this.#lastKind = kind;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#inFlight === 0 && this.idleTtlSeconds > 0) this.#arm();
+    this.hooks.onChange(this.view);
+  }
+
+  #arm(): void {
+    // A timer may fire a moment early, and the wall clock may have been set back meanwhile.
+    const left = Math.max(1, this.#lastActiveAt + this.#ttlMs - Date.now());
+    this.#timer = setTimeout(
+      () => (this.idle ? this.hooks.onIdle() : this.#arm()),
+      Math.min(left, this.#ttlMs),
+    );
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,62 @@
+import type { Json } from '@berth/kernel';
+import type { StartAgent } from '@berth/contracts-runtime';
+import { mkdir, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { readJsonFile, writeDurably } from '../durable-file.js';
+import { agentFolders } from './agent-folders.js';
+
+/** What a host keeps of an agent on its disk, so that it finds it again after its own end. Never a secret. */
+export interface AgentRecord {
+  readonly agentId: string;
+  /** The highest epoch this host has heard of. */
+  readonly epoch: number;
+  /** Up to this epoch the agent was told to stop: a start of it that comes late is refused. */
+  readonly endedEpoch: number;
+  readonly idleTtlSeconds: number;
+  /** The agent's box while it has one, and what its guest said of itself once it was started. */
+  readonly box: Json;
+  readonly guest: { readonly version: string; readonly capabilities: readonly string[] } | null;
+}
+
+/** The record of an agent that was never here. */
+export const blankRecord = (agentId: string): AgentRecord => ({
+  agentId,
+  epoch: 0,
+  endedEpoch: 0,
+  idleTtlSeconds: 0,
+  box: null,
+  guest: null,
+});
+
+/** The record of an agent that is being started. */
+export const startingRecord = (record: AgentRecord, { epoch, idleTtlSeconds }: StartAgent): AgentRecord => ({
+  ...record,
+  epoch,
+  idleTtlSeconds,
+  box: null,
+  guest: null,
+});
+
+/** Records of agents, one file each. */
+export class AgentRecords {
+  constructor(private readonly dataDir: string) {}
+
+  async save(record: AgentRecord): Promise<void> {
+    const { state } = agentFolders(this.dataDir, record.agentId);
+    await mkdir(dirname(state), { recursive: true, mode: 0o700 });
+    await writeDurably(state, JSON.stringify(record));
+  }
+
+  async readAll(): Promise<readonly AgentRecord[]> {
+    const ids = await readdir(join(this.dataDir, 'agents')).catch(() => []);
+    const records = await Promise.all(ids.map((agentId) => this.#read(agentId)));
+    return records.flatMap((record) => record ?? []);
+  }
+
+  async #read(agentId: string): Promise<AgentRecord | undefined> {
+    const stored = await readJsonFile(agentFolders(this.dataDir, agentId).state);
+    if (typeof stored !== 'object' || stored === null) return undefined;
+    const record = { ...blankRecord(agentId), ...stored, agentId } as AgentRecord;
+    return Number.isSafeInteger(record.epoch) && Number.isSafeInteger(record.endedEpoch) ? record : undefined;
+  }
+}

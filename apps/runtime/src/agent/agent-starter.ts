@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StartAgent, StartedAgent } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
+import type { Template } from '@berth/templates';
+import type { Box, Driver } from '../driver/driver.js';
+import { GuestClient } from '../guest/guest-client.js';
+import { agentStartFailed } from './agent-refusals.js';
+
+/** How this host starts agents. */
+export interface StartSettings {
+  readonly templates: ReadonlyMap<string, Template>;
+  readonly restart: RestartPolicy;
+  /** Where agents reach Berth's API, seen from the host; null where they cannot. */
+  readonly gatewayUrl: string | null;
+}
+
+/** A box whose guest has answered and whose program serves. */
+export interface Started {
+  readonly box: Box;
+  readonly client: GuestClient;
+  readonly guest: StartedAgent['guest'];
+}
+
+const LOOK_EVERY_MS = 5;
+/** Kept back from the deadline for what follows a program that does not come up. */
+const CLEAN_UP_MS = 1_000;
+
+/** Takes an agent from nothing to serving, or back to nothing. */
+export class AgentStarter {
+  constructor(
+    private readonly driver: Driver,
+    private readonly settings: StartSettings,
+  ) {}
+
+  /**
+   * Errors: upstream `agent_start_failed`; then, and when `signal` aborts, nothing of the attempt is left but its log.
+   * `onBox` is told of the box before anything in it is waited for.
+   */
+  async start(
+    request: StartAgent,
+    signal: AbortSignal,
+    onBox: (box: Box) => Promise<void>,
+  ): Promise<Started> {
+    const { agentId, deadlineMs, resources } = request;
+    const template = this.#template(request);
+    const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
+    let client: GuestClient | undefined;
+    try {
+      const box = await this.driver.start({ agentId, template, memMb: resources.memMb });
+      await onBox(box);
+      client = new GuestClient(box.socket);
+      const end = AbortSignal.any([
+        signal,
+        AbortSignal.timeout(Math.max(1, Math.ceil(deadline - performance.now()))),
+        whenGone(box),
+      ]);
+      await untilListening(client, end);
+      const readyWithinMs = Math.max(1, Math.floor(deadline - performance.now()));
+      const { version, capabilities } = await client.putProgram(
+        toProgram(request, template, box, { ...this.settings, readyWithinMs }),
+        AbortSignal.any([signal, whenGone(box)]),
+      );
+      return { box, client, guest: { version, capabilities } };
+    } catch (error) {
+      await client?.close();
+      await this.driver.end(agentId, 0);
+      signal.throwIfAborted();
+      if (isDomainError(error, 'upstream')) throw error;
+      throw agentStartFailed('The agent could not be started on its host.', error);
+    }
+  }
+
+  #template({ templateId, source }: StartAgent): Template {
+    if (source.kind !== 'template')
+      throw agentStartFailed(`This host cannot run agents from ${source.kind} sources.`);
+    const template = this.settings.templates.get(templateId);
+    if (template === undefined) throw agentStartFailed(`This host has no template "${templateId}".`);
+    return template;
+  }
+}
+
+const toProgram = (
+  request: StartAgent,
+  template: Template,
+  { inside, runAs }: Box,
+  settings: {
+    readonly restart: RestartPolicy;
+    readonly gatewayUrl: string | null;
+    readonly readyWithinMs: number;
+  },
+): PutProgram => ({
+  agentId: request.agentId,
+  command: template.program?.command ?? null,
+  cwd: inside.template,
+  volume: inside.volume,
+  tmp: inside.tmp,
+  path: inside.path,
+  runAs,
+  env: request.env,
+  token: request.token,
+  instructions: request.instructions,
+  gatewayUrl: settings.gatewayUrl,
+  restart: settings.restart,
+  readyWithinMs: settings.readyWithinMs,
+});
+
+const untilListening = async (client: GuestClient, end: AbortSignal): Promise<void> => {
+  for (;;) {
+    end.throwIfAborted();
+    const answered = await client.health().then(
+      () => true,
+      () => false,
+    );
+    if (answered) return;
+    await delay(LOOK_EVERY_MS, undefined, { signal: end });
+  }
+};
+
+const whenGone = (box: Box): AbortSignal => {
+  const gone = new AbortController();
+  void box.gone.then(() => gone.abort(new Error('the guest ended')));
+  return gone.signal;
+};

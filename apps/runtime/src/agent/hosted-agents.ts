@@ -1,0 +1,75 @@
+import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts-runtime';
+import { isId } from '@berth/kernel';
+import { blankRecord } from './agent-record.js';
+import { agentNotOnHost } from './agent-refusals.js';
+import type { AgentSurroundings } from './agent-surroundings.js';
+import { HostedAgent } from './hosted-agent.js';
+
+/** So many removed agents are remembered, so that a start that comes late does not bring one back. */
+const REMEMBERED_REMOVALS = 10_000;
+
+/** Every agent this host has or had. */
+export class HostedAgents {
+  readonly #agents = new Map<string, HostedAgent>();
+  readonly #removed = new Set<string>();
+  #closing = false;
+
+  constructor(private readonly around: AgentSurroundings) {}
+
+  /** Finds again what an earlier process of this host left, and ends whatever nobody knows of. */
+  async open(): Promise<void> {
+    for (const record of await this.around.records.readAll()) {
+      this.#agents.set(record.agentId, new HostedAgent(record, this.around));
+    }
+    await Promise.all([...this.#agents.values()].map((agent) => agent.adopt()));
+    for (const agentId of await this.around.driver.list()) {
+      if (!this.#agents.has(agentId)) await this.around.driver.end(agentId, 0);
+    }
+  }
+
+  start(request: StartAgent): Promise<StartedAgent> {
+    return this.of(request.agentId).start(request);
+  }
+
+  /** The agent, known or not. Errors: not_found `agent_not_on_host` for one that was removed or has no proper id. */
+  of(agentId: string): HostedAgent {
+    const known = this.#agents.get(agentId);
+    if (known !== undefined) return known;
+    // Its id becomes the name of folders and groups.
+    if (this.#closing || this.#removed.has(agentId) || !isId('agt', agentId)) throw agentNotOnHost();
+    const agent = new HostedAgent(blankRecord(agentId), this.around);
+    this.#agents.set(agentId, agent);
+    return agent;
+  }
+
+  async remove(agentId: string): Promise<void> {
+    if (this.#removed.has(agentId) || !isId('agt', agentId)) return;
+    await this.of(agentId).remove();
+    this.#agents.delete(agentId);
+    this.#removed.add(agentId);
+    for (const oldest of this.#removed) {
+      if (this.#removed.size <= REMEMBERED_REMOVALS) break;
+      this.#removed.delete(oldest);
+    }
+  }
+
+  /** What the host has up, or frozen, or on its way up. */
+  get observed(): readonly ObservedAgent[] {
+    return [...this.#agents.values()].flatMap((agent) => agent.observed ?? []);
+  }
+
+  /** Ends all agents at once; answers those that had been up, with their epochs. */
+  async shutDown(graceMs: number): Promise<readonly { readonly agentId: string; readonly epoch: number }[]> {
+    this.#closing = true;
+    const ended = await Promise.all(
+      [...this.#agents.values()].map(async (agent) => {
+        const epoch = await agent.shutDown(graceMs).catch((error: unknown) => {
+          this.around.log.error({ agentId: agent.agentId, err: error }, 'an agent could not be ended');
+          return null;
+        });
+        return epoch === null ? [] : [{ agentId: agent.agentId, epoch }];
+      }),
+    );
+    return ended.flat();
+  }
+}

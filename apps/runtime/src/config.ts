@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import { LOG_LEVELS, readEnv, type Env, type LogLevel } from '@berth/config';
+import type { RestartPolicy } from '@berth/guest-protocol';
+
+export interface RuntimeConfig {
+  readonly natsUrl: string;
+  readonly logLevel: LogLevel;
+  readonly otlpEndpoint: string | undefined;
+  readonly metricsPort: number | undefined;
+  /** Where agents' volumes, logs and records lie. */
+  readonly dataDir: string;
+  readonly driver: 'process';
+  /** Folders of templates, the shipped ones first. */
+  readonly templateFolders: readonly string[];
+  /** The guest's main file. */
+  readonly guestMain: string;
+  /** Where agents reach Berth's API, seen from this host. */
+  readonly gatewayUrl: string | null;
+  /** First of the users that agents run as. */
+  readonly uidBase: number | undefined;
+  /** Where volumes lie on a host that is root but has no mount namespaces. */
+  readonly outsideDir: string | undefined;
+  readonly restart: RestartPolicy;
+}
+
+/**
+ * NATS_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
+ * BERTH_RUNTIME_DATA, BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
+ * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
+ * BERTH_START_ATTEMPTS (3). Throws `ConfigError` naming every bad variable.
+ */
+export const readRuntimeConfig = (env: Env): RuntimeConfig => {
+  const reader = readEnv(env);
+  const shipped = reader.path('BERTH_SHIPPED_TEMPLATES_DIR', 'infra/templates');
+  const own = reader.optional('BERTH_TEMPLATES_DIR');
+  return reader.done({
+    natsUrl: reader.url('NATS_URL', undefined, ['nats', 'tls']),
+    logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
+    otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
+    metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
+    dataDir: reader.path('BERTH_RUNTIME_DATA'),
+    driver: reader.oneOf('BERTH_RUNTIME', ['process'], 'process'),
+    templateFolders: own === undefined ? [shipped] : [shipped, own],
+    guestMain: reader.path('BERTH_GUEST_MAIN', besideThisApp()),
+    gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
+    uidBase: reader.optionalInteger('BERTH_AGENT_UID_BASE', { min: 1_000, max: 0x7fff_0000 }),
+    outsideDir: reader.optional('BERTH_AGENT_VOLUMES'),
+    restart: {
+      maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
+      windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,
+      maxEarlyDeaths: reader.integer('BERTH_START_ATTEMPTS', { default: 3, min: 1, max: 100 }),
+    },
+  });
+};
+
+/** Apps do not import each other: the guest is a program this one runs, found where the build puts it. */
+const besideThisApp = (): string => fileURLToPath(new URL('../../guest/dist/main.js', import.meta.url));

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chown, mkdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { Template } from '@berth/templates';
+import { agentFolders } from '../../agent/agent-folders.js';
+import { removeTree } from '../../remove-tree.js';
+import type { InsidePaths, RunAs } from '../driver.js';
+import { ownMounts, type Launch } from './launch-script.js';
+import { SharedFiles } from './shared-files.js';
+
+/** Where agents find their things in a view of their own. An empty folder on the host, filled in each agent's view. */
+const VIEW_ROOT = '/run/berth';
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** How an agent lives on this host. */
+export interface Lodged {
+  readonly inside: InsidePaths;
+  readonly view: Launch['view'];
+}
+
+/**
+ * Prepares an agent's folders and how it sees them. The data folder lets nobody in (0700), and the agent's own user must
+ * still reach its volume: as root each agent gets a mount namespace in which its volume lies at a public path; where
+ * the host allows no namespaces, volumes lie in a folder outside that can be walked through.
+ */
+export class Lodging {
+  private constructor(
+    private readonly dataDir: string,
+    private readonly mode: 'view' | 'outside' | 'own',
+    private readonly outside: string,
+    private readonly shared: SharedFiles,
+  ) {}
+
+  /** `asRoot`: agents have users of their own. `useViews` false does without namespaces even where they could be had. */
+  static async open(options: {
+    readonly dataDir: string;
+    readonly asRoot: boolean;
+    readonly useViews: boolean;
+    readonly outside: string;
+  }): Promise<Lodging> {
+    const { dataDir, asRoot, useViews, outside } = options;
+    const mode = !asRoot ? 'own' : useViews && (await canMount()) ? 'view' : 'outside';
+    const sharedIn = mode === 'outside' ? join(outside, 'shared') : join(dataDir, 'shared');
+    await mkdir(join(dataDir, 'agents'), { recursive: true, mode: 0o700 });
+    if (mode === 'outside') await mkdir(outside, { recursive: true, mode: 0o755 });
+    return new Lodging(dataDir, mode, outside, new SharedFiles(sharedIn, mode === 'outside'));
+  }
+
+  /** Creates what is missing, empties the folder for temporary files. */
+  async prepare(agentId: string, template: Template, runAs: RunAs | null): Promise<Lodged> {
+    const { root, logs, journal, run } = agentFolders(this.dataDir, agentId);
+    const { volume, tmp } = this.#ownFolders(agentId);
+    for (const folder of [root, logs, journal, run]) await mkdir(folder, { recursive: true, mode: 0o700 });
+    await removeTree(tmp);
+    for (const folder of [volume, tmp]) {
+      await mkdir(dirname(folder), { recursive: true, mode: this.mode === 'outside' ? 0o755 : 0o700 });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (runAs !== null) await chown(folder, runAs.uid, runAs.gid);
+    }
+    return this.#see(volume, tmp, template);
+  }
+
+  async remove(agentId: string): Promise<void> {
+    await removeTree(agentFolders(this.dataDir, agentId).root);
+    if (this.mode === 'outside') await removeTree(join(this.outside, agentId));
+  }
+
+  async #see(volume: string, tmp: string, template: Template): Promise<Lodged> {
+    const node = process.execPath;
+    if (this.mode === 'own') {
+      return {
+        view: null,
+        inside: { volume, tmp, template: template.folder, path: `${dirname(node)}:${SYSTEM_PATH}` },
+      };
+    }
+    const [files, runtime] = await Promise.all([this.shared.share(template.folder), this.shared.share(node)]);
+    if (this.mode === 'outside') {
+      return {
+        view: null,
+        inside: { volume, tmp, template: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
+      };
+    }
+    const inside = {
+      volume: `${VIEW_ROOT}/volume`,
+      tmp: `${VIEW_ROOT}/tmp`,
+      template: `${VIEW_ROOT}/template`,
+      path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
+    };
+    const mounts = [
+      { from: volume, to: inside.volume, kind: 'folder', readOnly: false },
+      { from: tmp, to: inside.tmp, kind: 'folder', readOnly: false },
+      { from: files, to: inside.template, kind: 'folder', readOnly: true },
+      { from: runtime, to: `${VIEW_ROOT}/bin/${basename(node)}`, kind: 'file', readOnly: true },
+    ] as const;
+    return { inside, view: { root: VIEW_ROOT, mounts } };
+  }
+
+  #ownFolders(agentId: string): { volume: string; tmp: string } {
+    if (this.mode !== 'outside') return agentFolders(this.dataDir, agentId);
+    return { volume: join(this.outside, agentId, 'volume'), tmp: join(this.outside, agentId, 'tmp') };
+  }
+}
+
+const canMount = async (): Promise<boolean> => {
+  try {
+    await mkdir(VIEW_ROOT, { recursive: true, mode: 0o755 });
+    const [command = '', ...args] = ownMounts('mount', '-t', 'tmpfs', '-o', 'size=64k', 'berth', VIEW_ROOT);
+    const probe = spawn(command, args, { stdio: 'ignore' });
+    const [code] = (await once(probe, 'exit')) as [number | null];
+    if (code === 0) return true;
+  } catch {
+    // Not allowed, or no such tools: the agents live without a view of their own.
+  }
+  await rm(VIEW_ROOT, { recursive: true, force: true }).catch(() => undefined);
+  return false;
+};

@@ -1,0 +1,76 @@
+import type { Json } from '@berth/kernel';
+import type { Box, InsidePaths, RunAs } from '../driver.js';
+import { isAlive, type ProcessIdentity } from './process-table.js';
+
+/** What is known of a box, and kept on the disk. */
+export interface BoxFacts {
+  readonly agentId: string;
+  readonly socket: string;
+  readonly inside: InsidePaths;
+  readonly runAs: RunAs | null;
+  readonly guest: ProcessIdentity;
+}
+
+/** A guest that is not our child tells nobody that it ends: it is looked at so often. */
+const LOOK_EVERY_MS = 1_000;
+
+/** A guest process and what surrounds it. */
+export class ProcessBox implements Box {
+  readonly agentId: string;
+  readonly socket: string;
+  readonly inside: InsidePaths;
+  readonly runAs: RunAs | null;
+  readonly guest: ProcessIdentity;
+  #watch: NodeJS.Timeout | undefined;
+
+  constructor(
+    facts: BoxFacts,
+    readonly gone: Promise<void>,
+  ) {
+    this.agentId = facts.agentId;
+    this.socket = facts.socket;
+    this.inside = facts.inside;
+    this.runAs = facts.runAs;
+    this.guest = facts.guest;
+  }
+
+  /** The box of a guest that an earlier process of the host started. */
+  static adopt(facts: BoxFacts): ProcessBox {
+    const gone = Promise.withResolvers<void>();
+    const box = new ProcessBox(facts, gone.promise);
+    const look = async (): Promise<void> => {
+      if (await isAlive(facts.guest)) return;
+      box.forget();
+      gone.resolve();
+    };
+    box.#watch = setInterval(() => void look(), LOOK_EVERY_MS).unref();
+    return box;
+  }
+
+  get record(): Json {
+    const { socket, guest } = this;
+    return {
+      socket,
+      inside: { ...this.inside },
+      runAs: this.runAs === null ? null : { ...this.runAs },
+      guest: { pid: guest.pid, startedAt: guest.startedAt },
+    };
+  }
+
+  /** Stops watching. */
+  forget(): void {
+    clearInterval(this.#watch);
+  }
+}
+
+/** Reads `ProcessBox.record` back; undefined for anything else. */
+export const readBoxRecord = (agentId: string, record: Json): BoxFacts | undefined => {
+  if (typeof record !== 'object' || record === null) return undefined;
+  const facts = { agentId, ...record } as unknown as BoxFacts;
+  const whole =
+    typeof facts.socket === 'string' &&
+    typeof facts.inside?.volume === 'string' &&
+    typeof facts.guest?.pid === 'number' &&
+    typeof facts.guest.startedAt === 'string';
+  return whole ? facts : undefined;
+};

@@ -1,0 +1,90 @@
+import { DomainError, type ErrorKind } from '@berth/kernel';
+import type { GuestEvents, GuestHealth, ProgramAnswer, ProgramState } from '@berth/guest-protocol';
+
+// A guest lives among the agent's own processes: whatever it says is checked and bounded before it goes on.
+
+const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
+  'invalid',
+  'conflict',
+  'too_large',
+  'upstream',
+  'unavailable',
+  'unsupported',
+  'timeout',
+  'internal',
+]);
+const STATES: ReadonlySet<string> = new Set<ProgramState>([
+  'none',
+  'starting',
+  'serving',
+  'restarting',
+  'crash_loop',
+  'stopped',
+]);
+const LONGEST_MESSAGE = 2_100;
+const MOST_CAPABILITIES = 50;
+const MOST_EVENTS = 100;
+
+/** What a guest said that is no answer at all. */
+export const guestUnreachable = (cause?: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'guest_unreachable',
+    'The agent cannot be reached right now.',
+    {},
+    { cause },
+  );
+
+/** Answer of `health`, `program` and `env`. */
+export const readHealth = (body: unknown): GuestHealth => {
+  const { version, capabilities, program } = fields(body);
+  if (!isText(version, 64) || !isState(program) || !Array.isArray(capabilities)) throw guestUnreachable();
+  const known = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MOST_CAPABILITIES);
+  return { version, capabilities: known, program };
+};
+
+/** Answer of `deliver`. */
+export const readProgramAnswer = (body: unknown): ProgramAnswer => {
+  const { response } = fields(body);
+  if (typeof response !== 'string') throw guestUnreachable();
+  return { response };
+};
+
+/** Answer of `events`. */
+export const readEvents = (body: unknown): GuestEvents => {
+  const { events, last } = fields(body);
+  if (!Array.isArray(events) || !Number.isSafeInteger(last)) throw guestUnreachable();
+  return {
+    last: Number(last),
+    events: events.slice(0, MOST_EVENTS).flatMap((event: unknown) => {
+      const { seq, type, message } = fields(event);
+      if (!Number.isSafeInteger(seq) || type !== 'crash_loop' || typeof message !== 'string') return [];
+      return [{ seq: Number(seq), type, message: message.slice(0, LONGEST_MESSAGE) }];
+    }),
+  };
+};
+
+/** A refusal of the guest, as an error of ours. */
+export const readRefusal = (body: unknown): DomainError => {
+  const { kind, code, message, context } = fields(fields(body)['error']);
+  if (!isKind(kind) || !isText(code, 64) || !/^[a-z_]+$/.test(code) || typeof message !== 'string') {
+    return guestUnreachable();
+  }
+  const { handedOver } = fields(context);
+  return new DomainError(
+    kind,
+    code,
+    message.slice(0, LONGEST_MESSAGE),
+    typeof handedOver === 'boolean' ? { handedOver } : {},
+  );
+};
+
+const fields = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+
+const isText = (value: unknown, most: number): value is string =>
+  typeof value === 'string' && value.length <= most;
+
+const isState = (value: unknown): value is ProgramState => typeof value === 'string' && STATES.has(value);
+
+const isKind = (value: unknown): value is ErrorKind => typeof value === 'string' && KINDS.has(value);

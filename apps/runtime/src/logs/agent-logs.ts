@@ -1,0 +1,159 @@
+import { open, readdir, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogEntry, LogsPage, ReadLogs } from '@berth/contracts-runtime';
+import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
+import { agentFolders } from '../agent/agent-folders.js';
+import { decodeLogCursor, encodeLogCursor, type LogPlace } from './log-cursor.js';
+import { logFilter } from './log-filter.js';
+
+const CHUNK_BYTES = 256 * 1024;
+/** What one answer carries at most: the broker takes 1 MiB. */
+const ANSWER_BYTES = 700 * 1024;
+/** How far one question reads on; the next goes on from there. */
+const SCAN_BYTES = 8 * 1024 * 1024;
+const LONGEST_WAIT_MS = 2_000;
+const LOOK_EVERY_MS = 100;
+const NEWLINE = 0x0a;
+
+/** Reads agents' logs from the disk: nobody is woken, and the logs of a start that failed are there too. */
+export class AgentLogs {
+  constructor(private readonly dataDir: string) {}
+
+  /** Errors: invalid `invalid_request` for a bad cursor. */
+  async read(query: ReadLogs): Promise<LogsPage> {
+    const { logs } = agentFolders(this.dataDir, query.agentId);
+    if (query.cursor === null) return readNewest(logs, query);
+    const place = decodeLogCursor(query.cursor);
+    const deadline = performance.now() + Math.min(query.waitMs, LONGEST_WAIT_MS);
+    for (let from = place; ; await delay(LOOK_EVERY_MS)) {
+      const { entries, next } = await readOnwards(logs, from, query);
+      const late = performance.now() >= deadline;
+      if (entries.length > 0 || late) return { logs: entries, nextCursor: encodeLogCursor(next) };
+      from = next;
+    }
+  }
+}
+
+const fileNumbers = async (folder: string): Promise<readonly number[]> =>
+  (await readdir(folder).catch(() => []))
+    .flatMap((name) => logFileNumber(name) ?? [])
+    .toSorted((left, right) => left - right);
+
+/** The newest entries, oldest first: files and their chunks are read from the end. */
+const readNewest = async (folder: string, query: ReadLogs): Promise<LogsPage> => {
+  const filter = logFilter(query);
+  const found: LogEntry[] = [];
+  let bytes = 0;
+  let end: LogPlace = { file: 1, offset: 0 };
+  const numbers = await fileNumbers(folder);
+  reading: for (const number of numbers.toReversed()) {
+    await using file = await openFile(folder, number);
+    if (file === undefined) continue;
+    const size = await wholeLines(file.handle);
+    if (number === numbers.at(-1)) end = { file: number, offset: size };
+    for await (const line of linesBackwards(file.handle, size)) {
+      const entry = decodeLogLine(line);
+      if (entry === undefined) continue;
+      if (filter.isPast(entry)) break reading;
+      if (!filter.wants(entry)) continue;
+      bytes += line.length;
+      if (bytes > ANSWER_BYTES) break reading;
+      found.push(entry);
+      if (found.length >= query.limit) break reading;
+    }
+  }
+  return { logs: found.toReversed(), nextCursor: encodeLogCursor(end) };
+};
+
+/** The oldest entries after a place, and the place after the last line that was looked at. */
+const readOnwards = async (
+  folder: string,
+  place: LogPlace,
+  query: ReadLogs,
+): Promise<{ entries: LogEntry[]; next: LogPlace }> => {
+  const filter = logFilter(query);
+  const entries: LogEntry[] = [];
+  let [scanned, answered] = [0, 0];
+  let next = place;
+  for (const number of (await fileNumbers(folder)).filter((candidate) => candidate >= place.file)) {
+    await using file = await openFile(folder, number);
+    if (file === undefined) continue;
+    if (number > next.file) next = { file: number, offset: 0 };
+    for await (const { line, end } of linesOnwards(file.handle, next.offset)) {
+      const entry = decodeLogLine(line);
+      const wanted = entry !== undefined && filter.wants(entry);
+      if (wanted && answered + line.length > ANSWER_BYTES) return { entries, next };
+      if (wanted) {
+        entries.push(entry);
+        answered += line.length;
+      }
+      scanned += line.length;
+      next = { file: number, offset: end };
+      if (entries.length >= query.limit || scanned >= SCAN_BYTES) return { entries, next };
+    }
+  }
+  return { entries, next };
+};
+
+const openFile = async (
+  folder: string,
+  number: number,
+): Promise<({ readonly handle: FileHandle } & AsyncDisposable) | undefined> => {
+  // It may have made room for a newer one since the folder was listed.
+  const handle = await open(join(folder, logFileName(number)), 'r').catch(() => undefined);
+  return handle && { handle, [Symbol.asyncDispose]: () => handle.close() };
+};
+
+/** How many bytes of the file are whole lines: the last one may be in the making. */
+const wholeLines = async (file: FileHandle): Promise<number> => {
+  const { size } = await file.stat();
+  for (let to = size; to > 0; to -= CHUNK_BYTES) {
+    const from = Math.max(0, to - CHUNK_BYTES);
+    const newline = (await readBytes(file, from, to - from)).lastIndexOf(NEWLINE);
+    if (newline >= 0) return from + newline + 1;
+  }
+  return 0;
+};
+
+async function* linesBackwards(file: FileHandle, size: number): AsyncGenerator<string> {
+  let rest = Buffer.alloc(0);
+  for (let to = size; to > 0; to -= CHUNK_BYTES) {
+    const from = Math.max(0, to - CHUNK_BYTES);
+    const chunk = Buffer.concat([await readBytes(file, from, to - from), rest]);
+    const first = from === 0 ? 0 : chunk.indexOf(NEWLINE) + 1;
+    if (from > 0 && first === 0) {
+      rest = chunk;
+      continue;
+    }
+    const lines = chunk.subarray(first).toString('utf8').split('\n');
+    for (const line of lines.toReversed()) if (line !== '') yield line;
+    rest = chunk.subarray(0, first);
+  }
+}
+
+async function* linesOnwards(
+  file: FileHandle,
+  offset: number,
+): AsyncGenerator<{ line: string; end: number }> {
+  let at = offset;
+  let rest = Buffer.alloc(0);
+  for (;;) {
+    const chunk = await readBytes(file, at + rest.length, CHUNK_BYTES);
+    if (chunk.length === 0) return;
+    const bytes = Buffer.concat([rest, chunk]);
+    let from = 0;
+    for (let newline = bytes.indexOf(NEWLINE); newline >= 0; newline = bytes.indexOf(NEWLINE, from)) {
+      const line = bytes.subarray(from, newline).toString('utf8');
+      from = newline + 1;
+      yield { line, end: at + from };
+    }
+    at += from;
+    rest = bytes.subarray(from);
+  }
+}
+
+const readBytes = async (file: FileHandle, position: number, length: number): Promise<Buffer> => {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+};

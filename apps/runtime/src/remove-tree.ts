@@ -1,0 +1,21 @@
+import { chmod, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Removes a folder with all that is in it, folders included whose own modes forbid it. Nothing there: fine. */
+export const removeTree = async (path: string): Promise<void> => {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM')))
+      throw error;
+    await unlock(path);
+    await rm(path, { recursive: true, force: true });
+  }
+};
+
+const unlock = async (folder: string): Promise<void> => {
+  await chmod(folder, 0o700);
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) await unlock(join(folder, entry.name));
+  }
+};

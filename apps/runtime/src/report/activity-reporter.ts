@@ -1,0 +1,48 @@
+import { agentsRequests, type ReportActivity } from '@berth/contracts-agents';
+import { isoTime } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import type { ActivityView } from '../agent/activity.js';
+import type { Activities } from '../agent/agent-surroundings.js';
+
+const EVERY_MS = 1_000;
+const MOST_AT_ONCE = 1_000;
+
+/** Tells `agents` when agents were last used: the newest of each, all together, at most once a second. */
+export class ActivityReporter implements Activities {
+  readonly #news = new Map<string, ActivityView>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly host: string,
+    private readonly requester: Pick<Requester, 'request'>,
+  ) {}
+
+  note(agentId: string, view: ActivityView): void {
+    this.#news.set(agentId, view);
+    this.#timer ??= setTimeout(() => void this.#tell(), EVERY_MS).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #tell(): Promise<void> {
+    const batch = [...this.#news].slice(0, MOST_AT_ONCE);
+    for (const [agentId] of batch) this.#news.delete(agentId);
+    const items = batch.map(
+      ([agentId, { lastActiveAt, lastActivityKind, sleepAt }]): ReportActivity['items'][number] => ({
+        agentId,
+        lastActiveAt: isoTime(lastActiveAt),
+        lastActivityKind,
+        sleepAt: sleepAt === null ? null : isoTime(sleepAt),
+      }),
+    );
+    try {
+      await this.requester.request(agentsRequests.reportActivity, { host: this.host, items });
+    } catch {
+      // Told again with the next news, unless something newer has come.
+      for (const [agentId, view] of batch) if (!this.#news.has(agentId)) this.#news.set(agentId, view);
+    }
+    this.#timer = this.#news.size > 0 ? setTimeout(() => void this.#tell(), EVERY_MS).unref() : undefined;
+  }
+}

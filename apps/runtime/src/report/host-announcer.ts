@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { agentsRequests } from '@berth/contracts-agents';
+import type { ObservedAgent } from '@berth/contracts-runtime';
+import type { NatsLink, Requester } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import type { HostedAgents } from '../agent/hosted-agents.js';
+
+const EVERY_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** Tells `agents` what this host has: on coming up until it is heard, when the broker is back, and every 10 s. */
+export class HostAnnouncer {
+  readonly #incarnation = randomUUID();
+  #wake: (() => void) | undefined;
+
+  constructor(
+    private readonly host: string,
+    private readonly agents: HostedAgents,
+    private readonly requester: Pick<Requester, 'request'>,
+    private readonly log: Logger,
+  ) {}
+
+  async run(link: Pick<NatsLink, 'onReconnect'>, signal: AbortSignal): Promise<void> {
+    const forget = link.onReconnect(() => this.#wake?.());
+    let heard = true;
+    while (!signal.aborted) {
+      try {
+        await this.announce();
+        heard = true;
+      } catch (error) {
+        if (heard && !signal.aborted) this.log.warn({ err: error }, 'the host could not announce itself yet');
+        heard = false;
+      }
+      await this.#pause(heard ? EVERY_MS : RETRY_MS, signal);
+    }
+    forget();
+  }
+
+  /** Says what there is and ends what should not be. */
+  async announce(): Promise<void> {
+    const announced = this.agents.observed;
+    const { remove, stop } = await this.requester.request(agentsRequests.announceHost, {
+      host: this.host,
+      incarnation: this.#incarnation,
+      agents: announced,
+    });
+    await Promise.all([
+      ...remove.map((agentId) => this.#obey(agentId, () => this.agents.remove(agentId))),
+      ...stop.map((agentId) => this.#obey(agentId, () => this.#stop(agentId, announced))),
+    ]);
+  }
+
+  /** At the epoch that was announced: an agent that was started anew meanwhile is not meant. */
+  async #stop(agentId: string, announced: readonly ObservedAgent[]): Promise<void> {
+    const meant = announced.find((agent) => agent.agentId === agentId);
+    if (meant !== undefined) await this.agents.of(agentId).stop({ agentId, epoch: meant.epoch });
+  }
+
+  async #obey(agentId: string, work: () => Promise<void>): Promise<void> {
+    await work().catch((error: unknown) => {
+      this.log.warn({ agentId, err: error }, 'an agent that should not be here could not be ended yet');
+    });
+  }
+
+  async #pause(millis: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, millis);
+    timer.unref();
+    this.#wake = resolve;
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (!signal.aborted) await promise;
+    clearTimeout(timer);
+  }
+}

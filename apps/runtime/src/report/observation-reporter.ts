@@ -1,0 +1,67 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { agentsRequests, type ReportObservation } from '@berth/contracts-agents';
+import type { Requester } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import type { Observations } from '../agent/agent-surroundings.js';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** Tells `agents` what happened until it says that it heard. */
+export class ObservationReporter implements Observations {
+  readonly #stopping = new AbortController();
+
+  constructor(
+    private readonly host: string,
+    private readonly requester: Pick<Requester, 'request'>,
+    private readonly log: Logger,
+  ) {}
+
+  report(
+    agentId: string,
+    epoch: number,
+    observation: ReportObservation['observation'],
+    stillTrue: () => boolean,
+  ): void {
+    void this.#tell({ host: this.host, agentId, epoch, observation }, stillTrue);
+  }
+
+  /** One attempt for each agent, all at once, within that time: the host is going. */
+  async lastWords(
+    ended: readonly { readonly agentId: string; readonly epoch: number }[],
+    withinMs: number,
+  ): Promise<void> {
+    const observation = { type: 'asleep', depth: 'cold', reason: 'host_shutdown' } as const;
+    await Promise.allSettled(
+      ended.map(({ agentId, epoch }) =>
+        this.requester.request(
+          agentsRequests.reportObservation,
+          { host: this.host, agentId, epoch, observation },
+          { deadlineMs: withinMs },
+        ),
+      ),
+    );
+  }
+
+  stop(): void {
+    this.#stopping.abort();
+  }
+
+  async #tell(report: ReportObservation, stillTrue: () => boolean): Promise<void> {
+    const { signal } = this.#stopping;
+    for (
+      let pauseMs = FIRST_PAUSE_MS;
+      stillTrue() && !signal.aborted;
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    ) {
+      try {
+        await this.requester.request(agentsRequests.reportObservation, report);
+        return;
+      } catch (error) {
+        if (!signal.aborted)
+          this.log.warn({ agentId: report.agentId, err: error }, 'an observation was not heard yet');
+      }
+      await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+}

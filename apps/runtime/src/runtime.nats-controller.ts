@@ -1,0 +1,89 @@
+import {
+  runtimeRequests,
+  type AgentEpoch,
+  type DeliverMessage,
+  type DeliveredMessage,
+  type HostView,
+  type LogsPage,
+  type ReadLogs,
+  type ReplaceEnv,
+  type StartAgent,
+  type StartedAgent,
+} from '@berth/contracts-runtime';
+import { isId } from '@berth/kernel';
+import { HandleRequest } from '@berth/messaging';
+import { Controller, Inject } from '@nestjs/common';
+import { agentNotOnHost } from './agent/agent-refusals.js';
+import { HostedAgents } from './agent/hosted-agents.js';
+import type { Driver } from './driver/driver.js';
+import { AgentLogs } from './logs/agent-logs.js';
+import { DRIVER, HOST } from './tokens.js';
+
+type Nothing = Record<string, never>;
+
+/** What one host is asked. */
+@Controller()
+export class RuntimeNatsController {
+  constructor(
+    @Inject(HOST) private readonly host: string,
+    @Inject(DRIVER) private readonly driver: Driver,
+    private readonly agents: HostedAgents,
+    private readonly agentLogs: AgentLogs,
+  ) {}
+
+  @HandleRequest(runtimeRequests.hosts, { broadcast: true })
+  async hosts(): Promise<HostView> {
+    const { name: driver } = this.driver;
+    return {
+      host: this.host,
+      driver,
+      freeMemMb: this.driver.freeMemMb(),
+      agents: this.agents.observed.length,
+    };
+  }
+
+  @HandleRequest(runtimeRequests.start)
+  async start(request: StartAgent): Promise<StartedAgent> {
+    return this.agents.start(request);
+  }
+
+  @HandleRequest(runtimeRequests.thaw)
+  async thaw(request: AgentEpoch): Promise<StartedAgent> {
+    return this.agents.of(request.agentId).thaw(request);
+  }
+
+  @HandleRequest(runtimeRequests.freeze)
+  async freeze(request: AgentEpoch): Promise<Nothing> {
+    await this.agents.of(request.agentId).freeze(request);
+    return {};
+  }
+
+  @HandleRequest(runtimeRequests.stop)
+  async stop(request: AgentEpoch): Promise<Nothing> {
+    await this.agents.of(request.agentId).stop(request);
+    return {};
+  }
+
+  @HandleRequest(runtimeRequests.remove)
+  async remove({ agentId }: { readonly agentId: string }): Promise<Nothing> {
+    await this.agents.remove(agentId);
+    return {};
+  }
+
+  @HandleRequest(runtimeRequests.replaceEnv)
+  async replaceEnv(request: ReplaceEnv): Promise<Nothing> {
+    await this.agents.of(request.agentId).replaceEnv(request);
+    return {};
+  }
+
+  @HandleRequest(runtimeRequests.deliver)
+  async deliver(request: DeliverMessage): Promise<DeliveredMessage> {
+    return this.agents.of(request.agentId).deliver(request);
+  }
+
+  @HandleRequest(runtimeRequests.logs)
+  async logs(request: ReadLogs): Promise<LogsPage> {
+    if (!isId('agt', request.agentId)) throw agentNotOnHost();
+    return this.agentLogs.read(request);
+  }
+}

@@ -1,0 +1,68 @@
+import 'reflect-metadata';
+import { NatsLink, Requester, startService } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import { readTemplates } from '@berth/templates';
+import { AgentRecords } from './agent/agent-record.js';
+import { AgentStarter } from './agent/agent-starter.js';
+import { HostedAgents } from './agent/hosted-agents.js';
+import { AppModule } from './app.module.js';
+import type { RuntimeConfig } from './config.js';
+import { ProcessDriver } from './driver/process/process.driver.js';
+import { hostId } from './host-id.js';
+import { AgentLogs } from './logs/agent-logs.js';
+import { SystemLog } from './logs/system-log.js';
+import { ActivityReporter } from './report/activity-reporter.js';
+import { HostAnnouncer } from './report/host-announcer.js';
+import { ObservationReporter } from './report/observation-reporter.js';
+
+export interface RunningRuntime {
+  readonly name: string;
+  /** `hst_…`. */
+  readonly host: string;
+  /** Ends every agent (TERM, 2 s, KILL), then the service; takes at most about 5 s. */
+  stop(): Promise<void>;
+}
+
+const SHUTDOWN_GRACE_MS = 2_000;
+const LAST_WORDS_MS = 1_000;
+
+/** Starts the runtime of this host: finds its agents again, then hears requests. */
+export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<RunningRuntime> => {
+  const { dataDir, templateFolders, restart, gatewayUrl } = config;
+  const host = await hostId(dataDir);
+  const templates = new Map(
+    (await readTemplates(templateFolders)).map((template) => [template.id, template]),
+  );
+  const driver = new ProcessDriver({ ...config, log });
+  await driver.open();
+  const link = await NatsLink.open({ url: config.natsUrl, name: 'runtime', log });
+  const requester = new Requester(link);
+  const observations = new ObservationReporter(host, requester, log);
+  const activities = new ActivityReporter(host, requester);
+  const agents = new HostedAgents({
+    driver,
+    starter: new AgentStarter(driver, { templates, restart, gatewayUrl }),
+    records: new AgentRecords(dataDir),
+    systemLog: new SystemLog(dataDir),
+    observations,
+    activities,
+    log,
+  });
+  await agents.open();
+  const logs = new AgentLogs(dataDir);
+  const module = AppModule.forRoot({ host, driver, agents, logs });
+  const service = await startService({ name: 'runtime', module, link, host, log });
+  const stopping = new AbortController();
+  const announcing = new HostAnnouncer(host, agents, requester, log).run(link, stopping.signal);
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    const ended = await agents.shutDown(SHUTDOWN_GRACE_MS);
+    await Promise.all([observations.lastWords(ended, LAST_WORDS_MS), service.stop()]);
+    observations.stop();
+    activities.stop();
+    await Promise.all([announcing, driver.close()]);
+    await link.close();
+  };
+  let stopped: Promise<void> | undefined;
+  return { name: 'runtime', host, stop: () => (stopped ??= stop()) };
+};
