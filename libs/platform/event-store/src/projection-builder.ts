@@ -1,4 +1,4 @@
-import type { Database, SqlRunner } from '@berth/persistence';
+import { lockKey, type Database, type SqlRunner } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { batchesOf, type EventBatch } from './event-batches.js';
 import type { EventStore } from './event-store.js';
@@ -62,6 +62,19 @@ export class ProjectionBuilder {
     return this.#create();
   }
 
+  /** Drops what a killed build left behind, unless somebody builds right now under the lock of that name. */
+  async tidy(buildLock: string): Promise<void> {
+    const { database, table } = this.parts;
+    await database.transaction(async (tx) => {
+      const [lock] = await tx.query<{ free: boolean }>('SELECT pg_try_advisory_xact_lock($1) AS free', [
+        lockKey(buildLock),
+      ]);
+      if (lock?.free !== true) return;
+      const builds = await table.builds(tx);
+      for (const build of builds.filter(({ state }) => state !== 'serving')) await this.#drop(tx, build);
+    });
+  }
+
   /** Drops what does not serve. */
   async dropLeftovers(): Promise<void> {
     const builds = await this.parts.table.builds();
@@ -96,13 +109,12 @@ export class ProjectionBuilder {
   }
 
   async #dropAll(builds: readonly Build[]): Promise<void> {
-    const { database, projection, table } = this.parts;
-    for (const build of builds) {
-      await database.transaction(async (tx) => {
-        await projection.dropTables(tx, build.suffix);
-        await table.remove(tx, build);
-      });
-    }
+    for (const build of builds) await this.parts.database.transaction((tx) => this.#drop(tx, build));
+  }
+
+  async #drop(tx: SqlRunner, build: Build): Promise<void> {
+    await this.parts.projection.dropTables(tx, build.suffix);
+    await this.parts.table.remove(tx, build);
   }
 
   async #catchUp(
@@ -134,7 +146,7 @@ export class ProjectionBuilder {
         if (old !== undefined) await table.setState(tx, old, 'retired');
         await table.setState(tx, writer.build, 'serving');
         const serving: Build = { ...writer.build, state: 'serving' };
-        if (old?.position != null && old.position > (serving.position ?? -1n)) {
+        if (old !== undefined && old.position !== null && old.position > (serving.position ?? -1n)) {
           await table.advance(tx, serving, old.position);
         }
         await projection.publish(tx, serving.suffix);

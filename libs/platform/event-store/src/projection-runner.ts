@@ -51,7 +51,7 @@ export class ProjectionRunner {
   /**
    * Builds the tables anew from the whole log beside the serving ones, which stay live, and switches. Begins from the
    * start each time; an outage in between is waited out. Throws what `apply` throws, `DomainError('conflict', …)` when
-   * a newer version serves, and ends early, leaving all as it was, when `signal` aborts.
+   * a newer version serves, and ends early when `signal` aborts; then all stays as it was.
    */
   async rebuild(onProgress: (progress: RebuildProgress) => void, signal: AbortSignal): Promise<void> {
     let mine: Build | undefined;
@@ -67,6 +67,7 @@ export class ProjectionRunner {
       mine = current ?? (await this.#builder.createAnew());
       await this.#builder.complete(mine, onProgress, held);
     });
+    if (outcome !== undefined || signal.aborted) await this.#tidy();
     if (outcome !== undefined) throw outcome;
   }
 
@@ -88,6 +89,7 @@ export class ProjectionRunner {
 
   async #lead(held: AbortSignal): Promise<void> {
     await this.#parts.table.ensure();
+    await this.#tidy();
     while (!held.aborted) {
       const serving = await this.#prepare(held);
       if (serving === undefined) return;
@@ -164,6 +166,19 @@ export class ProjectionRunner {
     };
     await AdvisoryLock.run(database, this.#lockName('projection-build'), attempt, { signal, log });
     return failure;
+  }
+
+  /** Only disk space is at stake. */
+  async #tidy(): Promise<void> {
+    const { table, projection, log } = this.#parts;
+    try {
+      const serving = await table.serving();
+      // An unfinished build of our own newer version goes on.
+      if (serving === undefined || serving.version < projection.version) return;
+      await this.#builder.tidy(this.#lockName('projection-build'));
+    } catch (error) {
+      log.warn({ err: error, projection: projection.name }, 'old tables were not dropped');
+    }
   }
 
   #lockName(what: string): string {

@@ -15,6 +15,8 @@ export class ProjectionWriter {
   #build: Build;
   #writtenAt = 0;
   #applied = 0;
+  /** Nothing up to here is left to come, whether it was written down or not. */
+  #looked = -1n;
 
   constructor(
     private readonly database: Database,
@@ -68,7 +70,8 @@ export class ProjectionWriter {
       fresh.push(event);
       reached = event.position;
     }
-    if (position !== null && position > reached) reached = position;
+    if (position !== null && position > this.#looked) this.#looked = position;
+    if (this.#looked > reached) reached = this.#looked;
     return reached === (this.position ?? -1n) ? undefined : { events: fresh, to: reached };
   }
 

@@ -52,7 +52,10 @@ const attemptOnce = async (
     await work(AbortSignal.any([signal, connection.closed]));
     return !connection.closed.aborted || signal.aborted;
   } finally {
-    // Ending the session frees the lock.
+    // Ending the session frees the lock too, but a little later.
+    if (!connection.closed.aborted) {
+      await connection.query('SELECT pg_advisory_unlock_all()', [], ANSWER_MS).catch(() => undefined);
+    }
     await connection.close();
   }
 };

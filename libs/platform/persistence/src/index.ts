@@ -6,6 +6,7 @@ export type { Unlisten } from './notification-listener.js';
 export { type SqlRunner, quoteIdentifier } from './sql-runner.js';
 export type { Migration } from './migrations.js';
 export { AdvisoryLock } from './advisory-lock.js';
+export { lockKey } from './lock-key.js';
 export { isConnectionLoss, mapDatabaseError, serviceUnavailable } from './connection-errors.js';
 export { encodeCursor, decodeCursor } from './cursor.js';
 export { SecretBox, parseKeyring, type Keyring } from './secret-box.js';

@@ -18,7 +18,7 @@ describe('a secret box', () => {
 
   it('does not open a secret that was moved to another place', () => {
     const sealed = box.seal('s', 'agt_1/TOKEN');
-    expect(() => box.open(sealed, 'agt_2/TOKEN')).toThrow();
+    expect(() => box.open(sealed, 'agt_2/TOKEN')).toThrow(/authenticate/);
   });
 
   it('does not open a secret with any byte changed', () => {
@@ -28,10 +28,10 @@ describe('a secret box', () => {
     for (let index = 0; index < bytes.length; index++) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] ?? 0) ^ 1;
-      expect(() => box.open(`${id}.${changed.toString('base64url')}`, 'a')).toThrow();
+      expect(() => box.open(`${id}.${changed.toString('base64url')}`, 'a')).toThrow(/authenticate/);
     }
-    expect(() => box.open(`${id}.${bytes.subarray(0, 20).toString('base64url')}`, 'a')).toThrow();
-    expect(() => box.open('', 'a')).toThrow();
+    expect(() => box.open(`${id}.${bytes.subarray(0, 20).toString('base64url')}`, 'a')).toThrow(/sealed/);
+    expect(() => box.open('', 'a')).toThrow(/sealed/);
   });
 
   it('opens old secrets after a rotation and says that they are stale', () => {
@@ -45,9 +45,9 @@ describe('a secret box', () => {
 
   it('refuses a keyring it cannot use, without repeating keys', () => {
     expect(() => parseKeyring('k1:c2hvcnQ=')).toThrow(/k1/);
-    expect(() => parseKeyring('')).toThrow();
-    expect(() => parseKeyring(`a b:${key()}`)).toThrow();
-    expect(() => parseKeyring(`${first},${first}`)).toThrow();
+    expect(() => parseKeyring('')).toThrow(/pairs/);
+    expect(() => parseKeyring(`a b:${key()}`)).toThrow(/pairs/);
+    expect(() => parseKeyring(`${first},${first}`)).toThrow(/pairs/);
     const secret = key();
     expect(() => parseKeyring(`k1:${secret}x,k1:${secret}`)).toThrow(expect.not.stringContaining(secret));
   });

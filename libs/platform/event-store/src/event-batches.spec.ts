@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { eventually } from '@berth/testing';
+import { batchesOf, type EventBatch } from './event-batches.js';
+import type { RecordedEvent, SubscriptionItem } from './event-store.js';
+
+const event = (n: number): SubscriptionItem => ({
+  kind: 'event',
+  event: { position: BigInt(n) } as unknown as RecordedEvent,
+});
+
+/** A source that says how much was taken from it. */
+const sourceOf = (items: readonly SubscriptionItem[], end?: Error | 'waits') => {
+  const state = { taken: 0 };
+  async function* source(): AsyncGenerator<SubscriptionItem> {
+    for (const item of items) {
+      state.taken++;
+      yield item;
+    }
+    if (end === 'waits') await new Promise(() => undefined);
+    else if (end !== undefined) throw end;
+  }
+  return { state, items: source() };
+};
+
+const collect = async (batches: AsyncIterable<EventBatch>): Promise<EventBatch[]> => {
+  const all: EventBatch[] = [];
+  for await (const batch of batches) all.push(batch);
+  return all;
+};
+
+describe('batches', () => {
+  it('hand over a single event at once when nothing else happens', async () => {
+    const batches = batchesOf(sourceOf([event(1)], 'waits').items, 100);
+    expect((await batches.next()).value).toMatchObject({ position: 1n, caughtUp: false });
+  });
+
+  it('gather what comes while the reader is busy, never more than asked for, in order', async () => {
+    const source = sourceOf(
+      Array.from({ length: 95 }, (_, n) => event(n)),
+      'waits',
+    );
+    const batches = batchesOf(source.items, 10);
+    const sizes: number[] = [];
+    const positions: bigint[] = [];
+    while (positions.length < 95) {
+      const { value } = await batches.next();
+      if (value === undefined) break;
+      sizes.push(value.events.length);
+      positions.push(...value.events.map(({ position }) => position));
+      await eventually(() => source.state.taken >= Math.min(95, positions.length + 10));
+    }
+    expect(positions).toEqual(Array.from({ length: 95 }, (_, n) => BigInt(n)));
+    expect(Math.max(...sizes)).toBe(10);
+    expect(sizes.length).toBeLessThan(15);
+  });
+
+  it('hold no more than twice a batch while the reader is busy', async () => {
+    const source = sourceOf(Array.from({ length: 1_000 }, (_, n) => event(n)));
+    const batches = batchesOf(source.items, 10);
+    await batches.next();
+    for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+    expect(source.state.taken).toBeLessThanOrEqual(32);
+    await batches.return();
+  });
+
+  it('tell the position of their last item and whether the end was reached', async () => {
+    const source = sourceOf([event(1), { kind: 'checkpoint', position: 7n }, { kind: 'caughtUp' }]);
+    const all = await collect(batchesOf(source.items, 10));
+    expect(all.findLast(({ position }) => position !== null)?.position).toBe(7n);
+    expect(all.at(-1)?.caughtUp).toBe(true);
+    expect(all.flatMap(({ events }) => events)).toHaveLength(1);
+  });
+
+  it('hand over what came before a failure, and then fail', async () => {
+    const all: EventBatch[] = [];
+    const reading = (async () => {
+      for await (const batch of batchesOf(sourceOf([event(1), event(2)], new Error('broken')).items, 10))
+        all.push(batch);
+    })();
+    await expect(reading).rejects.toThrow('broken');
+    expect(all.flatMap(({ events }) => events)).toHaveLength(2);
+  });
+});
