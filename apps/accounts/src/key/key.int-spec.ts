@@ -188,7 +188,7 @@ describe('a revoked key', () => {
     const { key, id } = await keys().mint(minting());
     await expect(
       handlerWithFailingVault('before').revoke({ ...envelope(accountId), keyId: id }),
-    ).rejects.toThrow();
+    ).rejects.toThrow('broke');
     await eventually(() => expect(authenticate(key)).rejects.toMatchObject(refused));
   });
 

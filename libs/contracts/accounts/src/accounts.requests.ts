@@ -53,8 +53,11 @@ export interface ListKeys {
 
 /** What `accounts` answers. */
 export const accountsRequests = {
-  /** Errors: `unauthenticated`. Looked up in its row every time: a revoke that has answered holds everywhere. */
-  authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_000),
+  /**
+   * Errors: `unauthenticated`. Looked up in its row every time: a revoke that has answered holds everywhere. The
+   * deadline lies between the 4 s after which tables that are away are given up, and the 5 s a caller is promised.
+   */
+  authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_700),
   /**
    * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
    * `key_already_minted` with `keyId` when this command has been answered before: the secret is shown once.
