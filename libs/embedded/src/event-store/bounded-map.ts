@@ -1,32 +1,37 @@
-/** Map that forgets the entry longest unused once it holds more than `limit`. */
+/**
+ * Map that holds at most `limit` entries and at least the half of that used or set last.
+ *
+ * Two generations: when the young one is half the limit it becomes the old one and what was old is forgotten at once.
+ * Deleting the oldest key of one map each time looks simpler, but finding it walks over all keys deleted before it.
+ */
 export class BoundedMap<K, V> {
-  readonly #entries = new Map<K, V>();
+  #young = new Map<K, V>();
+  #old = new Map<K, V>();
 
   constructor(private readonly limit: number) {}
 
   get(key: K): V | undefined {
-    const value = this.#entries.get(key);
-    if (value === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    return value;
+    const value = this.#young.get(key);
+    if (value !== undefined) return value;
+    const aged = this.#old.get(key);
+    if (aged !== undefined) this.set(key, aged);
+    return aged;
   }
 
   set(key: K, value: V): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, value);
-    if (this.#entries.size <= this.limit) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      break;
-    }
+    this.#young.set(key, value);
+    if (this.#young.size < this.limit / 2) return;
+    this.#old = this.#young;
+    this.#young = new Map();
   }
 
   delete(key: K): void {
-    this.#entries.delete(key);
+    this.#young.delete(key);
+    this.#old.delete(key);
   }
 
   clear(): void {
-    this.#entries.clear();
+    this.#young.clear();
+    this.#old.clear();
   }
 }

@@ -133,7 +133,7 @@ export class LogWriter {
   }
 
   #rememberTail(): void {
-    for (const { id, streamId, revision } of this.log.recentIds(this.#recent.limit)) {
+    for (const { id, streamId, revision } of this.log.recentIds(this.#recent.reach)) {
       this.#recent.remember(id, streamId, revision);
     }
   }

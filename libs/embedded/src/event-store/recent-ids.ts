@@ -1,30 +1,33 @@
-/* EventStoreDB's own cache holds about as many. */
-const DEFAULT_LIMIT = 100_000;
+import { BoundedMap } from './bounded-map.js';
+
+/* EventStoreDB's own cache holds about 100,000; at least half of this limit is held. */
+const DEFAULT_LIMIT = 200_000;
 
 interface Place {
   readonly streamId: number;
   readonly revision: number;
 }
 
-/** Where recently written events went, to recognise a retry that names no exact revision. Bounded, oldest go first. */
+/** Where recently written events went, to recognise a retry that names no exact revision. */
 export class RecentIds {
-  readonly #places = new Map<string, Place>();
+  readonly #places: BoundedMap<string, Place>;
 
-  constructor(readonly limit: number = DEFAULT_LIMIT) {}
-
-  remember(id: string, streamId: number, revision: number): void {
-    this.#places.delete(id);
-    this.#places.set(id, { streamId, revision });
-    if (this.#places.size <= this.limit) return;
-    for (const oldest of this.#places.keys()) {
-      this.#places.delete(oldest);
-      break;
-    }
+  constructor(private readonly limit: number = DEFAULT_LIMIT) {
+    this.#places = new BoundedMap(limit);
   }
 
-  revisionIn(streamId: number | undefined, id: string): number | undefined {
+  /** How many of the newest events are held for sure. */
+  get reach(): number {
+    return Math.floor(this.limit / 2);
+  }
+
+  remember(id: string, streamId: number, revision: number): void {
+    this.#places.set(id, { streamId, revision });
+  }
+
+  revisionIn(streamId: number, id: string): number | undefined {
     const place = this.#places.get(id);
-    return place?.streamId === streamId ? place?.revision : undefined;
+    return place?.streamId === streamId ? place.revision : undefined;
   }
 
   clear(): void {

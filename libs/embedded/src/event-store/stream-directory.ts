@@ -3,7 +3,7 @@ import { BoundedMap } from './bounded-map.js';
 import { metastreamOf, originalStreamOf, TOMBSTONE_REVISION } from './log-event.js';
 import { METASTREAM_METADATA, parseStreamMetadata, type StreamMetadata } from './stream-metadata.js';
 
-const REMEMBERED_STREAMS = 50_000;
+const REMEMBERED_STREAMS = 200_000;
 
 /** A stream that was written to at least once. `lastRevision` moves with every append. */
 export interface StreamEntry {
