@@ -1,9 +1,19 @@
 /** What each variable does, for the page; the form, the default and the readers come from the code. */
 export const MEANINGS = {
+  BERTH_AGENT_UID_BASE:
+    'First of the users that agents run as, where Berth is root; by default a range that nobody else uses.',
+  BERTH_AGENT_VOLUMES:
+    'Where volumes lie on a host that is root and has no mount namespaces; by default below /var/lib/berth.',
   BERTH_ALLOW_UNISOLATED: 'Listen on all addresses although agents share the machine (process driver).',
   BERTH_API_KEY: 'The key the command line uses; else the bootstrap key of the data folder.',
   BERTH_BOOTSTRAP_KEY_FILE: 'Where the first start leaves the first key.',
+  BERTH_CRASH_LIMIT: 'After so many deaths of its program within the window an agent is `failed`.',
+  BERTH_CRASH_WINDOW_SECONDS: 'The window for `BERTH_CRASH_LIMIT`.',
   BERTH_DATA: 'The data folder.',
+  BERTH_EVENT_STORE_FILE: 'The database file of the embedded event store, when it runs on its own.',
+  BERTH_EVENT_STORE_PORT: 'Its port; 0 takes a free one.',
+  BERTH_GATEWAY_URL: 'Where agents reach the API, seen from the host that runs them.',
+  BERTH_GUEST_MAIN: "The guest's main file; by default the one of this checkout.",
   BERTH_HOST:
     'The address the gateway listens on; by default 127.0.0.1 under the process driver, else 0.0.0.0.',
   BERTH_LOG_LEVEL: 'How much is logged.',
@@ -11,9 +21,11 @@ export const MEANINGS = {
   BERTH_METRICS_PORT: 'Port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'End with the process that started this one. Set by `npm start`.',
   BERTH_RUNTIME: 'The driver that runs agents.',
+  BERTH_RUNTIME_DATA: 'Where a runtime keeps volumes, logs and records of its agents.',
   BERTH_SECRET_KEY:
     'Keyring that seals secrets at rest: `id:base64 of 32 bytes`, several with commas, the current one first. `npm start` draws one into the data folder.',
   BERTH_SHIPPED_TEMPLATES_DIR: 'Folder of the templates that come with Berth.',
+  BERTH_START_ATTEMPTS: 'A program that dies so often before it ever served is given up.',
   BERTH_TEMPLATES_DIR: "Folder of the operator's own templates.",
   BERTH_URL: 'Where the command line finds Berth.',
   BERTH_WARM_SLEEP_SECONDS: 'How long an agent sleeps warm before it goes cold; 0 goes cold at once.',

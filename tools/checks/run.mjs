@@ -47,32 +47,36 @@ const CHECKS = [
   ['nx sees the projects', runNx],
 ];
 
-const run = async ([title, check], workspace) => {
+/** Begins a check; those that run a program of their own go on beside the others. */
+const begin = async ([title, check], workspace) => {
   const begun = performance.now();
-  const outcome = await Promise.resolve(check(workspace)).catch((error) => ({
-    problems: [String(error.stack ?? error)],
-    read: 1,
-  }));
-  const problems =
-    outcome.read === 0
-      ? [...outcome.problems, 'it read nothing: a check that skips itself does not count']
-      : outcome.problems;
-  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${title} (${outcome.read} read, ${seconds} s)`);
-  for (const note of outcome.notes ?? []) console.log(`         ${note}`);
+  const { problems, read, notes = [] } = await attempt(check, workspace);
+  const all =
+    read === 0 ? [...problems, 'it read nothing: a check that skips itself does not count'] : problems;
+  return { title, read, notes, problems: all, seconds: ((performance.now() - begun) / 1000).toFixed(1) };
+};
+
+const attempt = async (check, workspace) => {
+  try {
+    return await check(workspace);
+  } catch (error) {
+    return { problems: [String(error.stack ?? error)], read: 1 };
+  }
+};
+
+const tell = ({ title, read, notes, problems, seconds }) => {
+  console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${title} (${read} read, ${seconds} s)`);
+  for (const note of notes) console.log(`         ${note}`);
   for (const problem of problems.slice(0, MAX_SHOWN)) console.log(`       - ${problem}`);
   if (problems.length > MAX_SHOWN) console.log(`       … and ${problems.length - MAX_SHOWN} more`);
-  return problems.length === 0;
 };
 
 const only = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+const wanted = CHECKS.filter(([title]) => only.length === 0 || only.some((word) => title.includes(word)));
 const workspace = readWorkspace(root);
-let passed = 0;
-let failed = 0;
-for (const check of CHECKS) {
-  if (only.length > 0 && !only.some((word) => check[0].includes(word))) continue;
-  if (await run(check, workspace)) passed++;
-  else failed++;
-}
+const outcomes = await Promise.all(wanted.map((check) => begin(check, workspace)));
+outcomes.forEach(tell);
+const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
+const passed = outcomes.length - failed;
 console.log(`checks: ${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 ? 0 : 1;

@@ -18,11 +18,18 @@ export const runOxlint = async ({ root }) => {
   });
   if (status !== 0 && problems.length === 0)
     problems.push(`oxlint ended with ${status}: ${output.slice(-1000)}`);
-  return { problems, read: report.number_of_files, notes: [`${report.number_of_rules} rules`] };
+  return { problems, read: report.number_of_files };
 };
 
 export const runPrettier = async ({ root, packages, tools }) => {
-  const { output, status } = await tool(root, 'prettier', ['--check', '--log-level=warn', '.']);
+  const { output, status } = await tool(root, 'prettier', [
+    '--check',
+    '--log-level=warn',
+    '--cache',
+    '--cache-location',
+    'node_modules/.cache/berth/prettier',
+    '.',
+  ]);
   const problems = output
     .split('\n')
     .filter((line) => line.startsWith('[warn]') || line.startsWith('[error]'))

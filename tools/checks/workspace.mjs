@@ -37,7 +37,8 @@ import { parseSync } from 'oxc-parser';
  * @property {readonly string[]} [notes]
  */
 
-const TEST = /\.(spec|int-spec|e2e-spec|fixture)\.ts$|^libs\/platform\/testing\//;
+const TEST =
+  /\.(spec|int-spec|e2e-spec|fixture|contract|suite)\.ts$|-(fixture|contract)\.ts$|\/(__fixtures__|fixtures|testing|e2e|event-store-contract)\//;
 
 /** Whether a path is a test or only used by tests. */
 export const isTest = (path) => TEST.test(path);
