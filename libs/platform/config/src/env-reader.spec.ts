@@ -11,7 +11,9 @@ describe('reading the environment', () => {
     read.oneOf('MODE', ['slow', 'steady']);
     read.url('LINK');
     expect(() => read.done()).toThrow(ConfigError);
-    expect(() => read.done()).toThrow(/NAME is not set.*PORT must.*FLAG must.*MODE must be one of slow, steady.*LINK must/);
+    expect(() => read.done()).toThrow(
+      /NAME is not set.*PORT must.*FLAG must.*MODE must be one of slow, steady.*LINK must/,
+    );
   });
 
   it('never shows a value, which may be a secret', () => {
@@ -38,14 +40,24 @@ describe('reading the environment', () => {
     expect(read.done('fine')).toBe('fine');
   });
 
-  it.each(['1.5', '1e3', '0x10', '9007199254740993', '-1', '70000', '٣', '1 2'])('refuses %s as a port', (value) => {
-    const read = readEnv({ PORT: value });
-    read.integer('PORT', { max: 65_535 });
-    expect(() => read.done()).toThrow(/PORT must be a whole number from 0 to 65535/);
-  });
+  it.each(['1.5', '1e3', '0x10', '9007199254740993', '-1', '70000', '٣', '1 2'])(
+    'refuses %s as a port',
+    (value) => {
+      const read = readEnv({ PORT: value });
+      read.integer('PORT', { max: 65_535 });
+      expect(() => read.done()).toThrow(/PORT must be a whole number from 0 to 65535/);
+    },
+  );
 
   it('reads each kind of value', () => {
-    const read = readEnv({ I: ' 42 ', T: 'Yes', F: 'off', P: 'data', U: 'nats://u:p@h:4222,nats://i:1', O: 'b' });
+    const read = readEnv({
+      I: ' 42 ',
+      T: 'Yes',
+      F: 'off',
+      P: 'data',
+      U: 'nats://u:p@h:4222,nats://i:1',
+      O: 'b',
+    });
     expect(read.integer('I')).toBe(42);
     expect([read.boolean('T', false), read.boolean('F', true)]).toEqual([true, false]);
     expect(read.path('P')).toBe(resolve('data'));
@@ -55,9 +67,19 @@ describe('reading the environment', () => {
   });
 
   it('refuses a URL of another scheme', () => {
-    const read = readEnv({ NATS_URL: 'http://h:1', EVENTSTORE_URL: 'esdb://h:1?tls=false', DATABASE_URL: 'postgres://h/x' });
+    const read = readEnv({
+      NATS_URL: 'http://h:1',
+      EVENTSTORE_URL: 'esdb://h:1?tls=false',
+      DATABASE_URL: 'postgres://h/x',
+    });
     const common = read.serviceEnv();
-    expect(common).toMatchObject({ eventStoreUrl: 'esdb://h:1?tls=false', logLevel: 'info', metricsPort: undefined });
-    expect(() => read.done()).toThrow('Bad configuration: NATS_URL must be a URL that begins with nats:// or tls://.');
+    expect(common).toMatchObject({
+      eventStoreUrl: 'esdb://h:1?tls=false',
+      logLevel: 'info',
+      metricsPort: undefined,
+    });
+    expect(() => read.done()).toThrow(
+      'Bad configuration: NATS_URL must be a URL that begins with nats:// or tls://.',
+    );
   });
 });

@@ -98,7 +98,11 @@ export class EnvReader {
   }
 
   /** One of `values`; required unless a default is given. */
-  oneOf<const Value extends string>(name: string, values: readonly [Value, ...Value[]], fallback?: NoInfer<Value>): Value {
+  oneOf<const Value extends string>(
+    name: string,
+    values: readonly [Value, ...Value[]],
+    fallback?: NoInfer<Value>,
+  ): Value {
     const text = this.optional(name)?.trim();
     if (text === undefined) return fallback ?? this.missing(name, values[0]);
     const known = values.find((value) => value === text);

@@ -69,9 +69,13 @@ export class BerthNatsServer extends ServerNats {
 
   override async listen(callback: (error?: unknown) => void): Promise<void> {
     try {
-      for (const [subject, handler] of this.messageHandlers) this.#open.push(this.#subscribe(subject, handler));
+      for (const [subject, handler] of this.messageHandlers)
+        this.#open.push(this.#subscribe(subject, handler));
       // Without a broker right now the subscriptions are made on reconnect.
-      await Promise.race([this.#options.link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
+      await Promise.race([
+        this.#options.link.connection.flush().catch(() => undefined),
+        pause(FLUSH_WITHIN_MS),
+      ]);
       callback();
     } catch (error) {
       callback(error);
@@ -85,8 +89,10 @@ export class BerthNatsServer extends ServerNats {
     this.#open = [];
     const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
     await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
-    if (!(await this.#running.done(drainMs))) log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
-    if (link.connected) await Promise.race([link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
+    if (!(await this.#running.done(drainMs)))
+      log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
+    if (link.connected)
+      await Promise.race([link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
     this.statusEventEmitter.removeAllListeners();
   }
 
@@ -123,7 +129,12 @@ export class BerthNatsServer extends ServerNats {
     );
   }
 
-  async #handle(subject: string, handler: MessageHandler, message: Msg, packet: RequestPacket): Promise<void> {
+  async #handle(
+    subject: string,
+    handler: MessageHandler,
+    message: Msg,
+    packet: RequestPacket,
+  ): Promise<void> {
     const template = this.#templates.get(subject) ?? subject;
     const startedAt = performance.now();
     let outcome = 'ok';
@@ -137,7 +148,8 @@ export class BerthNatsServer extends ServerNats {
       this.#reply(message, { id: packet.id, response, isDisposed: true });
     } catch (error) {
       outcome = isDomainError(error) ? error.kind : 'internal';
-      if (outcome === 'internal') this.#options.log.error({ err: error, subject: template }, 'A handler failed.');
+      if (outcome === 'internal')
+        this.#options.log.error({ err: error, subject: template }, 'A handler failed.');
       this.#reply(message, { id: packet.id, err: toEnvelope(error), isDisposed: true });
     } finally {
       duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
@@ -157,8 +169,17 @@ export class BerthNatsServer extends ServerNats {
     const bytes = Buffer.from(JSON.stringify(packet));
     const maxBytes = link.connection.info?.max_payload;
     if (maxBytes !== undefined && bytes.length + HEADROOM_BYTES > maxBytes) {
-      log.error({ subject: message.subject, bytes: bytes.length, maxBytes }, 'An answer is larger than the broker takes.');
-      message.respond(JSON.stringify({ ...(packet.id === undefined ? {} : { id: packet.id }), err: INTERNAL_ERROR, isDisposed: true }));
+      log.error(
+        { subject: message.subject, bytes: bytes.length, maxBytes },
+        'An answer is larger than the broker takes.',
+      );
+      message.respond(
+        JSON.stringify({
+          ...(packet.id === undefined ? {} : { id: packet.id }),
+          err: INTERNAL_ERROR,
+          isDisposed: true,
+        }),
+      );
       return;
     }
     message.respond(bytes);
@@ -166,13 +187,18 @@ export class BerthNatsServer extends ServerNats {
 }
 
 const MALFORMED = toEnvelope(
-  new DomainError('invalid', 'invalid_request', 'A request is a JSON object {pattern, data, id} with a text as id.'),
+  new DomainError(
+    'invalid',
+    'invalid_request',
+    'A request is a JSON object {pattern, data, id} with a text as id.',
+  ),
 );
 
 const readPacket = (message: Msg): RequestPacket | undefined => {
   try {
     const packet: unknown = message.json();
-    if (typeof packet !== 'object' || packet === null || !('id' in packet) || typeof packet.id !== 'string') return undefined;
+    if (typeof packet !== 'object' || packet === null || !('id' in packet) || typeof packet.id !== 'string')
+      return undefined;
     return { pattern: message.subject, data: 'data' in packet ? packet.data : undefined, id: packet.id };
   } catch {
     return undefined;

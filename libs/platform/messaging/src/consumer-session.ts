@@ -1,5 +1,11 @@
 import { metrics } from '@berth/telemetry';
-import { AckPolicy, DeliverPolicy, type Consumer, type ConsumerInfo, type StreamInfo } from '@nats-io/jetstream';
+import {
+  AckPolicy,
+  DeliverPolicy,
+  type Consumer,
+  type ConsumerInfo,
+  type StreamInfo,
+} from '@nats-io/jetstream';
 import { EventHandling } from './event-handling.js';
 import type { EventConsumerOptions } from './event-consumer-options.js';
 import { commonFilter } from './event-subject.js';
@@ -15,7 +21,11 @@ const FETCH_EXPIRES_MS = 2_000;
 const FLOOR_EVERY_MS = 10_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
-const madeAnew = metrics.counter('berth_consumers_made_anew', 'Consumers made again after the broker lost something.', ['durable']);
+const madeAnew = metrics.counter(
+  'berth_consumers_made_anew',
+  'Consumers made again after the broker lost something.',
+  ['durable'],
+);
 
 /** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
 export class ConsumerSession {
@@ -67,7 +77,10 @@ export class ConsumerSession {
     if (stream === null) throw new Error(`There is no stream ${this.stream.name} yet.`);
     const found = await this.stream.consumer(durable);
     if (found !== null && !this.#isUsable(found, stream)) {
-      log.warn({ durable, floor: found.ack_floor.stream_seq, last: stream.state.last_seq }, 'The consumer is made anew.');
+      log.warn(
+        { durable, floor: found.ack_floor.stream_seq, last: stream.state.last_seq },
+        'The consumer is made anew.',
+      );
       await this.stream.removeConsumer(durable);
     }
     if (found === null || !this.#isUsable(found, stream)) await this.#make(stream);
@@ -85,7 +98,10 @@ export class ConsumerSession {
     const start =
       floor === null
         ? 1
-        : await this.stream.firstWhere(stream, (message) => (positionOf(message.header) ?? floor + 1n) > floor);
+        : await this.stream.firstWhere(
+            stream,
+            (message) => (positionOf(message.header) ?? floor + 1n) > floor,
+          );
     await this.stream.consumers.add(this.stream.name, {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,

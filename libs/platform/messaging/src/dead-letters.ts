@@ -31,7 +31,10 @@ export interface DeadLetter {
 const API_TIMEOUT_MS = 4_000;
 const MAX_REASON = 300;
 
-const buried = metrics.counter('berth_dead_letters', 'Events that a consumer could not handle.', ['context', 'durable']);
+const buried = metrics.counter('berth_dead_letters', 'Events that a consumer could not handle.', [
+  'context',
+  'durable',
+]);
 
 /** The stream `DLQ_<CONTEXT>`: what this context's events came to that could not be handled, kept until looked at. */
 export class DeadLetters {
@@ -62,7 +65,13 @@ export class DeadLetters {
     headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
     headers.set(EVENT_HEADERS.deadDeliveries, String(message.info.deliveryCount));
     await this.#ensure();
-    await this.manager.jetstream().publish(this.#subject, message.data, { msgID: `${this.durable}:${id}`, headers, timeout: API_TIMEOUT_MS });
+    await this.manager
+      .jetstream()
+      .publish(this.#subject, message.data, {
+        msgID: `${this.durable}:${id}`,
+        headers,
+        timeout: API_TIMEOUT_MS,
+      });
     buried.inc({ context: this.context, durable: this.durable });
   }
 
@@ -70,7 +79,11 @@ export class DeadLetters {
   async list(limit = 100): Promise<readonly DeadLetter[]> {
     const letters: DeadLetter[] = [];
     const info = await this.#info();
-    for (let sequence = info?.state.first_seq ?? 1; info !== null && sequence <= info.state.last_seq; sequence++) {
+    for (
+      let sequence = info?.state.first_seq ?? 1;
+      info !== null && sequence <= info.state.last_seq;
+      sequence++
+    ) {
       if (letters.length >= limit) break;
       const letter = await this.#read(sequence);
       if (letter !== undefined) letters.push(letter.letter);
@@ -81,7 +94,11 @@ export class DeadLetters {
   /** Removes the dead letters of that event. */
   async remove(eventId: string): Promise<void> {
     const info = await this.#info();
-    for (let sequence = info?.state.first_seq ?? 1; info !== null && sequence <= info.state.last_seq; sequence++) {
+    for (
+      let sequence = info?.state.first_seq ?? 1;
+      info !== null && sequence <= info.state.last_seq;
+      sequence++
+    ) {
       const found = await this.#read(sequence);
       if (found?.letter.eventId === eventId) await this.manager.streams.deleteMessage(this.#stream, sequence);
     }
@@ -92,10 +109,12 @@ export class DeadLetters {
   }
 
   async #read(sequence: number): Promise<{ letter: DeadLetter } | undefined> {
-    const stored = await this.manager.streams.getMessage(this.#stream, { seq: sequence }).catch((error: unknown) => {
-      if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
-      throw error;
-    });
+    const stored = await this.manager.streams
+      .getMessage(this.#stream, { seq: sequence })
+      .catch((error: unknown) => {
+        if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
+        throw error;
+      });
     if (stored === null || stored.subject !== this.#subject) return undefined;
     return {
       letter: {
@@ -137,7 +156,10 @@ const reasonText = (reason: unknown): string => {
     : reason instanceof Error
       ? `${reason.name}: ${reason.message}`
       : String(reason);
-  return redactText(text).replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, MAX_REASON);
+  return redactText(text)
+    .replaceAll(/[^\x20-\x7e]+/g, ' ')
+    .slice(0, MAX_REASON);
 };
 
-const unnamed = (message: JsMsg): string => createHash('sha256').update(message.data).digest('hex').slice(0, 32);
+const unnamed = (message: JsMsg): string =>
+  createHash('sha256').update(message.data).digest('hex').slice(0, 32);

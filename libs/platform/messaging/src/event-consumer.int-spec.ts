@@ -8,7 +8,13 @@ import { agentStarted, appendAgents, toContractEvent } from './__fixtures__/agen
 import { Broker } from './__fixtures__/broker.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
-import { EventConsumer, EventRelay, NatsLink, type EventConsumerOptions, type ReceivedEvent } from './index.js';
+import {
+  EventConsumer,
+  EventRelay,
+  NatsLink,
+  type EventConsumerOptions,
+  type ReceivedEvent,
+} from './index.js';
 
 const STREAM = 'EVT_AGENTS';
 const PATIENTLY = { timeoutMs: 20_000 };
@@ -34,7 +40,13 @@ describe('an event consumer', () => {
     nats = await NatsServerFixture.start();
     link = await NatsLink.open({ url: nats.url, name: 'consumer', log });
     broker = await Broker.of(link);
-    database = await openDatabase({ url: infra.databaseUrl, schema: `consumer${round}`, migrations: [], applicationName: 'test', log });
+    database = await openDatabase({
+      url: infra.databaseUrl,
+      schema: `consumer${round}`,
+      migrations: [],
+      applicationName: 'test',
+      log,
+    });
     await database.query('CREATE TABLE effect (event_id text, agent text)');
     // All rounds share one log; each publishes its own streams.
     appended = [];
@@ -68,7 +80,8 @@ describe('an event consumer', () => {
         database,
         context: 'agents',
         categories: ['agent'],
-        toContractEvent: (event) => (event.stream.startsWith(`agent-r${round}x`) ? toContractEvent(event) : null),
+        toContractEvent: (event) =>
+          event.stream.startsWith(`agent-r${round}x`) ? toContractEvent(event) : null,
         log,
       }).run(signal),
     );
@@ -87,7 +100,10 @@ describe('an event consumer', () => {
     });
 
   const noteEffect: EventConsumerOptions['handle'] = async (event, tx) => {
-    await tx.query('INSERT INTO effect (event_id, agent) VALUES ($1, $2)', [event.id, String(event.payload['agentId'])]);
+    await tx.query('INSERT INTO effect (event_id, agent) VALUES ($1, $2)', [
+      event.id,
+      String(event.payload['agentId']),
+    ]);
   };
 
   const consume = (options: Partial<EventConsumerOptions> = {}): (() => Promise<void>) =>
@@ -112,7 +128,13 @@ describe('an event consumer', () => {
     await append(5);
     await allDoneOnce();
     expect(seen.map(({ id }) => id)).toEqual(appended);
-    expect(seen[0]).toMatchObject({ name: 'started', accountId: 'acc_1', context: 'agents', version: 1, delivery: 1 });
+    expect(seen[0]).toMatchObject({
+      name: 'started',
+      accountId: 'acc_1',
+      context: 'agents',
+      version: 1,
+      delivery: 1,
+    });
     expect(seen[0]?.subjectId).toBe(`r${round}x0x0`);
   });
 
@@ -186,7 +208,10 @@ describe('an event consumer', () => {
     expect(letter).toMatchObject({ durable: 'effects', eventId: appended[0], deliveries: 3 });
     expect(letter?.reason).toBe('Error: cannot: token=[redacted]');
     expect(letter?.payload).toContain('agentId');
-    await eventually(async () => expect((await effects()).sort()).toEqual(appended.slice(1).sort()), PATIENTLY);
+    await eventually(
+      async () => expect((await effects()).sort()).toEqual(appended.slice(1).sort()),
+      PATIENTLY,
+    );
     expect(tries).toBe(3);
     expect(lines.some((line) => line.includes('becomes a dead letter'))).toBe(true);
     await expect(consumer({ durable: 'others' }).deadLetters()).resolves.toEqual([]);
@@ -229,35 +254,49 @@ describe('an event consumer', () => {
     await allDoneOnce();
   });
 
-  it('does everything once when the broker comes back without the tail but remembers having delivered it', async () => {
-    const stopRelay = relay();
-    const stop = consume();
-    await append(3);
-    await allDoneOnce();
-    const messages = join(nats.store, 'jetstream', '$G', 'streams', STREAM, 'msgs');
-    const saved = join(nats.store, 'saved');
-    await nats.kill('SIGTERM');
-    await cp(messages, saved, { recursive: true });
-    await nats.resume();
-    await append(3);
-    await allDoneOnce();
-    await eventually(async () => expect((await broker.consumers.info(STREAM, 'effects')).ack_floor.stream_seq).toBe(6));
-    await Promise.all([stop(), stopRelay()]);
-    await nats.kill('SIGTERM');
-    await rm(messages, { recursive: true });
-    await cp(saved, messages, { recursive: true });
-    await nats.resume();
-    await eventually(() => link.connected);
-    const damaged = await broker.consumers.info(STREAM, 'effects');
-    expect(damaged.ack_floor.stream_seq).toBe(6);
-    expect((await broker.streams.info(STREAM)).state.last_seq).toBe(3);
-    consume();
-    relay();
-    await append(2);
-    await allDoneOnce();
-    expect(await broker.ids(STREAM)).toEqual(appended);
-    expect((await broker.consumers.info(STREAM, 'effects')).created).not.toBe(damaged.created);
-  });
+  it.each(['relay', 'consumer'] as const)(
+    'does everything once when the broker lost the tail but remembers having delivered it, the %s first to find out',
+    async (first) => {
+      const stopRelay = relay();
+      const stop = consume();
+      await append(3);
+      await allDoneOnce();
+      const messages = join(nats.store, 'jetstream', '$G', 'streams', STREAM, 'msgs');
+      const saved = join(nats.store, 'saved');
+      await nats.kill('SIGTERM');
+      await cp(messages, saved, { recursive: true });
+      await nats.resume();
+      await append(3);
+      await allDoneOnce();
+      await eventually(async () =>
+        expect((await broker.consumers.info(STREAM, 'effects')).ack_floor.stream_seq).toBe(6),
+      );
+      await Promise.all([stop(), stopRelay()]);
+      await nats.kill('SIGTERM');
+      await rm(messages, { recursive: true });
+      await cp(saved, messages, { recursive: true });
+      await nats.resume();
+      await eventually(() => link.connected);
+      const damaged = await broker.consumers.info(STREAM, 'effects');
+      expect(damaged.ack_floor.stream_seq).toBe(6);
+      expect((await broker.streams.info(STREAM)).state.last_seq).toBe(3);
+      if (first === 'relay') {
+        relay();
+        await eventually(async () => expect(await broker.ids(STREAM)).toEqual(appended), PATIENTLY);
+        await expect(broker.consumers.info(STREAM, 'effects')).rejects.toThrow(/consumer not found/);
+        consume();
+      } else {
+        consume();
+        await eventually(async () => {
+          expect((await broker.consumers.info(STREAM, 'effects')).created).not.toBe(damaged.created);
+        }, PATIENTLY);
+        relay();
+      }
+      await append(2);
+      await allDoneOnce();
+      expect(await broker.ids(STREAM)).toEqual(appended);
+    },
+  );
 
   it('does everything once when the stream or the consumer is deleted under it', async () => {
     relay();

@@ -22,7 +22,8 @@ export class EventConsumer {
       try {
         if (link.connected) await this.#session(signal);
       } catch (error) {
-        if (attempt === 0 || attempt % 20 === 0) log.warn({ err: error, durable }, 'The event consumer starts over.');
+        if (attempt === 0 || attempt % 20 === 0)
+          log.warn({ err: error, durable }, 'The event consumer starts over.');
       }
       if (Date.now() - startedAt > 10_000) attempt = 0;
       await pause(backoff(attempt, 100, 2_000), signal);

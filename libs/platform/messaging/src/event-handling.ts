@@ -10,7 +10,10 @@ import { requestIdOf, traceOf } from './request-wire.js';
 
 const STILL_WORKING_EVERY_MS = 10_000;
 
-const handled = metrics.counter('berth_events_consumed', 'Events taken, by what became of them.', ['durable', 'outcome']);
+const handled = metrics.counter('berth_events_consumed', 'Events taken, by what became of them.', [
+  'durable',
+  'outcome',
+]);
 
 /** What a consumer does with one message. */
 export class EventHandling {
@@ -64,7 +67,11 @@ export class EventHandling {
     const options = {
       kind: 'consumer',
       links: [traceOf(message.headers)],
-      attributes: { 'messaging.system': 'nats', 'messaging.consumer.group.name': durable, 'berth.event': event.name },
+      attributes: {
+        'messaging.system': 'nats',
+        'messaging.consumer.group.name': durable,
+        'berth.event': event.name,
+      },
     } as const;
     return requestContext.run({ requestId: requestIdOf(message.headers) }, () =>
       withSpan(`consume ${event.context}.${event.name}`, options, () =>
@@ -75,7 +82,13 @@ export class EventHandling {
 
   async #failed(message: JsMsg, event: ReceivedEvent, error: unknown): Promise<string> {
     const { log, durable, maxDeliveries = MAX_DELIVERIES, backoffMs = BACKOFF_MS } = this.options;
-    const about = { err: error, durable, subject: event.subject, eventId: event.id, delivery: event.delivery };
+    const about = {
+      err: error,
+      durable,
+      subject: event.subject,
+      eventId: event.id,
+      delivery: event.delivery,
+    };
     if (event.delivery >= maxDeliveries) {
       log.error(about, 'An event could not be handled and becomes a dead letter.');
       return this.#bury(message, event, error);

@@ -22,7 +22,8 @@ export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
   const headers = newHeaders();
   headers.set(EVENT_HEADERS.position, event.position.toString());
   headers.set(EVENT_HEADERS.recordedAt, event.createdAt.toISOString());
-  if (/^[\w.:-]{1,128}$/.test(event.metadata.correlationId)) headers.set(HEADERS.requestId, event.metadata.correlationId);
+  if (/^[\w.:-]{1,128}$/.test(event.metadata.correlationId))
+    headers.set(HEADERS.requestId, event.metadata.correlationId);
   const { traceparent } = event.metadata;
   if (traceparent !== undefined) setTrace(headers, { traceparent });
   return headers;

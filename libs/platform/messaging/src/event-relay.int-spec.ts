@@ -28,7 +28,13 @@ describe('the event relay', () => {
   beforeAll(async () => {
     infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
-    database = await openDatabase({ url: infra.databaseUrl, schema: 'relay', migrations: [], applicationName: 'test', log });
+    database = await openDatabase({
+      url: infra.databaseUrl,
+      schema: 'relay',
+      migrations: [],
+      applicationName: 'test',
+      log,
+    });
   });
   beforeEach(async () => {
     round++;
@@ -50,7 +56,15 @@ describe('the event relay', () => {
 
   const start = (): (() => Promise<void>) => {
     const controller = new AbortController();
-    const relay = new EventRelay({ store, link, database, context: 'agents', categories: ['agent'], toContractEvent, log });
+    const relay = new EventRelay({
+      store,
+      link,
+      database,
+      context: 'agents',
+      categories: ['agent'],
+      toContractEvent,
+      log,
+    });
     const entry = { controller, done: relay.run(controller.signal) };
     running.push(entry);
     return async () => {
@@ -144,7 +158,12 @@ describe('the event relay', () => {
     const [event] = await store.read(`agent-r${round}x${expected.length - 3}x0`);
     if (event === undefined) throw new Error('The event is not in the log.');
     const { eventHeaders } = await import('./event-headers.js');
-    const again = { id: `${event.id}-again`, subject: toContractEvent(event)?.subject ?? '', data: '{}', position: event.position };
+    const again = {
+      id: `${event.id}-again`,
+      subject: toContractEvent(event)?.subject ?? '',
+      data: '{}',
+      position: event.position,
+    };
     await zombie.publish({ ...again, headers: eventHeaders(event) });
     await expect(zombie.settle()).rejects.toThrow(/wrong last sequence/);
     expect(failures).toHaveLength(1);

@@ -6,7 +6,9 @@ import { ensureMessagingTables } from './messaging-tables.js';
 import { StreamMoved } from './relay-publisher.js';
 import { RelaySession } from './relay-session.js';
 
-const restarts = metrics.counter('berth_relay_restarts', 'Relay sessions that ended with a failure.', ['context']);
+const restarts = metrics.counter('berth_relay_restarts', 'Relay sessions that ended with a failure.', [
+  'context',
+]);
 
 /**
  * Publishes a context's public events to the JetStream stream `EVT_<CONTEXT>` in the order of the log, each stored

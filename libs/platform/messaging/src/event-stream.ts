@@ -104,7 +104,8 @@ export class EventStream {
     try {
       return await this.manager.consumers.info(this.name, durable);
     } catch (error) {
-      if (isApiError(error, JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound)) return null;
+      if (isApiError(error, JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound))
+        return null;
       throw error;
     }
   }
@@ -114,7 +115,8 @@ export class EventStream {
     try {
       await this.manager.consumers.delete(this.name, durable);
     } catch (error) {
-      if (!isApiError(error, JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound)) throw error;
+      if (!isApiError(error, JetStreamApiCodes.ConsumerNotFound, JetStreamApiCodes.StreamNotFound))
+        throw error;
     }
   }
 

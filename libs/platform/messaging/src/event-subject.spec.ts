@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { commonFilter, deadLetterStreamName, eventStreamName, matchesFilter, parseEventSubject } from './event-subject.js';
+import {
+  commonFilter,
+  deadLetterStreamName,
+  eventStreamName,
+  matchesFilter,
+  parseEventSubject,
+} from './event-subject.js';
 
 describe('event subjects', () => {
   it('are read into their parts', () => {
@@ -12,10 +18,13 @@ describe('event subjects', () => {
     });
   });
 
-  it.each(['evt.agents.started.v1.acc_1', 'evt.agents.started.1.a.b', 'cmd.a.b.v1.c.d', 'evt.a.b.v1.c.*', 'evt.a.b.v1.c.d.e'])(
-    'are not %s',
-    (subject) => expect(parseEventSubject(subject)).toBeUndefined(),
-  );
+  it.each([
+    'evt.agents.started.v1.acc_1',
+    'evt.agents.started.1.a.b',
+    'cmd.a.b.v1.c.d',
+    'evt.a.b.v1.c.*',
+    'evt.a.b.v1.c.d.e',
+  ])('are not %s', (subject) => expect(parseEventSubject(subject)).toBeUndefined());
 
   it('name the streams of their context', () => {
     expect(eventStreamName('end-users')).toBe('EVT_END_USERS');
@@ -33,7 +42,9 @@ describe('event subjects', () => {
     ['a.*', 'a.b.c', false],
     ['a.b', 'a', false],
     ['*', 'a.b', false],
-  ])('filter %s on %s: %s', (filter, subject, matches) => expect(matchesFilter(filter, subject)).toBe(matches));
+  ])('filter %s on %s: %s', (filter, subject, matches) =>
+    expect(matchesFilter(filter, subject)).toBe(matches),
+  );
 
   it.each([
     [['e.a.s.v1.*.*'], 'e.a.s.v1.*.*'],

@@ -14,7 +14,8 @@ const SUBJECT = new RegExp(`^evt\\.(${TOKEN})\\.(${TOKEN})\\.v(\\d+)\\.(${TOKEN}
 /** Reads an event's subject; undefined when it is none. */
 export const parseEventSubject = (subject: string): EventSubject | undefined => {
   const [, context, name, version, accountId, subjectId] = SUBJECT.exec(subject) ?? [];
-  if (context === undefined || name === undefined || accountId === undefined || subjectId === undefined) return undefined;
+  if (context === undefined || name === undefined || accountId === undefined || subjectId === undefined)
+    return undefined;
   return { context, name, version: Number(version), accountId, subjectId };
 };
 
@@ -58,5 +59,7 @@ export const commonFilter = (filters: readonly [string, ...string[]]): string =>
     if (token === '>' || column.includes('>')) return [...common, '>'].join('.');
     common.push(column.every((other) => other === token) ? token : '*');
   }
-  return others.some((other) => other.length > first.length) ? [...common.slice(0, -1), '>'].join('.') : common.join('.');
+  return others.some((other) => other.length > first.length)
+    ? [...common.slice(0, -1), '>'].join('.')
+    : common.join('.');
 };

@@ -26,7 +26,10 @@ export class Inbox {
   }
 
   /** Runs `effect` and notes the event, both or neither; answers false when it was noted before. */
-  async once(event: { id: string; position: bigint }, effect: (tx: SqlRunner) => Promise<void>): Promise<boolean> {
+  async once(
+    event: { id: string; position: bigint },
+    effect: (tx: SqlRunner) => Promise<void>,
+  ): Promise<boolean> {
     if (this.#floor !== null && event.position <= this.#floor) return false;
     return this.database.transaction(async (tx) => {
       if (!(await this.#note(tx, event, 'done'))) return false;
@@ -42,7 +45,10 @@ export class Inbox {
 
   /** Forgets a dead letter, so that it can be handled. */
   async unearth(tx: SqlRunner, eventId: string): Promise<void> {
-    await tx.query(`DELETE FROM event_inbox WHERE durable = $1 AND event_id = $2 AND outcome = 'dead'`, [this.durable, eventId]);
+    await tx.query(`DELETE FROM event_inbox WHERE durable = $1 AND event_id = $2 AND outcome = 'dead'`, [
+      this.durable,
+      eventId,
+    ]);
   }
 
   /** Everything up to `position` is dealt with; a lower floor than before is ignored. */
@@ -67,7 +73,11 @@ export class Inbox {
     );
   }
 
-  async #note(tx: SqlRunner, event: { id: string; position: bigint }, outcome: 'done' | 'dead'): Promise<boolean> {
+  async #note(
+    tx: SqlRunner,
+    event: { id: string; position: bigint },
+    outcome: 'done' | 'dead',
+  ): Promise<boolean> {
     const rows = await tx.query(
       `INSERT INTO event_inbox (durable, event_id, position, outcome) VALUES ($1, $2, $3, $4)
        ON CONFLICT DO NOTHING RETURNING 1`,

@@ -5,7 +5,12 @@ export type { EventConsumerOptions } from './event-consumer-options.js';
 export { EventRelay } from './event-relay.js';
 export type { ContractEvent, EventRelayOptions } from './event-relay-options.js';
 export type { Retention } from './event-stream.js';
-export { deadLetterStreamName, eventStreamName, parseEventSubject, type EventSubject } from './event-subject.js';
+export {
+  deadLetterStreamName,
+  eventStreamName,
+  parseEventSubject,
+  type EventSubject,
+} from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';
 export { NatsLink, type NatsLinkOptions } from './nats-link.js';
 export type { ReceivedEvent } from './received-event.js';

@@ -48,9 +48,16 @@ export class NatsLink {
       try {
         return new NatsLink(await connect(connectionOptions(options)), options.log);
       } catch (error) {
-        if (error instanceof errors.AuthorizationError) throw new Error('The broker refuses the credentials of NATS_URL.');
+        if (error instanceof errors.AuthorizationError)
+          throw new Error('The broker refuses the credentials of NATS_URL.');
         if (Date.now() >= deadline) {
-          throw new DomainError('unavailable', 'service_unavailable', 'The message broker does not answer.', {}, { cause: error });
+          throw new DomainError(
+            'unavailable',
+            'service_unavailable',
+            'The message broker does not answer.',
+            {},
+            { cause: error },
+          );
         }
         options.log.warn({ err: error }, 'The broker does not answer, trying again.');
         await sleep(RECONNECT_WAIT_MS);
@@ -79,17 +86,23 @@ export class NatsLink {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#connected) await Promise.race([this.connection.flush().catch(() => undefined), sleep(CLOSE_WITHIN_MS, undefined, { ref: false })]);
+    if (this.#connected)
+      await Promise.race([
+        this.connection.flush().catch(() => undefined),
+        sleep(CLOSE_WITHIN_MS, undefined, { ref: false }),
+      ]);
     this.#lost();
     await this.connection.close();
   }
 
   async #watch(): Promise<void> {
     for await (const status of this.connection.status()) {
-      if (status.type === 'disconnect' || status.type === 'staleConnection' || status.type === 'close') this.#lost();
+      if (status.type === 'disconnect' || status.type === 'staleConnection' || status.type === 'close')
+        this.#lost();
       else if (status.type === 'reconnect') this.#back();
       else if (status.type === 'error') this.log.warn({ err: status.error }, 'The broker reports an error.');
-      else if (status.type === 'slowConsumer') this.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
+      else if (status.type === 'slowConsumer')
+        this.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
     }
     this.#lost();
     if (!this.#closed) this.log.fatal('The connection to the broker closed for good.');

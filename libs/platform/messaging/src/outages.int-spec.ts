@@ -31,7 +31,10 @@ describe('when something dies', () => {
     nats = await NatsServerFixture.start();
     link = await NatsLink.open({ url: nats.url, name: 'caller', log });
     requester = new Requester(link);
-    cleanUps.push(() => nats.stop(), () => link.close());
+    cleanUps.push(
+      () => nats.stop(),
+      () => link.close(),
+    );
   });
   afterEach(async () => {
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
@@ -46,8 +49,17 @@ describe('when something dies', () => {
 
   const startEcho = async (): Promise<void> => {
     const own = await NatsLink.open({ url: nats.url, name: 'echo', log });
-    const service = await startService({ name: 'echo', module: echoModule('one'), link: own, host: 'h1', log });
-    cleanUps.push(() => own.close(), () => service.stop());
+    const service = await startService({
+      name: 'echo',
+      module: echoModule('one'),
+      link: own,
+      host: 'h1',
+      log,
+    });
+    cleanUps.push(
+      () => own.close(),
+      () => service.stop(),
+    );
   };
 
   it('a request whose handler is killed fails within 4 s', async () => {
@@ -113,7 +125,9 @@ describe('when something dies', () => {
     await nats.resume();
     const listener = await NatsLink.open({ url: nats.url, name: 'listener', log });
     cleanUps.push(() => listener.close());
-    listener.connection.subscribe('qry.echo.>', { callback: (_error, message) => void heard.push(message.string()) });
+    listener.connection.subscribe('qry.echo.>', {
+      callback: (_error, message) => void heard.push(message.string()),
+    });
     await listener.connection.flush();
     await eventually(() => requester.request(echoRequests.echo, { text: 'real' }));
     expect(heard.some((text) => text.includes('ghost'))).toBe(false);
@@ -127,7 +141,9 @@ describe('when something dies', () => {
     expect(early.connected).toBe(true);
     await early.close();
     await nats.kill();
-    await expect(NatsLink.open({ url: nats.url, name: 'late', log, openWithinMs: 300 })).rejects.toMatchObject({
+    await expect(
+      NatsLink.open({ url: nats.url, name: 'late', log, openWithinMs: 300 }),
+    ).rejects.toMatchObject({
       code: 'service_unavailable',
     });
   });
@@ -139,11 +155,15 @@ describe('a broker with credentials', () => {
     const nats = await NatsServerFixture.start('--user', 'berth', '--pass', 's3cr3t/?@:%');
     try {
       const credentials = `berth:${encodeURIComponent('s3cr3t/?@:%')}`;
-      const link = await NatsLink.open({ url: nats.url.replace('//', `//${credentials}@`), name: 'right', log });
+      const link = await NatsLink.open({
+        url: nats.url.replace('//', `//${credentials}@`),
+        name: 'right',
+        log,
+      });
       await link.close();
-      await expect(NatsLink.open({ url: nats.url.replace('//', '//berth:wrong@'), name: 'wrong', log })).rejects.toThrow(
-        'The broker refuses the credentials of NATS_URL.',
-      );
+      await expect(
+        NatsLink.open({ url: nats.url.replace('//', '//berth:wrong@'), name: 'wrong', log }),
+      ).rejects.toThrow('The broker refuses the credentials of NATS_URL.');
       expect(lines.join('')).not.toContain('s3cr3t');
     } finally {
       await nats.stop();

@@ -21,7 +21,10 @@ export class PendingRequests {
   /** Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. */
   add(id: string, deadlineMs: number): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const deadlineTimer = setTimeout(() => this.fail(id, deadlineExceeded()), Math.min(deadlineMs, 2 ** 31 - 1));
+      const deadlineTimer = setTimeout(
+        () => this.fail(id, deadlineExceeded()),
+        Math.min(deadlineMs, 2 ** 31 - 1),
+      );
       this.#pending.set(id, { resolve, reject, deadlineTimer, heardAt: performance.now() });
       this.#sweepWhileNeeded();
     });

@@ -39,7 +39,9 @@ export const readEvent = (message: JsMsg): ReceivedEvent | undefined => {
 const readPayload = (message: JsMsg): ReceivedEvent['payload'] | undefined => {
   try {
     const payload: unknown = message.json();
-    return typeof payload === 'object' && payload !== null ? (payload as ReceivedEvent['payload']) : undefined;
+    return typeof payload === 'object' && payload !== null
+      ? (payload as ReceivedEvent['payload'])
+      : undefined;
   } catch {
     return undefined;
   }

@@ -77,7 +77,8 @@ export class RelayPublisher {
         timeout: ACK_WITHIN_MS,
       });
       await previous;
-      if (ack.duplicate || ack.seq !== after + 1) throw new StreamMoved('The broker knows the event already.');
+      if (ack.duplicate || ack.seq !== after + 1)
+        throw new StreamMoved('The broker knows the event already.');
       if (this.#failure === undefined) this.#acknowledged = publication.position;
     } catch (error) {
       if (this.#failure !== undefined) return;

@@ -10,7 +10,11 @@ import { RelayPublisher, StreamMoved } from './relay-publisher.js';
 const WATCH_EVERY_MS = 2_000;
 const TRIM_EVERY_MS = 10 * 60_000;
 
-const lost = metrics.counter('berth_relay_lost_tails', 'Streams that had lost messages and were filled again.', ['context']);
+const lost = metrics.counter(
+  'berth_relay_lost_tails',
+  'Streams that had lost messages and were filled again.',
+  ['context'],
+);
 const published = metrics.counter('berth_relay_published', 'Events published.', ['context']);
 
 /** One stretch of relaying, from reading where the stream ends to the first thing that is not as expected. */
@@ -53,7 +57,8 @@ export class RelaySession {
     const { context, log } = this.options;
     const removed = await this.stream.removeConsumersBeyond(end.sequence);
     const before = await this.#checkpoint.read();
-    const tailIsLost = before.published !== null && (end.position === null || end.position < before.published);
+    const tailIsLost =
+      before.published !== null && (end.position === null || end.position < before.published);
     if (tailIsLost || removed.length > 0) {
       lost.inc({ context });
       log.error(
@@ -101,8 +106,10 @@ export class RelaySession {
       const expected = publisher.sequence;
       const info = await this.stream.find();
       const emptied = info?.state.messages === 0 && publisher.acknowledged !== null;
-      const moved = info?.state.last_seq !== expected && publisher.inFlight === 0 && publisher.sequence === expected;
-      if (info === null || emptied || moved) throw new StreamMoved('The stream is not where the relay left it.');
+      const moved =
+        info?.state.last_seq !== expected && publisher.inFlight === 0 && publisher.sequence === expected;
+      if (info === null || emptied || moved)
+        throw new StreamMoved('The stream is not where the relay left it.');
     }
     await this.#save(publisher);
     if (Date.now() - this.#trimmedAt < TRIM_EVERY_MS) return;

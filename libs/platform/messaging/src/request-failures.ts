@@ -4,7 +4,11 @@ const neverSent = new WeakSet<Error>();
 
 /** Nobody answers. Safe to try again only when the request acts once, or `neverReached` says so. */
 export const serviceUnavailable = (): DomainError =>
-  new DomainError('unavailable', 'service_unavailable', 'A part of the service is not available right now. Try again shortly.');
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    'A part of the service is not available right now. Try again shortly.',
+  );
 
 /** As `serviceUnavailable`, where it is certain that no handler got the request. */
 export const serviceUnreached = (): DomainError => unreached(serviceUnavailable());
@@ -13,7 +17,11 @@ export const deadlineExceeded = (): DomainError =>
   new DomainError('timeout', 'deadline_exceeded', 'The service did not answer in time.');
 
 export const payloadTooLarge = (maxBytes: number): DomainError =>
-  unreached(new DomainError('too_large', 'payload_too_large', `The request is larger than ${maxBytes} bytes.`, { maxBytes }));
+  unreached(
+    new DomainError('too_large', 'payload_too_large', `The request is larger than ${maxBytes} bytes.`, {
+      maxBytes,
+    }),
+  );
 
 const unreached = (error: DomainError): DomainError => {
   neverSent.add(error);

@@ -4,7 +4,14 @@ import { createInbox, type Msg, type Subscription } from '@nats-io/transport-nod
 import type { NatsLink } from './nats-link.js';
 import { PendingRequests } from './pending-requests.js';
 import { payloadTooLarge, serviceUnavailable, serviceUnreached } from './request-failures.js';
-import { fillHost, fromEnvelope, HEADERS, requestHeaders, type ReplyPacket, type RequestPacket } from './request-wire.js';
+import {
+  fillHost,
+  fromEnvelope,
+  HEADERS,
+  requestHeaders,
+  type ReplyPacket,
+  type RequestPacket,
+} from './request-wire.js';
 
 export interface RequestOptions {
   /** Fills `{host}` in the subject. */
@@ -103,7 +110,10 @@ export class Requester {
     try {
       return await withSpan(
         `request ${template}`,
-        { kind: 'client', attributes: { 'messaging.system': 'nats', 'messaging.destination.template': template } },
+        {
+          kind: 'client',
+          attributes: { 'messaging.system': 'nats', 'messaging.destination.template': template },
+        },
         work,
       );
     } catch (error) {

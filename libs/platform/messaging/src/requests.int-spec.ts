@@ -7,7 +7,7 @@ import { firstValueFrom } from 'rxjs';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
-import { HandleRequest, NatsLink, neverReached, Requester, startService, type RunningService } from './index.js';
+import { HandleRequest, NatsLink, neverReached, Requester, startService } from './index.js';
 
 describe('requests between services', () => {
   let nats: NatsServerFixture;
@@ -16,7 +16,7 @@ describe('requests between services', () => {
   const { log, lines } = keepingLogger();
   const running: { stop(): Promise<void> }[] = [];
 
-  const serve = async (by: string, host?: string): Promise<RunningService> => {
+  const serve = async (by: string, host?: string): Promise<() => Promise<void>> => {
     const serviceLink = await NatsLink.open({ url: nats.url, name: by, log });
     const service = await startService({
       name: 'echo',
@@ -25,8 +25,9 @@ describe('requests between services', () => {
       log,
       ...(host === undefined ? {} : { host }),
     });
-    running.push({ stop: async () => service.stop().finally(() => serviceLink.close()) });
-    return service;
+    const stop = async (): Promise<void> => service.stop().finally(() => serviceLink.close());
+    running.push({ stop });
+    return stop;
   };
 
   beforeAll(async () => {
@@ -42,11 +43,17 @@ describe('requests between services', () => {
     await nats.stop();
   });
 
-  const failure = async (work: Promise<unknown>): Promise<unknown> => work.then(() => undefined, (error: unknown) => error);
+  const failure = async (work: Promise<unknown>): Promise<unknown> =>
+    work.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
 
   it('bring the answer, and the request id to the handler', async () => {
     await serve('one', 'h1');
-    const answer = await requestContext.run({ requestId: 'req-77' }, () => requester.request(echoRequests.echo, { text: 'ü' }));
+    const answer = await requestContext.run({ requestId: 'req-77' }, () =>
+      requester.request(echoRequests.echo, { text: 'ü' }),
+    );
     expect(answer).toEqual({ text: 'ü', by: 'one', requestId: 'req-77' });
   });
 
@@ -75,7 +82,11 @@ describe('requests between services', () => {
     const error = await requestContext.run({ requestId: 'req-broken' }, () =>
       failure(requester.request(echoRequests.breakDown, null)),
     );
-    expect(error).toMatchObject({ kind: 'internal', code: 'internal_error', message: 'Something went wrong on our side.' });
+    expect(error).toMatchObject({
+      kind: 'internal',
+      code: 'internal_error',
+      message: 'Something went wrong on our side.',
+    });
     expect(JSON.stringify(error)).not.toContain('hunter2');
     expect(lines.find((line) => line.includes('A handler failed.'))).toContain('"requestId":"req-broken"');
   });
@@ -114,10 +125,14 @@ describe('requests between services', () => {
     await serve('two', 'h2');
     await expect(requester.request(echoRequests.onHost, null, { host: 'h2' })).resolves.toBe('two');
     await expect(requester.request(echoRequests.onHost, null, { host: 'h1' })).resolves.toBe('one');
-    await expect(failure(requester.request(echoRequests.onHost, null, { host: 'h3' }))).resolves.toMatchObject({
+    await expect(
+      failure(requester.request(echoRequests.onHost, null, { host: 'h3' })),
+    ).resolves.toMatchObject({
       kind: 'unavailable',
     });
-    await expect(failure(requester.request(echoRequests.onHost, null, { host: 'h.>' }))).resolves.toBeInstanceOf(Error);
+    await expect(
+      failure(requester.request(echoRequests.onHost, null, { host: 'h.>' })),
+    ).resolves.toBeInstanceOf(Error);
     await expect(failure(requester.request(echoRequests.onHost, null))).resolves.toBeInstanceOf(Error);
   });
 
@@ -137,12 +152,16 @@ describe('requests between services', () => {
     const error = await failure(requester.request(echoRequests.echo, { text: 'x'.repeat(1_048_576) }));
     expect(error).toMatchObject({ kind: 'too_large', code: 'payload_too_large' });
     expect(neverReached(error)).toBe(true);
-    await expect(requester.request(echoRequests.echo, { text: 'y'.repeat(1_000_000) })).resolves.toMatchObject({ by: 'one' });
+    await expect(
+      requester.request(echoRequests.echo, { text: 'y'.repeat(1_000_000) }),
+    ).resolves.toMatchObject({ by: 'one' });
   });
 
   it('with an answer larger than the broker takes end as an internal error, and the link survives', async () => {
     await serve('one', 'h1');
-    await expect(failure(requester.request(echoRequests.grow, { bytes: 2_000_000 }))).resolves.toMatchObject({ kind: 'internal' });
+    await expect(failure(requester.request(echoRequests.grow, { bytes: 2_000_000 }))).resolves.toMatchObject({
+      kind: 'internal',
+    });
     await expect(requester.request(echoRequests.grow, { bytes: 10 })).resolves.toBe('xxxxxxxxxx');
   });
 
@@ -151,7 +170,10 @@ describe('requests between services', () => {
     async (bytes) => {
       await serve('one', 'h1');
       const reply = await link.connection.request('qry.echo.echo.v1', bytes, { timeout: 2_000 });
-      expect(reply.json()).toMatchObject({ err: { kind: 'invalid', code: 'invalid_request' }, isDisposed: true });
+      expect(reply.json()).toMatchObject({
+        err: { kind: 'invalid', code: 'invalid_request' },
+        isDisposed: true,
+      });
     },
   );
 
@@ -162,13 +184,15 @@ describe('requests between services', () => {
   });
 
   it('lose none to a service that stops: running handlers finish, later requests go elsewhere', async () => {
-    const first = await serve('one', 'h1');
+    const stop = await serve('one', 'h1');
     const started = Array.from({ length: 10 }, () => requester.request(echoRequests.wait, { ms: 500 }));
     await link.connection.flush();
-    const stopped = first.stop();
+    const stopped = stop();
     await expect(Promise.all(started)).resolves.toHaveLength(10);
     await stopped;
-    await expect(failure(requester.request(echoRequests.echo, { text: '' }))).resolves.toMatchObject({ kind: 'unavailable' });
+    await expect(failure(requester.request(echoRequests.echo, { text: '' }))).resolves.toMatchObject({
+      kind: 'unavailable',
+    });
   });
 
   it('can come from a plain Nest client, heartbeats spared', async () => {
@@ -195,6 +219,8 @@ describe('requests between services', () => {
     }
     @Module({ controllers: [Twice] })
     class TwiceModule {}
-    await expect(startService({ name: 'twice', module: TwiceModule, link, log })).rejects.toThrow(/two handlers/);
+    await expect(startService({ name: 'twice', module: TwiceModule, link, log })).rejects.toThrow(
+      /two handlers/,
+    );
   });
 });

@@ -15,7 +15,12 @@ describe('the logger', () => {
       log.info({ agentId: 'agt_1' }, 'Started.');
     });
     log.info('Outside.');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ service: 'agents', requestId: 'req-1', agentId: 'agt_1', msg: 'Started.' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      service: 'agents',
+      requestId: 'req-1',
+      agentId: 'agt_1',
+      msg: 'Started.',
+    });
     expect(JSON.parse(lines[1] ?? '')).not.toHaveProperty('requestId');
   });
 
@@ -31,8 +36,16 @@ describe('the logger', () => {
     ['an API key in the message', {}, `key mk_${canary} refused`],
     ['an end user token in an error', { err: new Error(`bad eu_${canary}`) }, ''],
     ['a password in a URL', { url: `postgres://berth:${canary}@host/db` }, ''],
-    ['what a driver hangs on its errors', { err: Object.assign(new Error('x'), { parameters: [canary], query: canary }) }, ''],
-    ['the cause of an error', { err: new Error('x', { cause: Object.assign(new Error('y'), { detail: canary }) }) }, ''],
+    [
+      'what a driver hangs on its errors',
+      { err: Object.assign(new Error('x'), { parameters: [canary], query: canary }) },
+      '',
+    ],
+    [
+      'the cause of an error',
+      { err: new Error('x', { cause: Object.assign(new Error('y'), { detail: canary }) }) },
+      '',
+    ],
     ['the token of an instance', { token: { secret: canary } }, ''],
     ['cookies', { 'set-cookie': `a=${canary}` }, ''],
   ])('hides %s', (_what, fields, message) => {
@@ -51,7 +64,10 @@ describe('the logger', () => {
 
   it('keeps what is no secret', () => {
     const { log, lines } = keeping();
-    log.info({ env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) }, 'tokens: 3');
+    log.info(
+      { env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) },
+      'tokens: 3',
+    );
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       env: { key: 'REGION', value: 'eu', isSecret: false },
       externalId: 'eus_01',
@@ -72,14 +88,18 @@ describe('the logger', () => {
   it('keeps the type, message, code and stack of an error', () => {
     const { log, lines } = keeping();
     log.error({ err: Object.assign(new TypeError('broken'), { code: 'E_X' }) }, 'x');
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ err: { type: 'TypeError', message: 'broken', code: 'E_X' } });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+      err: { type: 'TypeError', message: 'broken', code: 'E_X' },
+    });
     expect(lines[0]).toContain('logger.spec');
   });
 
   it('is readable on a terminal, one line each', () => {
     const { log, lines } = keeping({ pretty: true });
     log.warn({ agentId: 'agt_1', n: 2 }, `Slow ?token=${canary}`);
-    expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}WARN {3}agents {2}Slow \?token=\[redacted\] {2}agentId=agt_1 {2}n=2\n$/);
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} {2}WARN {3}agents {2}Slow \?token=\[redacted\] {2}agentId=agt_1 {2}n=2\n$/,
+    );
   });
 
   it('says nothing below its level', () => {

@@ -1,5 +1,10 @@
 import { trace } from '@opentelemetry/api';
-import { destination as openDestination, pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
+import {
+  destination as openDestination,
+  pino,
+  type DestinationStream,
+  type Logger as PinoLogger,
+} from 'pino';
 import { prettyLine } from './pretty-line.js';
 import { redact, redactLine } from './redaction.js';
 import { requestContext } from './request-context.js';
@@ -24,7 +29,8 @@ export interface LoggerOptions {
  */
 export const createLogger = (options: LoggerOptions): Logger => {
   const target = options.destination ?? openDestination({ fd: 1, sync: true });
-  const stream = options.pretty === true ? { write: (line: string) => target.write(prettyLine(line)) } : target;
+  const stream =
+    options.pretty === true ? { write: (line: string) => target.write(prettyLine(line)) } : target;
   return pino(
     {
       level: options.level ?? 'info',

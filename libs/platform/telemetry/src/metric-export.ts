@@ -27,7 +27,10 @@ export const startMetricExport = async (options: {
   if (prometheus !== undefined) readers.push(prometheus);
   if (options.otlpEndpoint !== undefined) readers.push(otlpReader(options.otlpEndpoint));
   const server = prometheus === undefined ? undefined : await listen(prometheus, options.metricsPort ?? 0);
-  const provider = new MeterProvider({ resource: resourceFromAttributes({ 'service.name': options.service }), readers });
+  const provider = new MeterProvider({
+    resource: resourceFromAttributes({ 'service.name': options.service }),
+    readers,
+  });
   const meter = provider.getMeter('berth');
   const stopProcessMetrics = addProcessMetrics(meter);
   const address = server?.address();
@@ -45,7 +48,10 @@ export const startMetricExport = async (options: {
 
 const otlpReader = (endpoint: string): IMetricReader =>
   new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/metrics`, timeoutMillis: 3_000 }),
+    exporter: new OTLPMetricExporter({
+      url: `${endpoint.replace(/\/+$/, '')}/v1/metrics`,
+      timeoutMillis: 3_000,
+    }),
     exportIntervalMillis: 15_000,
     exportTimeoutMillis: 5_000,
   });

@@ -85,7 +85,9 @@ export const metrics = {
         const instrument = meter.createHistogram(name, {
           description: help,
           ...(options.unit === undefined ? {} : { unit: options.unit }),
-          ...(options.buckets === undefined ? {} : { advice: { explicitBucketBoundaries: [...options.buckets] } }),
+          ...(options.buckets === undefined
+            ? {}
+            : { advice: { explicitBucketBoundaries: [...options.buckets] } }),
         });
         record = (value, labels) => instrument.record(value, labels);
       });
@@ -105,7 +107,12 @@ export const metrics = {
     }),
 };
 
-const observedGauge = (name: string, help: string, labelNames: readonly string[], collect: Collect): Gauge => {
+const observedGauge = (
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  collect: Collect,
+): Gauge => {
   register(name, (meter) =>
     meter.createObservableGauge(name, { description: help }).addCallback(async (result: ObservableResult) => {
       const seen = await collect();

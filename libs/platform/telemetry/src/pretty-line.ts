@@ -1,4 +1,11 @@
-const LEVELS: Readonly<Record<number, string>> = { 10: 'TRACE', 20: 'DEBUG', 30: 'INFO ', 40: 'WARN ', 50: 'ERROR', 60: 'FATAL' };
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'TRACE',
+  20: 'DEBUG',
+  30: 'INFO ',
+  40: 'WARN ',
+  50: 'ERROR',
+  60: 'FATAL',
+};
 const HIDDEN = new Set(['level', 'time', 'pid', 'service', 'msg', 'err', 'traceId']);
 
 /** One JSON log line as a line for people: `07:12:03.120 INFO  agents  message  name=value`, an error's stack below it. */

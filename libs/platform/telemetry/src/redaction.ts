@@ -72,7 +72,9 @@ const isSecretName = (name: string): boolean => SECRET_NAMES.has(name.toLowerCas
 const redactError = (error: Error, depth: number): Record<string, unknown> => ({
   type: error.name,
   message: error.message,
-  ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number') ? { code: error.code } : {}),
+  ...('code' in error && (typeof error.code === 'string' || typeof error.code === 'number')
+    ? { code: error.code }
+    : {}),
   ...(error.stack === undefined ? {} : { stack: error.stack }),
   ...(error.cause === undefined || depth >= MAX_DEPTH ? {} : { cause: redact(error.cause, depth + 1) }),
 });

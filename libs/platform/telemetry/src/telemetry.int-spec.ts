@@ -39,7 +39,9 @@ describe('metrics', () => {
 
   it('stop the boot when their port is taken', async () => {
     telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
-    await expect(startTelemetry({ service: 'test', metricsPort: telemetry.metricsPort })).rejects.toThrow(/EADDRINUSE/);
+    await expect(startTelemetry({ service: 'test', metricsPort: telemetry.metricsPort })).rejects.toThrow(
+      /EADDRINUSE/,
+    );
   });
 });
 
@@ -52,10 +54,14 @@ describe('traces', () => {
       expect(carrier.traceparent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
       const lines: string[] = [];
       const log = createLogger({ service: 't', destination: { write: (line) => void lines.push(line) } });
-      const inner = await withSpan('inner span', { kind: 'server', parent: carrier, links: [carrier, {}] }, () => {
-        log.info('inside');
-        return Promise.resolve(injectTrace());
-      });
+      const inner = await withSpan(
+        'inner span',
+        { kind: 'server', parent: carrier, links: [carrier, {}] },
+        () => {
+          log.info('inside');
+          return Promise.resolve(injectTrace());
+        },
+      );
       const traceId = carrier.traceparent?.split('-')[1] ?? 'none';
       expect(inner.traceparent).toContain(traceId);
       expect(lines[0]).toContain(`"traceId":"${traceId}"`);

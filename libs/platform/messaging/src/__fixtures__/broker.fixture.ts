@@ -1,4 +1,9 @@
-import { JetStreamApiError, jetstreamManager, type JetStreamManager, type StreamConfig } from '@nats-io/jetstream';
+import {
+  JetStreamApiError,
+  jetstreamManager,
+  type JetStreamManager,
+  type StreamConfig,
+} from '@nats-io/jetstream';
 import type { NatsLink } from '../nats-link.js';
 
 /** Looks into, and damages, what the broker stores. */
@@ -39,7 +44,13 @@ export class Broker {
     for (let seq = 1; seq <= count; seq++) kept.push(await this.manager.streams.getMessage(stream, { seq }));
     await this.manager.streams.delete(stream);
     const { name, subjects, storage, max_msgs, duplicate_window } = config;
-    const again: Partial<StreamConfig> & { name: string } = { name, subjects, storage, max_msgs, duplicate_window };
+    const again: Partial<StreamConfig> & { name: string } = {
+      name,
+      subjects,
+      storage,
+      max_msgs,
+      duplicate_window,
+    };
     await this.manager.streams.add(again);
     for (const message of kept) {
       if (message === null) throw new Error('The stream had fewer messages.');

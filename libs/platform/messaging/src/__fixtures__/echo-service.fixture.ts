@@ -5,7 +5,10 @@ import { Controller, Module, type DynamicModule } from '@nestjs/common';
 import { HandleRequest } from '../handle-request.decorator.js';
 
 export const echoRequests = {
-  echo: defineRequest<{ text: string }, { text: string; by: string; requestId: string | undefined }>('qry.echo.echo.v1', 5_000),
+  echo: defineRequest<{ text: string }, { text: string; by: string; requestId: string | undefined }>(
+    'qry.echo.echo.v1',
+    5_000,
+  ),
   wait: defineRequest<{ ms: number }, string>('cmd.echo.wait.v1', 20_000),
   refuse: defineRequest<null, never>('cmd.echo.refuse.v1'),
   breakDown: defineRequest<null, never>('cmd.echo.break-down.v1'),
@@ -31,7 +34,10 @@ export const echoModule = (by: string): DynamicModule => {
 
     @HandleRequest(echoRequests.refuse)
     refuse(): Promise<never> {
-      throw new DomainError('conflict', 'agent_deploying', 'Wait for it.', { agentId: 'agt_1', nested: [1, null] });
+      throw new DomainError('conflict', 'agent_deploying', 'Wait for it.', {
+        agentId: 'agt_1',
+        nested: [1, null],
+      });
     }
 
     @HandleRequest(echoRequests.breakDown)

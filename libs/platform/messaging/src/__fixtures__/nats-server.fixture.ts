@@ -17,7 +17,11 @@ export class NatsServerFixture {
   ) {}
 
   static async start(...extra: string[]): Promise<NatsServerFixture> {
-    const server = new NatsServerFixture(await freePort(), await mkdtemp(join(tmpdir(), 'berth-nats-')), extra);
+    const server = new NatsServerFixture(
+      await freePort(),
+      await mkdtemp(join(tmpdir(), 'berth-nats-')),
+      extra,
+    );
     await server.resume();
     return server;
   }

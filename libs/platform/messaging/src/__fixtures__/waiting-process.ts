@@ -14,7 +14,9 @@ export class WaitingProcess {
 
   static start(url: string): WaitingProcess {
     const program = join(import.meta.dirname, '../../dist/__fixtures__/waiting-process.fixture.js');
-    return new WaitingProcess(spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'] }));
+    return new WaitingProcess(
+      spawn(process.execPath, [program, url], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
   }
 
   said(line: string): boolean {

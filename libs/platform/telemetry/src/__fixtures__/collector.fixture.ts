@@ -16,7 +16,10 @@ export class Collector {
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const path = request.url ?? '';
-        collector.bodies.set(path, [...(collector.bodies.get(path) ?? []), Buffer.concat(chunks).toString('latin1')]);
+        collector.bodies.set(path, [
+          ...(collector.bodies.get(path) ?? []),
+          Buffer.concat(chunks).toString('latin1'),
+        ]);
         response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
       });
     });
