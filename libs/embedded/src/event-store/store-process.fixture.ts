@@ -29,7 +29,8 @@ export interface StoreProcess {
 
 /** Starts the program and waits until it listens. Rejects with what it printed when it ends instead. */
 export async function startStoreProcess(file: string, ...args: string[]): Promise<StoreProcess> {
-  const child = spawn(process.execPath, [PROGRAM, '--file', file, ...args], {
+  // A test that fails half way leaves no process behind: it ends with the test runner.
+  const child = spawn(process.execPath, [PROGRAM, '--file', file, '--exit-with-parent', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exited = once(child, 'exit') as Promise<[number | null]>;
