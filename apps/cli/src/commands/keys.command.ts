@@ -101,7 +101,7 @@ const tableOf = (keys: readonly KeyView[]): string =>
 const gatherScopes = (value: string, earlier: readonly Scope[]): readonly Scope[] => {
   const scope = SCOPES.find((known) => known === value);
   if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
-  return [...earlier, scope];
+  return [...new Set([...earlier, scope])];
 };
 
 const parseTime = (value: string): string => {

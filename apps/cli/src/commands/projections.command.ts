@@ -9,6 +9,8 @@ import type { Terminal } from '../terminal.js';
 
 const PATH = '/api/v1/operations/projections';
 const POLL_MS = 250;
+/** So many answers without the projection in them mean that its service is gone. */
+const MOST_SILENT = 20;
 /** Without a terminal, progress is lines; so many answers lie between two. */
 const ANSWERS_PER_LINE = 20;
 
@@ -42,27 +44,25 @@ const rebuild = async (api: ApiClient, terminal: Terminal, name: string): Promis
     method: 'POST',
     path: `${PATH}/${encodeURIComponent(name)}/rebuild`,
   });
-  const version = view.version;
-  while (view.rebuilding !== null) {
+  for (let silent = 0; view.rebuilding !== null;) {
     progress.show(formatProgress(view.rebuilding));
     await delay(POLL_MS);
-    view = await find(api, name);
+    const found = (await list(api)).find((item) => item.name === name);
+    // A busy service may miss being listed once in a while.
+    silent = found === undefined ? silent + 1 : 0;
+    if (silent === MOST_SILENT) {
+      throw new CliError(EXIT.unavailable, `The service of ${name} does not answer any more.`);
+    }
+    view = found ?? view;
   }
   progress.end();
   if (view.lastRebuild?.outcome === 'failed') {
     throw new CliError(
       EXIT.refused,
-      `The rebuild of ${name} failed; version ${version} serves on. The service's log says why.`,
+      `The rebuild of ${name} failed; the tables of before serve on. The service's log says why.`,
     );
   }
   terminal.err.write(`${name} is rebuilt: version ${view.version}, ${view.lag} events behind the log.\n`);
-};
-
-const find = async (api: ApiClient, name: string): Promise<ProjectionView> => {
-  const view = (await list(api)).find((item) => item.name === name);
-  if (view === undefined)
-    throw new CliError(EXIT.unavailable, `The service of ${name} does not answer any more.`);
-  return view;
 };
 
 const tableOf = (items: readonly ProjectionView[]): string =>
