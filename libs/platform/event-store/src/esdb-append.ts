@@ -7,6 +7,7 @@ import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-
 
 const BUDGET_MS = 4_000;
 const ATTEMPT_MS = 2_500;
+const LEAST_ATTEMPT_MS = 100;
 /** How much longer than its deadline a call may stay silent before we stop listening. */
 const GRACE_MS = 200;
 
@@ -36,7 +37,7 @@ export const appendToStream = async (
       if (error instanceof WrongExpectedVersionError) throw toConflict(stream, expected, error);
       if (error instanceof RevisionConflict) throw error;
       if (error instanceof StreamDeletedError) throw streamDeleted(error);
-      if (!isTransient(error) || Date.now() + wait >= giveUpAt) throw mapLogError(error);
+      if (!isTransient(error) || Date.now() + wait + LEAST_ATTEMPT_MS > giveUpAt) throw mapLogError(error);
       await pause(wait);
     }
   }

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '@berth/testing';
+import { eventually, TcpProxy } from '@berth/testing';
 import { connectEventStore, RevisionConflict, type NewEvent } from './index.js';
 import {
   newEvent,
@@ -127,6 +127,31 @@ describe('a connection that fails', () => {
     fixture.proxy.cut();
     expect(await append).toMatchObject({ revision: 0n });
     expect(await idsOf(stream)).toEqual([event.id]);
+  });
+});
+
+describe('an append on one connection', () => {
+  it('is no business of another: it neither fails with it nor ends the process by a late answer', async () => {
+    const elsewhere = await TcpProxy.start(fixture.infra.part('eventStore').port);
+    const store = connectEventStore({ url: `esdb://127.0.0.1:${elsewhere.port}?tls=false`, log: quietLog });
+    const [one, two] = [newStream('agent'), newStream('agent')];
+    await Promise.all([fixture.proxied.ping(), store.ping()]);
+    await store.append(newStream('agent'), [newEvent()], 'no_stream');
+    elsewhere.holdAnswers();
+    const answered = { late: false };
+    const late = store.append(two, [newEvent()], 'no_stream').finally(() => (answered.late = true));
+    await eventually(async () => (await idsOf(two)).length === 1);
+    fixture.proxy.swallowAnswers();
+    const broken = fixture.proxied.append(one, [newEvent()], 'no_stream');
+    await eventually(async () => (await idsOf(one)).length === 1);
+    fixture.proxy.cut();
+    await broken;
+    expect(answered.late).toBe(false);
+    elsewhere.thaw();
+    expect(await late).toMatchObject({ revision: 0n });
+    expect([await idsOf(one), await idsOf(two)].map(({ length }) => length)).toEqual([1, 1]);
+    await store.close();
+    await elsewhere.stop();
   });
 });
 

@@ -53,13 +53,12 @@ let streams = 0;
 /** Writes whole streams; each event's number is its revision. */
 const writeStreams = async (count: number): Promise<bigint> => {
   const appended = await Promise.all(
-    Array.from({ length: count }, () =>
-      fixture.direct.append(
-        `${category}-${++streams}`,
-        Array.from({ length: EVENTS_OF_A_STREAM }, (_, n) => newEvent({ n })),
-        'no_stream',
-      ),
-    ),
+    Array.from({ length: count }, () => {
+      const stream = `${category}-${++streams}`;
+      const events = Array.from({ length: EVENTS_OF_A_STREAM }, (_, n) => newEvent({ n }));
+      // The same again is recognised, so a machine under load only makes it slower.
+      return eventually(() => fixture.direct.append(stream, events, 'no_stream'), { timeoutMs: 20_000 });
+    }),
   );
   return appended.reduce((last, { position }) => (position > last ? position : last), 0n);
 };

@@ -206,7 +206,9 @@ describe('every event is applied exactly once', () => {
       `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted`,
     );
     await eventually(async () => {
-      const rows = await database.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`);
+      const rows = await database.query(
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH moved%'`,
+      );
       return rows.length > 0;
     });
     release();
@@ -224,6 +226,7 @@ describe('every event is applied exactly once', () => {
       leaving.abort();
     }
     const [last] = runners;
+    expect(last).toBeDefined();
     if (last !== undefined) await expectAllSeen(last, position);
     stops[0]?.abort();
   });

@@ -12,6 +12,9 @@ import { ProjectionWriter } from './projection-writer.js';
 /** How often an older version looks whether it is wanted again. */
 const STAND_ASIDE_MS = 5_000;
 
+/** How often it is looked for tables that are being made. */
+const LOOK_AGAIN_MS = 50;
+
 /**
  * Keeps one projection's tables as the log says. Any number of processes may run it: one leads (an advisory lock), and
  * what it writes is fenced by the checkpoint. A higher version than the serving one is built beside it first.
@@ -37,6 +40,19 @@ export class ProjectionRunner {
         log,
       });
       await pause(STAND_ASIDE_MS, signal);
+    }
+  }
+
+  /**
+   * Resolves as soon as some process has made the tables: on the very first start nothing can be read before. Throws
+   * `DomainError('unavailable', …)` after `timeoutMs`.
+   */
+  async untilServing(timeoutMs = 30_000): Promise<void> {
+    const giveUpAt = Date.now() + timeoutMs;
+    await this.#parts.table.ensure();
+    while ((await this.#parts.table.serving()) === undefined) {
+      if (Date.now() > giveUpAt) throw notServing(this.#parts.projection.name);
+      await pause(LOOK_AGAIN_MS);
     }
   }
 
@@ -192,3 +208,6 @@ const newerServes = (name: string): DomainError =>
     'newer_version_serves',
     `A newer version of ${name} serves. Use the newer release.`,
   );
+
+const notServing = (name: string): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', `The tables of ${name} are not there yet; try again.`);

@@ -136,6 +136,11 @@ export class ProjectionTable {
   }
 
   async #create(): Promise<void> {
+    // Even CREATE INDEX IF NOT EXISTS waits for whoever is writing a checkpoint, and others behind it.
+    const [row] = await this.database.query<{ there: boolean }>(
+      `SELECT to_regclass('projections_one_serves') IS NOT NULL AS there`,
+    );
+    if (row?.there === true) return;
     await this.database.transaction(async (tx) => {
       // CREATE … IF NOT EXISTS fails when two do it at the same time.
       await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [

@@ -53,6 +53,11 @@ export class TcpProxy {
     }
   }
 
+  /** Requests still arrive, answers wait until `thaw`. */
+  holdAnswers(): void {
+    for (const { far } of this.#links) far.pause();
+  }
+
   /** What was held back goes on. */
   thaw(): void {
     this.#frozen = false;
