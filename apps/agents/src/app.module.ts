@@ -4,7 +4,6 @@ import { Database, SecretBox } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import { hkdfSync } from 'node:crypto';
-import { agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { ownersAdmission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
@@ -34,6 +33,7 @@ export interface AgentsParts {
   readonly store: EventStore;
   readonly database: Database;
   readonly templates: TemplateCatalogue;
+  readonly agentList: ProjectionRunner;
   readonly log: Logger;
 }
 
@@ -48,13 +48,13 @@ export class AppModule {
   }
 }
 
-const foundation = ({ config, link, store, database, templates, log }: AgentsParts): Provider[] => [
+const foundation = ({ config, link, store, database, templates, agentList, log }: AgentsParts): Provider[] => [
   { provide: EVENT_STORE, useValue: store },
   { provide: LOGGER, useValue: log },
   { provide: Database, useValue: database },
   { provide: TemplateCatalogue, useValue: templates },
   { provide: Requester, useValue: new Requester(link) },
-  { provide: ProjectionRunner, useValue: new ProjectionRunner({ store, database, projection: agentListProjection, log }) },
+  { provide: ProjectionRunner, useValue: agentList },
   { provide: AgentListQuery, useValue: new AgentListQuery(database) },
   { provide: EnvVault, useValue: new EnvVault(database, new SecretBox(config.keyring)) },
   {

@@ -4,6 +4,7 @@ import { AdvisoryLock, openDatabase } from '@berth/persistence';
 import { BackgroundWork, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
+import { agentListProjection } from './agent-list/agent-list.projection.js';
 import { agentCodec } from './agent/agent.events.js';
 import type { AgentsConfig } from './config.js';
 import { createAgentsTables } from './migrations/2026-11-21-agents.js';
@@ -25,13 +26,14 @@ export const startAgents = async (config: AgentsConfig, log: Logger): Promise<St
   });
   const store = connectEventStore({ url: config.eventStoreUrl, log });
   const link = await NatsLink.open({ url: config.natsUrl, name: 'agents', log });
-  const service = await startService({ name: 'agents', module: AppModule.forRoot({ config, link, store, database, templates, log }), link, log });
-
   const work = new BackgroundWork(log);
-  const agentList = service.app.get(ProjectionRunner);
+  const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
+  work.start('agent-list', (signal) => agentList.run(signal));
+  await agentList.untilServing();
+  const module = AppModule.forRoot({ config, link, store, database, templates, agentList, log });
+  const service = await startService({ name: 'agents', module, link, log });
   const timers = service.app.get(AgentTimers);
   const relay = new EventRelay({ store, link, database, context: 'agents', categories: [agentCodec.category], toContractEvent, log });
-  work.start('agent-list', (signal) => agentList.run(signal));
   work.start('relay', (signal) => relay.run(signal));
   work.start('timers', (signal) => AdvisoryLock.run(database, 'agents/timers', (held) => timers.run(held), { signal, log }));
 

@@ -4,7 +4,6 @@ import { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
 import type { DeliveryConfig } from './config.js';
-import { conversationListProjection } from './conversation-list/conversation-list.projection.js';
 import { ConversationListQuery } from './conversation-list/conversation-list.query.js';
 import { ChatCommandHandler } from './delivery/chat.command-handler.js';
 import { deliveryDecider, type DeliveryCommand } from './delivery/delivery.decider.js';
@@ -22,6 +21,7 @@ export interface DeliveryParts {
   readonly link: NatsLink;
   readonly store: EventStore;
   readonly database: Database;
+  readonly conversationList: ProjectionRunner;
   readonly log: Logger;
 }
 
@@ -29,7 +29,7 @@ type Deliveries = CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
 
 @Module({})
 export class AppModule {
-  static forRoot({ config, link, store, database, log }: DeliveryParts): DynamicModule {
+  static forRoot({ config, link, database, conversationList, store, log }: DeliveryParts): DynamicModule {
     const deliveries: Deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec, cacheSize: 1_000 });
     return {
       module: AppModule,
@@ -40,10 +40,7 @@ export class AppModule {
         { provide: HandOver, useValue: new HandOver(new Requester(link)) },
         { provide: MessageBudget, useValue: new MessageBudget(database, config.messagesPerMinute) },
         { provide: ConversationListQuery, useValue: new ConversationListQuery(database) },
-        {
-          provide: ProjectionRunner,
-          useValue: new ProjectionRunner({ store, database, projection: conversationListProjection, log }),
-        },
+        { provide: ProjectionRunner, useValue: conversationList },
         {
           provide: ChatCommandHandler,
           useFactory: (query: ConversationListQuery, runner: ProjectionRunner, handOver: HandOver, budget: MessageBudget) =>

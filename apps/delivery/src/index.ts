@@ -5,6 +5,7 @@ import { BackgroundWork, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
 import type { DeliveryConfig } from './config.js';
+import { conversationListProjection } from './conversation-list/conversation-list.projection.js';
 import { createDeliveryTables } from './migrations/2026-11-21-delivery.js';
 import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
@@ -22,7 +23,12 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   });
   const store = connectEventStore({ url: config.eventStoreUrl, log });
   const link = await NatsLink.open({ url: config.natsUrl, name: 'delivery', log });
-  const service = await startService({ name: 'delivery', module: AppModule.forRoot({ config, link, store, database, log }), link, log });
+  const work = new BackgroundWork(log);
+  const conversationList = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
+  work.start('conversation-list', (signal) => conversationList.run(signal));
+  await conversationList.untilServing();
+  const module = AppModule.forRoot({ config, link, store, database, conversationList, log });
+  const service = await startService({ name: 'delivery', module, link, log });
 
   const forget = new ForgetConversationsWhenAgentIsGone(store);
   const deletedAgents = new EventConsumer({
@@ -34,10 +40,7 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
     handle: (event) => forget.handle(event),
     log,
   });
-  const work = new BackgroundWork(log);
-  const conversationList = service.app.get(ProjectionRunner);
   const lost = service.app.get(LostDeliveries);
-  work.start('conversation-list', (signal) => conversationList.run(signal));
   work.start('forget-conversations', (signal) => deletedAgents.run(signal));
   work.start('lost-deliveries', (signal) => AdvisoryLock.run(database, 'delivery/timers', (held) => lost.run(held), { signal, log }));
 

@@ -48,14 +48,14 @@ const welcome = (config: StandaloneConfig, url: string): void => {
 
 const main = async (): Promise<void> => {
   const config = readStandaloneConfig(process.env);
-  const log = createLogger({ service: 'standalone', level: config.logLevel, pretty: process.stdout.isTTY });
+  const logOf = (service: string): Logger => createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
   const telemetry = await startTelemetry({
     service: 'berth',
     ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),
     ...(config.metricsPort === undefined ? {} : { metricsPort: config.metricsPort }),
   });
-  const starting = startStandalone(config, process.env, log);
-  const stop = stopOnce(starting, () => telemetry.stop(), log);
+  const starting = startStandalone(config, process.env, logOf);
+  const stop = stopOnce(starting, () => telemetry.stop(), logOf('standalone'));
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   if (config.watchParent) process.once('disconnect', stop);

@@ -11,8 +11,7 @@ import type { Logger } from '@berth/telemetry';
 const STOP_ORDER = ['gateway', 'delivery', 'runtime', 'agents', 'accounts'] as const;
 
 /** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
-export const startServices = async (env: Env, log: Logger): Promise<Stoppable & { readonly url: string }> => {
-  const child = (service: string): Logger => log.child({ service });
+export const startServices = async (env: Env, logOf: (service: string) => Logger): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<string, Stoppable>();
   const start = async <Service extends Stoppable>(name: (typeof STOP_ORDER)[number], begin: () => Promise<Service>): Promise<Service> => {
     const service = await begin();
@@ -21,18 +20,18 @@ export const startServices = async (env: Env, log: Logger): Promise<Stoppable & 
   };
   const stop = async (): Promise<void> => {
     for (const name of STOP_ORDER) {
-      await running.get(name)?.stop().catch((error: unknown) => log.error({ err: error, service: name }, 'did not stop cleanly'));
+      await running.get(name)?.stop().catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
     }
   };
   const behind = [
-    start('accounts', () => startAccounts(readAccountsConfig(env), child('accounts'))),
-    start('agents', () => startAgents(readAgentsConfig(env), child('agents'))),
-    start('delivery', () => startDelivery(readDeliveryConfig(env), child('delivery'))),
-    start('runtime', () => startRuntime(readRuntimeConfig(env), child('runtime'))),
+    start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'))),
+    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'))),
+    start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'))),
+    start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),
   ];
   try {
     await Promise.all(behind);
-    const { url } = await start('gateway', () => startGateway(readGatewayConfig(env), child('gateway')));
+    const { url } = await start('gateway', () => startGateway(readGatewayConfig(env), logOf('gateway')));
     return { name: 'standalone', url, stop };
   } catch (error) {
     await Promise.allSettled(behind);

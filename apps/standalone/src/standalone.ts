@@ -17,14 +17,14 @@ export const bootstrapKeyFile = (dataDir: string): string => join(dataDir, 'boot
 export const startStandalone = async (
   config: StandaloneConfig,
   env: Env,
-  log: Logger,
+  logOf: (service: string) => Logger,
 ): Promise<Stoppable & { readonly url: string }> => {
   const lock = acquireDataLock(config.dataDir);
   let infrastructure: EmbeddedInfrastructure | undefined;
   try {
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
-    infrastructure = await startEmbedded({ ...config, log });
-    const services = await startServices(serviceEnv(config, env, infrastructure), log);
+    infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
+    const services = await startServices(serviceEnv(config, env, infrastructure), logOf);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
   } catch (error) {
     await infrastructure?.stop();
@@ -40,6 +40,7 @@ const serviceEnv = (config: StandaloneConfig, env: Env, { natsUrl, eventStoreUrl
   ...env,
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
   BERTH_DATA: config.dataDir,
+  BERTH_RUNTIME_DATA: env['BERTH_RUNTIME_DATA'] ?? join(config.dataDir, 'runtime'),
   PORT: String(config.port),
   NATS_URL: natsUrl,
   EVENTSTORE_URL: eventStoreUrl,
