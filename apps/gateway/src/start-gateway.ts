@@ -5,14 +5,19 @@ import type { Logger } from '@berth/telemetry';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type AppDependencies } from './app.module.js';
-import { addAuthenticationHook } from './auth/authenticate.hook.js';
+import { addAccessCheck, addAuthenticationHook } from './auth/authenticate.hook.js';
 import type { GatewayConfig } from './config.js';
 import { Drain } from './http/drain.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { prepareRequests, serverOptions } from './http/fastify-server.js';
 import type { HttpServer } from './http/fastify-types.js';
 import { addObservationHooks } from './http/observe-requests.js';
-import { addContextHook, addFixedHeadersHook, addRequestLineHook, addUnknownRouteHook } from './http/request-hooks.js';
+import {
+  addContextHook,
+  addFixedHeadersHook,
+  addRequestLineHook,
+  addUnknownRouteHook,
+} from './http/request-hooks.js';
 import { addIdempotencyHooks } from './idempotency/idempotency.hooks.js';
 import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
 import { migrations, VAULT_SCHEMA } from './idempotency/migrations.js';
@@ -46,7 +51,12 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   );
   const drain = new Drain();
   const facts = { version: versionOf(), driver: config.runtime };
-  const app = await createApp({ link, database, requester: new Requester(link), drain, facts }, answers, config, log);
+  const app = await createApp(
+    { link, database, requester: new Requester(link), drain, facts },
+    answers,
+    config,
+    log,
+  );
   const url = await listenOn(app, config);
   answers.start();
   let stopping: Promise<void> | undefined;
@@ -72,6 +82,7 @@ const createApp = async (
   prepareRequests(server);
   addContextHook(server, { tracing: config.otlpEndpoint !== undefined });
   addUnknownRouteHook(server);
+  addAccessCheck(server);
   addAuthenticationHook(server, requester);
   addRequestLineHook(server);
   addValidationHook(server);
@@ -101,5 +112,7 @@ const closeWithin = async (app: NestFastifyApplication, millis: number): Promise
 
 const versionOf = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return typeof manifest === 'object' && manifest !== null && 'version' in manifest ? String(manifest.version) : '0.0.0';
+  return typeof manifest === 'object' && manifest !== null && 'version' in manifest
+    ? String(manifest.version)
+    : '0.0.0';
 };

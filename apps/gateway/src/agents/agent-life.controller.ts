@@ -1,4 +1,9 @@
-import { agentsRequests, type AgentCommand, type AgentView, type TransitionResult } from '@berth/contracts-agents';
+import {
+  agentsRequests,
+  type AgentCommand,
+  type AgentView,
+  type TransitionResult,
+} from '@berth/contracts-agents';
 import type { RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
@@ -43,7 +48,9 @@ export class AgentLifeController {
     return this.move(agentsRequests.stop, request, agentId, reply);
   }
 
-  @Endpoint(transition('Put an agent to sleep', 'Ends in `sleeping`, from any state; running executions fail.'))
+  @Endpoint(
+    transition('Put an agent to sleep', 'Ends in `sleeping`, from any state; running executions fail.'),
+  )
   @Post('sleep')
   sleep(
     @Req() request: ApiRequest,

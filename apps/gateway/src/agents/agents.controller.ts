@@ -23,7 +23,11 @@ export class AgentsController {
     summary: 'Create an agent from a template',
     description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
-    errors: { 400: ['unknown_template'], 402: ['plan_limit_reached'], 409: ['agent_name_taken', 'external_id_taken'] },
+    errors: {
+      400: ['unknown_template'],
+      402: ['plan_limit_reached'],
+      409: ['agent_name_taken', 'external_id_taken'],
+    },
   })
   @Post()
   async create(
@@ -106,8 +110,9 @@ const envOf = (env: CreateAgentBody['env']): readonly { key: string; value: stri
   return Object.entries(env).map(([key, value]) => ({ key, value, isSecret: false }));
 };
 
-const isList = (env: readonly EnvVarBody[] | Readonly<Record<string, string>>): env is readonly EnvVarBody[] =>
-  Array.isArray(env);
+const isList = (
+  env: readonly EnvVarBody[] | Readonly<Record<string, string>>,
+): env is readonly EnvVarBody[] => Array.isArray(env);
 
 const withoutNulls = (resources: NonNullable<CreateAgentBody['resources']>) => {
   const { memMb, vcpus, diskGb } = resources;

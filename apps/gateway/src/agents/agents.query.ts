@@ -46,7 +46,14 @@ export class GetAgentQuery {
   @IsIn(AGENT_STATES, oneOfStates)
   readonly wait?: AgentState;
 
-  @ApiProperty({ type: 'integer', minimum: 1, maximum: 60, default: 30, required: false, description: 'Seconds to wait.' })
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    maximum: 60,
+    default: 30,
+    required: false,
+    description: 'Seconds to wait.',
+  })
   @FromQuery('integer')
   @IsOptional()
   @IsWithin(1, 60)

@@ -40,12 +40,16 @@ export class ResourcesBody {
 const idleProblem = (value: unknown): string | undefined => {
   const whole = typeof value === 'number' && Number.isInteger(value);
   const fits = whole && (value === 0 || (value >= SHORTEST_IDLE_SECONDS && value <= LONGEST_IDLE_SECONDS));
-  return fits ? undefined : `must be 0, or a whole number from ${SHORTEST_IDLE_SECONDS} to ${LONGEST_IDLE_SECONDS}`;
+  return fits
+    ? undefined
+    : `must be 0, or a whole number from ${SHORTEST_IDLE_SECONDS} to ${LONGEST_IDLE_SECONDS}`;
 };
 
 /** Variables come as a list, or as an object of plain values. */
 const envVars: NestedRule = (value, path) =>
-  isPlainObject(value) ? textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path) : listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
+  isPlainObject(value)
+    ? textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path)
+    : listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
 
 /** `POST /api/agents` */
 export class CreateAgentBody {
@@ -95,7 +99,8 @@ export class CreateAgentBody {
     nullable: true,
     minimum: 0,
     maximum: LONGEST_IDLE_SECONDS,
-    description: 'Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default 900.',
+    description:
+      'Seconds without activity until the agent sleeps: 0 (always on) or 15 to 604800. Default 900.',
   })
   @IsOptional()
   @Obeys('isIdleTtl', idleProblem)
@@ -116,7 +121,11 @@ export class CreateAgentBody {
   @ApiProperty({
     oneOf: [
       { type: 'array', items: { $ref: '#/components/schemas/EnvVarBody' }, maxItems: MOST_ENV_VARS },
-      { type: 'object', additionalProperties: { type: 'string', maxLength: ENV_VALUE.max }, maxProperties: MOST_ENV_VARS },
+      {
+        type: 'object',
+        additionalProperties: { type: 'string', maxLength: ENV_VALUE.max },
+        maxProperties: MOST_ENV_VARS,
+      },
     ],
     required: false,
     nullable: true,
@@ -134,4 +143,6 @@ export class CreateAgentBody {
 
 /** An agent of an end user is made by those who manage end users (contract §3). */
 export const scopesOfCreation = (body: unknown): readonly Scope[] =>
-  isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null ? ['manage'] : [];
+  isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null
+    ? ['manage']
+    : [];

@@ -1,28 +1,40 @@
 import { accountsRequests, type Principal, type Scope } from '@berth/contracts-accounts';
 import type { Requester } from '@berth/messaging';
+import { unknownRoute } from '../http/error-answer.js';
 import type { HttpServer } from '../http/fastify-types.js';
 import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import { hasCredential, hashKey, keyOf } from './credentials.js';
 
+/** A route that does not state who may call it keeps the gateway from starting. */
+export const addAccessCheck = (server: HttpServer): void => {
+  server.addHook('onRoute', ({ method, path, config }) => {
+    if (config?.rules === undefined)
+      throw new Error(`The route ${String(method)} ${path} does not state its access.`);
+  });
+};
+
 /**
- * 401, then 403, on every route, before anything of the body is read. A route that does not state who may call it is
- * not served at all. Keys are looked up in their row on every request: a revoke that was answered holds at once.
+ * 401, then 403, on every route, before anything of the body is read. Keys are looked up in their row on every request: a revoke that was answered holds at once.
  */
 export const addAuthenticationHook = (server: HttpServer, requester: Requester): void => {
   server.addHook('onRequest', async (request) => {
     const rules = request.routeOptions.config.rules;
-    if (rules === undefined) throw new Error(`The route ${request.routeOptions.url ?? ''} states no access.`);
+    if (rules === undefined) throw unknownRoute();
     if (hasCredential(request.query)) {
       throw unauthenticated('Send credentials in the Authorization header, never in the address.');
     }
     if (rules.access === 'public') return;
     request.principal = await authenticate(requester, request.headers.authorization);
-    if (!request.principal.scopes.includes(rules.access) && rules.access !== 'read') throw missingScope(rules.access);
+    if (!request.principal.scopes.includes(rules.access) && rules.access !== 'read')
+      throw missingScope(rules.access);
   });
 };
 
 /** The caller behind an `Authorization` header; 401 for anything that is not a living key. */
-export const authenticate = async (requester: Requester, authorization: string | undefined): Promise<Principal> => {
+export const authenticate = async (
+  requester: Requester,
+  authorization: string | undefined,
+): Promise<Principal> => {
   const key = keyOf(authorization);
   if (key === undefined) throw unauthenticated();
   return requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) });
@@ -30,4 +42,6 @@ export const authenticate = async (requester: Requester, authorization: string |
 
 /** 403 with the scope that the key lacks. */
 export const missingScope = (scope: Scope): HttpRefusal =>
-  new HttpRefusal(403, 'missing_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
+  new HttpRefusal(403, 'missing_scope', `This needs a key with the scope ${scope}.`, {
+    requiredScope: scope,
+  });

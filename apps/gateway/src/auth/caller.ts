@@ -11,5 +11,9 @@ export const callerOf = (request: Pick<ApiRequest, 'principal'>): Principal => {
 /** The envelope of a command. Under an Idempotency-Key a retry carries the command id of the first try. */
 export const envelopeOf = (request: Pick<ApiRequest, 'principal' | 'claim'>): CommandEnvelope => {
   const { accountId, keyId } = callerOf(request);
-  return { commandId: request.claim?.commandId ?? newId('cmd'), accountId, actor: { kind: 'key', id: keyId } };
+  return {
+    commandId: request.claim?.commandId ?? newId('cmd'),
+    accountId,
+    actor: { kind: 'key', id: keyId },
+  };
 };

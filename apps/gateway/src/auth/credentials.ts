@@ -22,6 +22,7 @@ const CREDENTIAL = /^(?:mk|eu)_[0-9A-Za-z]{20,}$/;
 export const hasCredential = (query: unknown): boolean => {
   if (typeof query !== 'object' || query === null) return false;
   return Object.entries(query).some(
-    ([name, value]) => name === 'token' || [value].flat().some((text) => typeof text === 'string' && CREDENTIAL.test(text)),
+    ([name, value]) =>
+      name === 'token' || [value].flat().some((text) => typeof text === 'string' && CREDENTIAL.test(text)),
   );
 };

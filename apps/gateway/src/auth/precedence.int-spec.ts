@@ -35,7 +35,11 @@ describe('401', () => {
     ['nothing behind Bearer', { authorization: 'Bearer ' }],
   ])('answers %s without asking anybody', async (_what, headers) => {
     const { status, body, headers: answered } = await test.call('GET', '/api/agents', { headers });
-    expect([status, body.detail?.code, answered.get('www-authenticate')]).toEqual([401, 'unauthenticated', 'Bearer']);
+    expect([status, body.detail?.code, answered.get('www-authenticate')]).toEqual([
+      401,
+      'unauthenticated',
+      'Bearer',
+    ]);
     expect(test.far.heard).toEqual([]);
   });
 
@@ -48,7 +52,13 @@ describe('401', () => {
 
   it('answers a credential in the address, even beside a good one', async () => {
     const key = test.far.key();
-    for (const query of [`token=${key}`, `key=${key}`, 'token=anything', `a=1&x=${key}&x=2`, `name=eu_${'a'.repeat(30)}`]) {
+    for (const query of [
+      `token=${key}`,
+      `key=${key}`,
+      'token=anything',
+      `a=1&x=${key}&x=2`,
+      `name=eu_${'a'.repeat(30)}`,
+    ]) {
       expect(await codeOf('GET', `/api/agents?${query}`, { key })).toEqual([401, 'unauthenticated']);
     }
     expect(await codeOf('GET', `/api/templates?token=${key}`)).toEqual([401, 'unauthenticated']);
@@ -62,7 +72,9 @@ describe('401', () => {
 
   it('does not hide that keys cannot be looked up', async () => {
     test.far.on(accountsRequests.authenticate, () => {
-      throw new DomainError('unavailable', 'service_unavailable', 'pg at 10.0.0.3 is down', { host: '10.0.0.3' });
+      throw new DomainError('unavailable', 'service_unavailable', 'pg at 10.0.0.3 is down', {
+        host: '10.0.0.3',
+      });
     });
     const { status, headers, text } = await test.call('GET', '/api/agents', { key: UNKNOWN_KEY });
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
@@ -74,7 +86,9 @@ describe('401', () => {
     test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     expect((await test.call('GET', '/api/agents', { key })).status).toBe(200);
     test.far.revoke(key);
-    const statuses = await Promise.all(Array.from({ length: 1_000 }, async () => (await test.call('GET', '/api/agents', { key })).status));
+    const statuses = await Promise.all(
+      Array.from({ length: 1_000 }, async () => (await test.call('GET', '/api/agents', { key })).status),
+    );
     expect(new Set(statuses)).toEqual(new Set([401]));
   });
 });
@@ -93,9 +107,19 @@ describe('403', () => {
     const create = await test.call('POST', '/api/agents', { key, json: { name: 5, externalUserId: 'ann' } });
     expect([create.status, create.body.detail]).toMatchObject([403, { requiredScope: 'manage' }]);
     const minter = test.far.key(['read', 'manage']);
-    const mint = await test.call('POST', '/api/v1/keys', { key: minter, json: { name: 5, scopes: ['manage', 'computers'] } });
+    const mint = await test.call('POST', '/api/v1/keys', {
+      key: minter,
+      json: { name: 5, scopes: ['manage', 'computers'] },
+    });
     expect([mint.status, mint.body.detail]).toMatchObject([403, { requiredScope: 'computers' }]);
-    expect((await test.call('POST', '/api/agents', { key, json: { name: 'a', templateId: 'echo', externalUserId: null } })).status).toBe(201);
+    expect(
+      (
+        await test.call('POST', '/api/agents', {
+          key,
+          json: { name: 'a', templateId: 'echo', externalUserId: null },
+        })
+      ).status,
+    ).toBe(201);
   });
 });
 
@@ -103,8 +127,14 @@ describe('404', () => {
   it.each(['nope', newId('key'), 'agt_00000000000000000000000000x', '..%2f..%2fetc'])(
     'answers the id %s like an unknown one, whatever the body is',
     async (id) => {
-      expect(await codeOf('GET', `/api/agents/${id}`, { key: test.far.key() })).toEqual([404, 'agent_not_found']);
-      expect(await codeOf('POST', `/api/agents/${id}/chat`, { key: test.far.key(), ...BROKEN })).toEqual([404, 'agent_not_found']);
+      expect(await codeOf('GET', `/api/agents/${id}`, { key: test.far.key() })).toEqual([
+        404,
+        'agent_not_found',
+      ]);
+      expect(await codeOf('POST', `/api/agents/${id}/chat`, { key: test.far.key(), ...BROKEN })).toEqual([
+        404,
+        'agent_not_found',
+      ]);
       expect(test.far.asked(agentsRequests.get)).toEqual([]);
     },
   );
@@ -115,22 +145,42 @@ describe('404', () => {
     const headers = { 'content-type': 'application/json' };
     expect(await codeOf('POST', path, { key, json: { message: 5 } })).toEqual([404, 'agent_not_found']);
     expect(await codeOf('POST', path, { key, ...BROKEN })).toEqual([404, 'agent_not_found']);
-    expect(await codeOf('POST', path, { key, body: 'x'.repeat(1_048_577), headers })).toEqual([404, 'agent_not_found']);
-    expect(await codeOf('POST', path, { key, body: 'x', headers: { 'content-type': 'text/plain' } })).toEqual([404, 'agent_not_found']);
-    expect(await codeOf('GET', `/api/agents/${newId('agt')}?wait=dreaming`, { key })).toEqual([404, 'agent_not_found']);
-    expect(await codeOf('POST', path, { key, json: { message: 'a' }, headers: { 'idempotency-key': 'é'.repeat(2) } })).toEqual([404, 'agent_not_found']);
+    expect(await codeOf('POST', path, { key, body: 'x'.repeat(1_048_577), headers })).toEqual([
+      404,
+      'agent_not_found',
+    ]);
+    expect(await codeOf('POST', path, { key, body: 'x', headers: { 'content-type': 'text/plain' } })).toEqual(
+      [404, 'agent_not_found'],
+    );
+    expect(await codeOf('GET', `/api/agents/${newId('agt')}?wait=dreaming`, { key })).toEqual([
+      404,
+      'agent_not_found',
+    ]);
+    expect(
+      await codeOf('POST', path, {
+        key,
+        json: { message: 'a' },
+        headers: { 'idempotency-key': 'é'.repeat(2) },
+      }),
+    ).toEqual([404, 'agent_not_found']);
   });
 
   it('lets the 400 through once the agent is there', async () => {
     const agent = anAgent();
     test.far.agents.set(agent.id, agent);
-    const { status, body } = await test.call('POST', `/api/agents/${agent.id}/chat`, { key: test.far.key(), json: { message: '', conversation_id: 7 } });
+    const { status, body } = await test.call('POST', `/api/agents/${agent.id}/chat`, {
+      key: test.far.key(),
+      json: { message: '', conversation_id: 7 },
+    });
     expect(status).toBe(400);
     expect(body.detail?.fields?.map(({ path }) => path)).toEqual(['message', 'conversation_id']);
   });
 
   it('of keys holds for malformed ids', async () => {
-    expect(await codeOf('DELETE', '/api/v1/keys/nope', { key: test.far.key() })).toEqual([404, 'key_not_found']);
+    expect(await codeOf('DELETE', '/api/v1/keys/nope', { key: test.far.key() })).toEqual([
+      404,
+      'key_not_found',
+    ]);
   });
 });
 
@@ -146,15 +196,24 @@ describe('refusals of services', () => {
     test.far.on(deliveryRequests.chat, () => {
       throw refusal;
     });
-    const answer = await test.call('POST', `/api/agents/${newId('agt')}/chat`, { key: test.far.key(), json: { message: 'hi' } });
-    expect([answer.status, answer.body.detail]).toEqual([status, { code: refusal.code, message: refusal.message }]);
+    const answer = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
+      key: test.far.key(),
+      json: { message: 'hi' },
+    });
+    expect([answer.status, answer.body.detail]).toEqual([
+      status,
+      { code: refusal.code, message: refusal.message },
+    ]);
   });
 
   it('carry Retry-After in whole seconds', async () => {
     test.far.on(deliveryRequests.chat, () => {
       throw new DomainError('exhausted', 'rate_limited', 'Slow down.', { retryAfterSeconds: 2.2 });
     });
-    const { status, headers } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, { key: test.far.key(), json: { message: 'hi' } });
+    const { status, headers } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
+      key: test.far.key(),
+      json: { message: 'hi' },
+    });
     expect([status, headers.get('retry-after')]).toEqual([429, '3']);
   });
 
@@ -170,6 +229,10 @@ describe('refusals of services', () => {
   it('are 503 at once when nobody answers at all', async () => {
     const path = '/api/v1/operations/projections/agents/rebuild';
     const { status, headers, body } = await test.call('POST', path, { key: test.far.key() });
-    expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([503, '1', 'service_unavailable']);
+    expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([
+      503,
+      '1',
+      'service_unavailable',
+    ]);
   });
 });

@@ -11,7 +11,11 @@ import { IsText } from '../validation/rules.js';
 
 /** `POST /api/agents/{agent_id}/chat` */
 export class ChatBody {
-  @ApiProperty({ type: 'string', minLength: 1, description: 'Without NUL characters; the body may be 1 MiB.' })
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    description: 'Without NUL characters; the body may be 1 MiB.',
+  })
   @IsText({ max: JSON_BODY_LIMIT })
   readonly message!: string;
 

@@ -11,13 +11,21 @@ import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
 export class DocsController {
   private readonly assets = readDocsAssets();
 
-  @Endpoint({ access: 'public', summary: 'The reference', answers: [{ status: 200, description: 'A page.' }] })
+  @Endpoint({
+    access: 'public',
+    summary: 'The reference',
+    answers: [{ status: 200, description: 'A page.' }],
+  })
   @Get()
   async page(@Res() reply: ApiReply): Promise<void> {
     await this.send('', reply);
   }
 
-  @Endpoint({ access: 'public', summary: 'A file of the page', answers: [{ status: 200, description: 'The file.' }] })
+  @Endpoint({
+    access: 'public',
+    summary: 'A file of the page',
+    answers: [{ status: 200, description: 'The file.' }],
+  })
   @Get(':file')
   async file(@Param('file') file: string, @Res() reply: ApiReply): Promise<void> {
     await this.send(file, reply);

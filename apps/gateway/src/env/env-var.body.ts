@@ -19,7 +19,12 @@ export class EnvValueBody {
   @IsBoolean({ message: 'must be true or false' })
   readonly isSecret?: boolean | null;
 
-  @ApiProperty({ type: 'boolean', required: false, nullable: true, description: 'Another name of `isSecret`.' })
+  @ApiProperty({
+    type: 'boolean',
+    required: false,
+    nullable: true,
+    description: 'Another name of `isSecret`.',
+  })
   @IsOptional()
   @IsBoolean({ message: 'must be true or false' })
   readonly secret?: boolean | null;

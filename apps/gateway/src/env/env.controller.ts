@@ -24,7 +24,10 @@ export class EnvController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
   ): Promise<{ readonly items: readonly EnvVarView[] }> {
-    return this.requester.request(agentsRequests.listEnv, { accountId: callerOf(request).accountId, agentId });
+    return this.requester.request(agentsRequests.listEnv, {
+      accountId: callerOf(request).accountId,
+      agentId,
+    });
   }
 
   @Endpoint({

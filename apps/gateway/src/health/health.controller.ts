@@ -14,7 +14,9 @@ export class HealthController {
     access: 'public',
     summary: 'Whether the service serves, and what it stands on',
     description: 'Answers within 2 s. 503 when no request can be served; then the body has `detail` too.',
-    answers: [{ status: 200, description: 'It serves: `ok`, or `degraded` while a part is away.', schema: 'Health' }],
+    answers: [
+      { status: 200, description: 'It serves: `ok`, or `degraded` while a part is away.', schema: 'Health' },
+    ],
   })
   @Get()
   async health(

@@ -40,7 +40,8 @@ export const Endpoint = (options: EndpointOptions): MethodDecorator => {
 };
 
 const describe = ({ description = '', access }: EndpointOptions): string => {
-  const who = access === 'public' ? 'No authentication.' : access === 'read' ? 'Any key.' : `Scope \`${access}\`.`;
+  const who =
+    access === 'public' ? 'No authentication.' : access === 'read' ? 'Any key.' : `Scope \`${access}\`.`;
   return description === '' ? who : `${description}\n\n${who}`;
 };
 

@@ -66,11 +66,16 @@ const ofDomainError = (error: DomainError): ErrorAnswer => {
   if (error.kind === 'internal') return INTERNAL;
   const status = STATUS_OF[error.kind] ?? 500;
   const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
+  if (error.code === 'payload_too_large') return ofRefusal(payloadTooLarge(limitOf(error)));
   const words = OWN_WORDS[error.code];
   if (words !== undefined) return answer(status, error.code, words, {}, retry);
   const context = error.code === 'invalid_request' ? { fields: [], ...error.context } : error.context;
   return answer(status, error.code, error.message, context, retry);
 };
+
+/** The broker's own limit has another name. */
+const limitOf = ({ context }: DomainError): number =>
+  [context['limitBytes'], context['maxBytes']].find((limit) => typeof limit === 'number') ?? JSON_BODY_LIMIT;
 
 const retryAfter = (error: DomainError): Record<string, string> => {
   const seconds = error.context['retryAfterSeconds'];
@@ -86,7 +91,9 @@ const ofFramework = (error: unknown): HttpRefusal | undefined => {
     return invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
   }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
-    return invalidRequest([{ path: 'Content-Length', message: 'The body is not as long as Content-Length says.' }]);
+    return invalidRequest([
+      { path: 'Content-Length', message: 'The body is not as long as Content-Length says.' },
+    ]);
   }
   if (status === 400) return invalidRequest([{ path: '', message: 'The request could not be read.' }]);
   return status === undefined ? undefined : OF_STATUS[status]?.();

@@ -11,7 +11,11 @@ import { agentIdOf, agentNotFound } from './request-hooks.js';
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415]);
 
 /** Codes that leave open whether a command took effect. */
-const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded', 'internal_error']);
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
+  'service_unavailable',
+  'deadline_exceeded',
+  'internal_error',
+]);
 
 /** The one place where errors of hooks, parsers and handlers become answers. */
 @Catch()
@@ -35,7 +39,8 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     let answer = answerTo(error);
-    if (answer.status === 500) this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
+    if (answer.status === 500)
+      this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
     if (await this.isForMissingAgent(error, answer, request)) answer = answerTo(agentNotFound());
     request.outcomeUnknown = !isDomainError(error)
       ? answer.status === 500
@@ -44,13 +49,21 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   /** 404 comes before what the gateway itself refuses (contract §1); services see to it themselves. */
-  private async isForMissingAgent(error: unknown, { status }: ErrorAnswer, request: ApiRequest): Promise<boolean> {
+  private async isForMissingAgent(
+    error: unknown,
+    { status }: ErrorAnswer,
+    request: ApiRequest,
+  ): Promise<boolean> {
     const agentId = agentIdOf(request);
     if (isDomainError(error) || !AFTER_NOT_FOUND.has(status)) return false;
     if (agentId === undefined || request.principal === null) return false;
     const { accountId } = request.principal;
     try {
-      await this.requester.request(agentsRequests.get, { accountId, agentId, wait: null }, { deadlineMs: 2_000 });
+      await this.requester.request(
+        agentsRequests.get,
+        { accountId, agentId, wait: null },
+        { deadlineMs: 2_000 },
+      );
       return false;
     } catch (failure) {
       return isDomainError(failure, 'not_found');

@@ -20,14 +20,21 @@ const ENVELOPE = { code: expect.any(String) as string, message: expect.any(Strin
 describe('request ids', () => {
   it("are the caller's own when they are well formed, and travel to the services", async () => {
     test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
-    const { headers } = await test.call('GET', '/api/agents', { key: test.far.key(), headers: { 'x-request-id': 'a.b:c-1_Z' } });
+    const { headers } = await test.call('GET', '/api/agents', {
+      key: test.far.key(),
+      headers: { 'x-request-id': 'a.b:c-1_Z' },
+    });
     expect(headers.get('x-request-id')).toBe('a.b:c-1_Z');
     expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['a.b:c-1_Z', 'a.b:c-1_Z']);
   });
 
   it('travel with a request whose body came in pieces', async () => {
     const body = JSON.stringify({ name: 'scout', templateId: 'echo', instructions: 'x'.repeat(90_000) });
-    const answer = await test.call('POST', '/api/agents', { key: test.far.key(), body, headers: { 'x-request-id': 'big-1', 'content-type': 'application/json' } });
+    const answer = await test.call('POST', '/api/agents', {
+      key: test.far.key(),
+      body,
+      headers: { 'x-request-id': 'big-1', 'content-type': 'application/json' },
+    });
     expect(answer.status).toBe(201);
     expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['big-1', 'big-1']);
   });
@@ -60,7 +67,11 @@ describe('request ids', () => {
 describe('what the HTTP layer refuses', () => {
   it('is a wrong method with 405 and Allow, without a key too', async () => {
     const { status, headers, body } = await test.call('PUT', `/api/agents/${newId('agt')}`);
-    expect([status, headers.get('allow'), body.detail?.code]).toEqual([405, 'DELETE, GET, HEAD', 'method_not_allowed']);
+    expect([status, headers.get('allow'), body.detail?.code]).toEqual([
+      405,
+      'DELETE, GET, HEAD',
+      'method_not_allowed',
+    ]);
   });
 
   it('is a request that is no HTTP, with 400 and {detail}', async () => {
@@ -78,12 +89,19 @@ describe('what the HTTP layer refuses', () => {
   });
 
   it('is HTTP/1.1 without Host, an unknown expectation, and an asterisk target', async () => {
-    const noHost = readRaw(await sendRaw(test.gateway.url, 'GET /openapi.json HTTP/1.1\r\nConnection: close\r\n\r\n'));
+    const noHost = readRaw(
+      await sendRaw(test.gateway.url, 'GET /openapi.json HTTP/1.1\r\nConnection: close\r\n\r\n'),
+    );
     expect(noHost.head).toContain('http/1.1 400');
     expect(noHost.body.detail?.fields?.[0]?.path).toBe('Host');
-    const expectation = await sendRaw(test.gateway.url, 'POST /api/agents HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n');
+    const expectation = await sendRaw(
+      test.gateway.url,
+      'POST /api/agents HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n',
+    );
     expect(readRaw(expectation).body.detail).toMatchObject({ code: 'expectation_failed' });
-    const asterisk = readRaw(await sendRaw(test.gateway.url, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'));
+    const asterisk = readRaw(
+      await sendRaw(test.gateway.url, 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'),
+    );
     expect(asterisk.head).toMatch(/http\/1\.1 40[45]/);
     expect(asterisk.head).toContain('x-request-id: req_');
     expect(asterisk.body.detail).toMatchObject(ENVELOPE);
@@ -95,13 +113,19 @@ describe('what the HTTP layer refuses', () => {
   });
 
   it('is a path parameter of any length as an unknown agent, not as a router error', async () => {
-    const { status, body } = await test.call('GET', `/api/agents/${'a'.repeat(5_000)}`, { key: test.far.key() });
+    const { status, body } = await test.call('GET', `/api/agents/${'a'.repeat(5_000)}`, {
+      key: test.far.key(),
+    });
     expect([status, body.detail?.code]).toEqual([404, 'agent_not_found']);
   });
 });
 
 describe('bodies', () => {
-  const create = (call: { body?: string | Uint8Array<ArrayBuffer>; type?: string; more?: Record<string, string> }) =>
+  const create = (call: {
+    body?: string | Uint8Array<ArrayBuffer>;
+    type?: string;
+    more?: Record<string, string>;
+  }) =>
     test.call('POST', '/api/agents', {
       key: test.far.key(),
       ...(call.body === undefined ? {} : { body: call.body }),
@@ -109,23 +133,30 @@ describe('bodies', () => {
     });
   const GOOD = '{"name":"scout","templateId":"echo"}';
 
-  it.each(['application/json', 'text/plain', 'application/x-www-form-urlencoded', 'garbage', 'multipart/form-data'])(
-    'may be missing whatever Content-Type says: %s',
-    async (type) => {
-      const agent = anAgent();
-      test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
-      const started = await test.call('POST', `/api/agents/${agent.id}/start`, {
-        key: test.far.key(),
-        headers: { 'content-type': type },
-      });
-      expect(started.status).toBe(200);
-      const created = await create({ type });
-      expect(created.body.detail?.fields?.map(({ path }) => path)).toEqual(['name', 'templateId']);
-    },
-  );
+  it.each([
+    'application/json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'garbage',
+    'multipart/form-data',
+  ])('may be missing whatever Content-Type says: %s', async (type) => {
+    const agent = anAgent();
+    test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
+    const started = await test.call('POST', `/api/agents/${agent.id}/start`, {
+      key: test.far.key(),
+      headers: { 'content-type': type },
+    });
+    expect(started.status).toBe(200);
+    const created = await create({ type });
+    expect(created.body.detail?.fields?.map(({ path }) => path)).toEqual(['name', 'templateId']);
+  });
 
   it('are JSON without a type and with any JSON type', async () => {
-    for (const type of ['application/json', 'application/json; charset=utf-8', 'application/merge-patch+json']) {
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/merge-patch+json',
+    ]) {
       expect((await create({ body: GOOD, type })).status).toBe(201);
     }
     expect((await create({ body: new TextEncoder().encode(GOOD) })).status).toBe(201);
@@ -136,7 +167,11 @@ describe('bodies', () => {
       const { status, body } = await create({ body: GOOD, type });
       expect([status, body.detail?.code]).toEqual([415, 'unsupported_media_type']);
     }
-    const zipped = await create({ body: GOOD, type: 'application/json', more: { 'content-encoding': 'gzip' } });
+    const zipped = await create({
+      body: GOOD,
+      type: 'application/json',
+      more: { 'content-encoding': 'gzip' },
+    });
     expect(zipped.status).toBe(415);
   });
 
@@ -165,6 +200,8 @@ describe('bodies', () => {
   it('that are too long are 413 without a length too', async () => {
     const chunk = `${(0x110000).toString(16)}\r\n${' '.repeat(0x110000)}\r\n0\r\n\r\n`;
     const head = `POST /api/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-    expect(readRaw(await sendRaw(test.gateway.url, head + chunk)).body.detail).toMatchObject({ code: 'payload_too_large' });
+    expect(readRaw(await sendRaw(test.gateway.url, head + chunk)).body.detail).toMatchObject({
+      code: 'payload_too_large',
+    });
   });
 });

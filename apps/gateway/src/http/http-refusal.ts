@@ -42,5 +42,6 @@ export const invalidRequest = (fields: readonly FieldProblem[]): HttpRefusal => 
 const describe = ({ path, message }: FieldProblem): string => (path === '' ? message : `${path}: ${message}`);
 
 /** 401; the reason never says which part of a credential was wrong. */
-export const unauthenticated = (message = 'Send a valid API key as Authorization: Bearer mk_….'): HttpRefusal =>
-  new HttpRefusal(401, 'unauthenticated', message);
+export const unauthenticated = (
+  message = 'Send a valid API key as Authorization: Bearer mk_….',
+): HttpRefusal => new HttpRefusal(401, 'unauthenticated', message);

@@ -10,15 +10,19 @@ export const listenOn = async (
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
-      throw new Error(`Port ${port} on ${host} is taken by another program. Set PORT to a free one.`, { cause: error });
+      throw new Error(`Port ${port} on ${host} is taken by another program. Set PORT to a free one.`, {
+        cause: error,
+      });
     }
-    if (code === 'EACCES') throw new Error(`Port ${port} needs more rights. Set PORT to one above 1023.`, { cause: error });
+    if (code === 'EACCES')
+      throw new Error(`Port ${port} needs more rights. Set PORT to one above 1023.`, { cause: error });
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
       throw new Error(`BERTH_HOST (${host}) is no address of this machine.`, { cause: error });
     }
     throw error;
   }
   const address: unknown = app.getHttpServer().address();
-  const bound = typeof address === 'object' && address !== null && 'port' in address ? Number(address.port) : port;
+  const bound =
+    typeof address === 'object' && address !== null && 'port' in address ? Number(address.port) : port;
   return `http://localhost:${bound}`;
 };

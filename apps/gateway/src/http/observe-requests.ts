@@ -19,7 +19,12 @@ export const addObservationHooks = (server: HttpServer, log: Logger): void => {
     const route = request.is404 ? 'unknown' : (request.routeOptions.url ?? 'unknown');
     duration.observe(reply.elapsedTime / 1000, { method: request.method, route, status });
     if (logsRequests) {
-      const line = { method: request.method, path: pathOf(request), status, ms: Math.round(reply.elapsedTime) };
+      const line = {
+        method: request.method,
+        path: pathOf(request),
+        status,
+        ms: Math.round(reply.elapsedTime),
+      };
       if (status >= SERVER_FAULT) log.warn(line, 'request failed');
       else log.info(line, 'request');
     }

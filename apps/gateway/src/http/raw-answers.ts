@@ -11,7 +11,10 @@ interface AnsweringSocket extends Socket {
 }
 
 /** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
-export const answerBrokenRequest = (error: Error & { readonly code?: string }, socket: AnsweringSocket): void => {
+export const answerBrokenRequest = (
+  error: Error & { readonly code?: string },
+  socket: AnsweringSocket,
+): void => {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
     // Inside an answer that is on its way, a second one would be read as part of the first.
     socket.destroy();
@@ -33,7 +36,11 @@ export const answerBrokenRequest = (error: Error & { readonly code?: string }, s
 const refusalOf = (code: string | undefined): HttpRefusal => {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new HttpRefusal(431, 'headers_too_large', 'The request line and headers are larger than 16 KiB.');
+      return new HttpRefusal(
+        431,
+        'headers_too_large',
+        'The request line and headers are larger than 16 KiB.',
+      );
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new HttpRefusal(408, 'request_timeout', 'The request did not arrive in time.');
     default:

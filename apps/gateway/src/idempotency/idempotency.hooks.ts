@@ -42,7 +42,9 @@ const claimOrReplay = async (
   key: string,
 ): Promise<boolean> => {
   if (!KEY.test(key)) {
-    throw invalidRequest([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
+    throw invalidRequest([
+      { path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' },
+    ]);
   }
   const caller = request.principal?.keyId ?? '';
   const scope = { caller, route: `${request.method} ${pathOf(request)}`, key };
@@ -69,7 +71,8 @@ const settle = async (
   if (claim === undefined) return;
   request.claim = undefined;
   const status = reply.statusCode;
-  if (status < 200 || status > 299) return answers.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
+  if (status < 200 || status > 299)
+    return answers.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
   const headers: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
     const value = reply.getHeader(name);

@@ -29,9 +29,12 @@ export interface KeptAnswer {
 
 export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: KeptAnswer };
 
-/** How long a row stays held without a sign of life of the gateway that holds it. */
-const LEASE = "interval '30 seconds'";
-const RENEW_EVERY_MS = 10_000;
+/**
+ * How long a row stays held without a sign of life of the gateway that holds it. Short, because whoever takes over
+ * carries the same command id: should the first one still run after all, the service tells them apart.
+ */
+const LEASE = "interval '12 seconds'";
+const RENEW_EVERY_MS = 3_000;
 const KEPT_FOR = "interval '24 hours'";
 const SWEEP_EVERY_MS = 600_000;
 const SWEEP_AT_MOST = 10_000;
@@ -162,7 +165,10 @@ export class IdempotentAnswers {
       throw new HttpRefusal(409, 'idempotency_key_reused', message);
     }
     if (row.status === null || row.sealed_answer === null) throw inProgress();
-    const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<KeptAnswer, 'status'>;
+    const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<
+      KeptAnswer,
+      'status'
+    >;
     return { status: row.status, ...opened };
   }
 

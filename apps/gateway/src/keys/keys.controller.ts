@@ -51,7 +51,8 @@ export class KeysController {
   @Endpoint({
     access: 'manage',
     summary: 'Revoke a key',
-    description: 'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
+    description:
+      'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
     answers: [{ status: 204, description: 'Revoked.' }],
     errors: { 404: ['key_not_found'] },
   })

@@ -33,7 +33,11 @@ export const followLogs = async (followed: Followed): Promise<ServerSentEvent | 
   const ended = new AbortController();
   const over = AbortSignal.any([followed.over, ended.signal]);
   try {
-    const reason = await Promise.race([readOn(followed, over), guard(followed, over), whenAborted(followed.over)]);
+    const reason = await Promise.race([
+      readOn(followed, over),
+      guard(followed, over),
+      whenAborted(followed.over),
+    ]);
     return reason === undefined ? undefined : { event: 'end', data: answerTo(reason).body.detail };
   } finally {
     ended.abort();

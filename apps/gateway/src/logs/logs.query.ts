@@ -19,7 +19,12 @@ export class LogsQuery {
   @IsIn(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` })
   readonly level?: LogLevel;
 
-  @ApiProperty({ type: 'string', format: 'date-time', required: false, description: 'Only entries at or after.' })
+  @ApiProperty({
+    type: 'string',
+    format: 'date-time',
+    required: false,
+    description: 'Only entries at or after.',
+  })
   @IsOptional()
   @IsIsoTime()
   readonly since?: string;
@@ -29,7 +34,11 @@ export class LogsQuery {
   @IsIn(SOURCES, { message: `must be one of ${SOURCES.join(', ')}` })
   readonly source?: LogSource;
 
-  @ApiProperty({ type: 'string', required: false, description: '`nextCursor` of an earlier answer: go on behind it.' })
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description: '`nextCursor` of an earlier answer: go on behind it.',
+  })
   @IsOptional()
   @IsText({ max: 4_096 })
   readonly cursor?: string;

@@ -42,7 +42,9 @@ const REASONS: Readonly<Record<number, string>> = {
 /** Every answer of an endpoint as OpenAPI responses, those that any endpoint has included. */
 export const describeAnswers = (facts: EndpointFacts): readonly ApiResponseOptions[] => [
   ...facts.answers.map(describeAnswer),
-  ...[...codesByStatus(facts)].sort(([a], [b]) => a - b).map(([status, codes]) => describeError(status, codes)),
+  ...[...codesByStatus(facts)]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => describeError(status, codes)),
 ];
 
 const describeAnswer = (answer: AnswerDescription): ApiResponseOptions => ({
@@ -58,7 +60,10 @@ const describeAnswer = (answer: AnswerDescription): ApiResponseOptions => ({
 });
 
 const REQUEST_ID = {
-  'X-Request-Id': { description: 'The id of this request in logs and traces.', schema: { type: 'string' as const } },
+  'X-Request-Id': {
+    description: 'The id of this request in logs and traces.',
+    schema: { type: 'string' as const },
+  },
 };
 
 const contentOf = (schema: string, alsoAs: string | undefined) => ({
@@ -77,7 +82,9 @@ const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseO
       : {}),
   },
   content: {
-    'application/json': { schema: { $ref: `#/components/schemas/${status === 400 ? 'InvalidRequest' : 'Error'}` } },
+    'application/json': {
+      schema: { $ref: `#/components/schemas/${status === 400 ? 'InvalidRequest' : 'Error'}` },
+    },
   },
 });
 

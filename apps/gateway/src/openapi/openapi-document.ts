@@ -35,7 +35,10 @@ export class OpenApiDocument {
       .setOpenAPIVersion('3.1.0')
       .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
       .addServer('/')
-      .addBearerAuth({ type: 'http', scheme: 'bearer', bearerFormat: 'mk_…', description: 'An API key.' }, 'apiKey')
+      .addBearerAuth(
+        { type: 'http', scheme: 'bearer', bearerFormat: 'mk_…', description: 'An API key.' },
+        'apiKey',
+      )
       .build();
     const document = SwaggerModule.createDocument(app, base, {
       operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}_${method}`,
@@ -53,5 +56,8 @@ export class OpenApiDocument {
 const withSchemas = (document: Json): Json => {
   if (typeof document !== 'object' || document === null || !('components' in document)) return document;
   const components = document.components as { readonly schemas?: { readonly [name: string]: Json } };
-  return { ...document, components: { ...components, schemas: { ...components.schemas, ...ANSWER_SCHEMAS } } };
+  return {
+    ...document,
+    components: { ...components, schemas: { ...components.schemas, ...ANSWER_SCHEMAS } },
+  };
 };

@@ -8,7 +8,11 @@ import { OpenApiDocument } from './openapi-document.js';
 export class OpenApiController {
   constructor(private readonly document: OpenApiDocument) {}
 
-  @Endpoint({ access: 'public', summary: 'This document', answers: [{ status: 200, description: 'OpenAPI 3.1.' }] })
+  @Endpoint({
+    access: 'public',
+    summary: 'This document',
+    answers: [{ status: 200, description: 'OpenAPI 3.1.' }],
+  })
   @Get()
   @Header('content-type', 'application/json; charset=utf-8')
   @Header('cache-control', 'no-cache')

@@ -25,7 +25,10 @@ const truth: JsonSchema = { type: 'boolean' };
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-const object = (properties: { readonly [member: string]: JsonSchema }, optional: readonly string[] = []): JsonSchema => ({
+const object = (
+  properties: { readonly [member: string]: JsonSchema },
+  optional: readonly string[] = [],
+): JsonSchema => ({
   type: 'object',
   properties,
   required: Object.keys(properties).filter((member) => !optional.includes(member)),
@@ -35,7 +38,10 @@ const view = <View>(properties: MembersOf<View>, optional: readonly string[] = [
   object(properties, optional);
 
 const page = (name: string): JsonSchema =>
-  object({ items: list(ref(name)), nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' } });
+  object({
+    items: list(ref(name)),
+    nextCursor: { ...textOrNull, description: 'Opaque; null on the last page.' },
+  });
 
 const resources = object({ memMb: integer, vcpus: number, diskGb: integer });
 
@@ -127,11 +133,18 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     lag: { ...integer, description: 'Events not applied yet; counting stops at 10,000.' },
     rebuilding: {
       anyOf: [
-        object({ applied: integer, total: integerOrNull, eventsPerSecond: number, secondsLeft: numberOrNull }),
+        object({
+          applied: integer,
+          total: integerOrNull,
+          eventsPerSecond: number,
+          secondsLeft: numberOrNull,
+        }),
         { type: 'null' },
       ],
     },
-    lastRebuild: { anyOf: [object({ outcome: { enum: ['completed', 'failed'] }, at: time }), { type: 'null' }] },
+    lastRebuild: {
+      anyOf: [object({ outcome: { enum: ['completed', 'failed'] }, at: time }), { type: 'null' }],
+    },
   }),
   ProjectionList: object({ items: list(ref('Projection')) }),
   Health: view<HealthView>({
@@ -147,6 +160,9 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   }),
   Error: error({}),
   InvalidRequest: error({
-    fields: { ...list(object({ path: text, message: text })), description: 'Of `invalid_request`: every bad field.' },
+    fields: {
+      ...list(object({ path: text, message: text })),
+      description: 'Of `invalid_request`: every bad field.',
+    },
   }),
 };

@@ -15,7 +15,8 @@ export const toOpenApi31 = (value: Json): Json => {
   if (Array.isArray(value)) return value.map((item: Json) => toOpenApi31(item));
   if (!isObject(value)) return value;
   const members: { [member: string]: Json } = {};
-  for (const [member, inner] of Object.entries(value)) if (inner !== undefined) members[member] = toOpenApi31(inner);
+  for (const [member, inner] of Object.entries(value))
+    if (inner !== undefined) members[member] = toOpenApi31(inner);
   return members['nullable'] === undefined ? members : withNull(members);
 };
 

@@ -25,7 +25,9 @@ export class OperationsController {
   @Get()
   async list(): Promise<{ readonly items: readonly ProjectionView[] }> {
     const answers = await Promise.all(
-      SERVICES.map(({ listProjections }) => this.requester.requestAll(listProjections, {}, { waitMs: GATHER_MS })),
+      SERVICES.map(({ listProjections }) =>
+        this.requester.requestAll(listProjections, {}, { waitMs: GATHER_MS }),
+      ),
     );
     return { items: mergeProjections(answers.flat().map(({ items }) => items)) };
   }

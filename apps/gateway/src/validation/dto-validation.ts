@@ -54,10 +54,12 @@ export const fill = <Dto extends object>(
 };
 
 const ownProblems = (dto: object, path: string): FieldProblem[] =>
-  validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false }).map(({ property, constraints }) => ({
-    path: path + property,
-    message: Object.values(constraints ?? {})[0] ?? 'is not valid',
-  }));
+  validateSync(dto, { stopAtFirstError: true, forbidUnknownValues: false }).map(
+    ({ property, constraints }) => ({
+      path: path + property,
+      message: Object.values(constraints ?? {})[0] ?? 'is not valid',
+    }),
+  );
 
 /** Whether `value` came from a JSON object. */
 export const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

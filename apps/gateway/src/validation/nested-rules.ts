@@ -20,9 +20,16 @@ const register = <Value>(store: WeakMap<object, Map<string, Value>>, value: Valu
 };
 
 /** What a class and the classes it extends registered. */
-const inherited = <Value>(store: WeakMap<object, Map<string, Value>>, type: object): ReadonlyMap<string, Value> => {
+const inherited = <Value>(
+  store: WeakMap<object, Map<string, Value>>,
+  type: object,
+): ReadonlyMap<string, Value> => {
   const found = new Map<string, Value>();
-  for (let at: unknown = type; typeof at === 'function' && at !== Function.prototype; at = Object.getPrototypeOf(at)) {
+  for (
+    let at: unknown = type;
+    typeof at === 'function' && at !== Function.prototype;
+    at = Object.getPrototypeOf(at)
+  ) {
     for (const [member, value] of store.get(at) ?? []) if (!found.has(member)) found.set(member, value);
   }
   return found;

@@ -26,7 +26,11 @@ export const Obeys = (name: string, problem: (value: unknown) => string | undefi
   });
 
 /** A number in bounds; `integer` asks for a whole one. No text is taken for a number. */
-export const IsWithin = (min: number, max: number, kind: 'integer' | 'number' = 'integer'): PropertyDecorator =>
+export const IsWithin = (
+  min: number,
+  max: number,
+  kind: 'integer' | 'number' = 'integer',
+): PropertyDecorator =>
   Obeys('isWithin', (value) => {
     const fits = typeof value === 'number' && value >= min && value <= max;
     if (fits && (kind === 'number' || Number.isInteger(value))) return undefined;
@@ -56,9 +60,11 @@ export const listOf =
 export const textsByKey =
   (max: number, keyRule: TextRule, valueRule: TextRule): NestedRule =>
   (value, path) => {
-    if (!isPlainObject(value)) return { value, problems: [{ path, message: 'must be an object of strings' }] };
+    if (!isPlainObject(value))
+      return { value, problems: [{ path, message: 'must be an object of strings' }] };
     const entries = Object.entries(value);
-    if (entries.length > max) return { value, problems: [{ path, message: `must hold at most ${max} members` }] };
+    if (entries.length > max)
+      return { value, problems: [{ path, message: `must hold at most ${max} members` }] };
     const problems = entries.flatMap(([key, text]): FieldProblem[] => {
       const wrongKey = textProblem(key, keyRule);
       const wrong = wrongKey === undefined ? textProblem(text, valueRule) : `the name ${wrongKey}`;
@@ -70,5 +76,7 @@ export const textsByKey =
 /** An ISO 8601 time with a zone, or a date. */
 export const IsIsoTime = (): PropertyDecorator =>
   Obeys('isIsoTime', (value) =>
-    parseIsoTime(value) === undefined ? 'must be an ISO 8601 time such as 2026-01-31T12:00:00.000Z' : undefined,
+    parseIsoTime(value) === undefined
+      ? 'must be an ISO 8601 time such as 2026-01-31T12:00:00.000Z'
+      : undefined,
   );

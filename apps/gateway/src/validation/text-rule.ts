@@ -8,7 +8,10 @@ export interface TextRule {
 }
 
 /** What is wrong with a text, or undefined. Lengths count UTF-16 units. NUL and half surrogate pairs fit nowhere. */
-export const textProblem = (value: unknown, { min = 1, max, pattern, means }: TextRule): string | undefined => {
+export const textProblem = (
+  value: unknown,
+  { min = 1, max, pattern, means }: TextRule,
+): string | undefined => {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length < min || value.length > max) return `must be ${min} to ${max} characters long`;
   if (value.includes('\0') || !value.isWellFormed()) return 'must be valid Unicode without NUL characters';

@@ -1,0 +1,352 @@
+import { accountsRequests, type KeyView } from '@berth/contracts-accounts';
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  test.far.agents.clear();
+});
+
+const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly string[] | undefined> => {
+  const { status, body } = await test.call(...args);
+  expect([status, body.detail?.code]).toEqual([400, 'invalid_request']);
+  return body.detail?.fields?.map(({ path }) => path);
+};
+
+describe('POST /api/agents', () => {
+  it('sends the command with what was left out as null, and answers 201 with Location', async () => {
+    const key = test.far.key();
+    const { status, headers, body } = await test.call('POST', '/api/agents', {
+      key,
+      json: { name: 'scout', templateId: 'echo', unknown: 1, id: 'mine' },
+    });
+    expect([status, headers.get('location')]).toEqual([201, `/api/agents/${String(body['id'])}`]);
+    expect(test.far.asked(agentsRequests.create)[0]?.payload).toEqual({
+      commandId: expect.stringMatching(/^cmd_/) as string,
+      accountId: expect.stringMatching(/^acc_/) as string,
+      actor: { kind: 'key', id: expect.stringMatching(/^key_/) as string },
+      name: 'scout',
+      templateId: 'echo',
+      externalId: null,
+      externalUserId: null,
+      instructions: null,
+      idleTtlSeconds: null,
+      labels: {},
+      env: [],
+      resources: {},
+    });
+  });
+
+  it('passes on everything that was given', async () => {
+    const given = {
+      name: 'a_@.:+- 9',
+      templateId: 'echo',
+      externalId: 'org/7 é',
+      externalUserId: 'ann@example.com',
+      instructions: 'Be brief.',
+      idleTtlSeconds: 15,
+      labels: { 'team/x': 'core', empty: '' },
+      env: [
+        { key: 'A', value: '1' },
+        { key: 'B', value: '2', secret: true },
+        { key: 'C', value: '3', isSecret: false, secret: true },
+      ],
+      resources: { memMb: 256, vcpus: 0.5, diskGb: null },
+    };
+    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json: given })).status).toBe(201);
+    expect(test.far.asked(agentsRequests.create)[0]?.payload).toMatchObject({
+      ...given,
+      env: [
+        { key: 'A', value: '1', isSecret: false },
+        { key: 'B', value: '2', isSecret: true },
+        { key: 'C', value: '3', isSecret: false },
+      ],
+      resources: { memMb: 256, vcpus: 0.5 },
+    });
+  });
+
+  it('takes variables as an object of plain values too', async () => {
+    const json = { name: 'a', templateId: 'echo', env: { A: '1' } };
+    await test.call('POST', '/api/agents', { key: test.far.key(), json });
+    expect(test.far.asked(agentsRequests.create)[0]?.payload['env']).toEqual([
+      { key: 'A', value: '1', isSecret: false },
+    ]);
+  });
+
+  it('names every bad field at once, and takes no text for a number', async () => {
+    const json = {
+      name: 'bad/name',
+      templateId: 7,
+      externalId: 'line\nbreak',
+      externalUserId: '',
+      instructions: ['x'],
+      idleTtlSeconds: '900',
+      labels: { 'a b': 'x', fine: 5 },
+      env: [{ key: 'BERTH_X', value: '1' }, 'x', { key: 'OK', value: 'nul\0', isSecret: 'yes' }],
+      resources: { memMb: '512', vcpus: 0.01, diskGb: 1.5 },
+    };
+    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
+      'name',
+      'templateId',
+      'externalId',
+      'externalUserId',
+      'instructions',
+      'idleTtlSeconds',
+      'labels.a b',
+      'labels.fine',
+      'env.0.key',
+      'env.1',
+      'env.2.value',
+      'env.2.isSecret',
+      'resources.memMb',
+      'resources.vcpus',
+      'resources.diskGb',
+    ]);
+    expect(test.far.asked(agentsRequests.create)).toEqual([]);
+  });
+
+  it.each([0, 15, 604_800])('takes %i idle seconds', async (idleTtlSeconds) => {
+    const json = { name: 'a', templateId: 'echo', idleTtlSeconds };
+    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json })).status).toBe(201);
+  });
+
+  it.each([-1, 1, 14, 604_801, 20.5])('refuses %d idle seconds', async (idleTtlSeconds) => {
+    const json = { name: 'a', templateId: 'echo', idleTtlSeconds };
+    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual(['idleTtlSeconds']);
+  });
+
+  it('holds lists and texts to their bounds', async () => {
+    const many = (count: number): Record<string, string> =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
+    const base = { name: 'a'.repeat(128), templateId: 'echo' };
+    const fits = { ...base, labels: many(64), env: many(256), instructions: 'x'.repeat(100_000) };
+    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json: fits })).status).toBe(201);
+    const json = {
+      ...base,
+      name: 'a'.repeat(129),
+      labels: many(65),
+      env: Array.from({ length: 100_000 }, () => 1),
+      instructions: 'x'.repeat(100_001),
+    };
+    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
+      'name',
+      'instructions',
+      'labels',
+      'env',
+    ]);
+  });
+});
+
+describe('reading agents', () => {
+  it('passes filters and paging on, with 50 as the default', async () => {
+    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: 'next' }));
+    const key = test.far.key();
+    const { body } = await test.call(
+      'GET',
+      '/api/agents?externalId=x%20y&state=failed&label=a%3Db&cursor=abc&limit=200&other=1',
+      { key },
+    );
+    expect(body).toEqual({ items: [], nextCursor: 'next' });
+    await test.call('GET', '/api/agents', { key });
+    const [filtered, plain] = test.far.asked(agentsRequests.list).map(({ payload }) => payload);
+    expect(filtered).toMatchObject({
+      externalId: 'x y',
+      state: 'failed',
+      label: 'a=b',
+      name: null,
+      cursor: 'abc',
+      limit: 200,
+    });
+    expect(plain).toMatchObject({ externalId: null, state: null, cursor: null, limit: 50 });
+  });
+
+  it.each([
+    'limit=0',
+    'limit=201',
+    'limit=1.5',
+    'limit=abc',
+    'limit=',
+    'limit=5&limit=6',
+    'state=awake',
+    'cursor=',
+    'name=%00',
+  ])('refuses %s', async (query) => {
+    expect(await fieldsOf('GET', `/api/agents?${query}`, { key: test.far.key() })).toEqual([
+      query.split('=')[0],
+    ]);
+  });
+
+  it('waits for a state as long as asked, 30 s unless said, and not at all without wait', async () => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const key = test.far.key(['read']);
+    for (const query of ['', '?wait=running', '?wait=stopped&timeout=60']) {
+      expect((await test.call('GET', `/api/agents/${agent.id}${query}`, { key })).status).toBe(200);
+    }
+    expect(test.far.asked(agentsRequests.get).map(({ payload }) => payload['wait'])).toEqual([
+      null,
+      { state: 'running', timeoutSeconds: 30 },
+      { state: 'stopped', timeoutSeconds: 60 },
+    ]);
+    expect(await fieldsOf('GET', `/api/agents/${agent.id}?wait=running&timeout=61`, { key })).toEqual([
+      'timeout',
+    ]);
+  });
+
+  it('answers HEAD like GET without a body', async () => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const { status, text, headers } = await test.call('HEAD', `/api/agents/${agent.id}`, {
+      key: test.far.key(),
+    });
+    expect([status, text, headers.get('content-length')]).toEqual([
+      200,
+      '',
+      String(JSON.stringify(agent).length),
+    ]);
+  });
+});
+
+describe('moving agents', () => {
+  it.each(['start', 'stop', 'sleep', 'restart'] as const)(
+    '%s is 200 when settled and 202 when it goes on',
+    async (verb) => {
+      const agent = anAgent();
+      const key = test.far.key();
+      for (const [settled, status] of [
+        [true, 200],
+        [false, 202],
+      ] as const) {
+        test.far.on(agentsRequests[verb], () => ({ agent, settled }));
+        const answer = await test.call('POST', `/api/agents/${agent.id}/${verb}`, { key });
+        expect([answer.status, answer.body]).toEqual([status, agent]);
+      }
+    },
+  );
+
+  it('deletes with 204 and no body', async () => {
+    test.far.on(agentsRequests.delete, () => ({}));
+    const { status, text } = await test.call('DELETE', `/api/agents/${newId('agt')}`, {
+      key: test.far.key(),
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([status, text]).toEqual([204, '']);
+  });
+});
+
+describe('environment variables', () => {
+  const item = { key: 'A', value: '********', isSecret: true, updatedAt: '2026-11-21T10:00:00.000Z' };
+
+  it('are listed, set, deleted and reloaded', async () => {
+    const agent = anAgent();
+    test.far.on(agentsRequests.listEnv, () => ({ items: [item] }));
+    test.far.on(agentsRequests.setEnv, () => item);
+    test.far.on(agentsRequests.deleteEnv, () => ({}));
+    test.far.on(agentsRequests.reloadEnv, () => agent);
+    const key = test.far.key();
+    const path = `/api/agents/${agent.id}/env`;
+    expect((await test.call('GET', path, { key: test.far.key(['read']) })).body).toEqual({ items: [item] });
+    const put = await test.call('PUT', `${path}/A`, { key, json: { value: '', secret: true } });
+    expect([put.status, put.body]).toEqual([200, item]);
+    expect(test.far.asked(agentsRequests.setEnv)[0]?.payload).toMatchObject({
+      key: 'A',
+      value: '',
+      isSecret: true,
+    });
+    expect((await test.call('DELETE', `${path}/A`, { key })).status).toBe(204);
+    expect((await test.call('POST', `${path}/reload`, { key })).body).toEqual(agent);
+  });
+
+  it.each(['BERTH_TOKEN', '1A', 'A-B', 'A%00', 'A'.repeat(129)])('refuses the name %s', async (name) => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const path = `/api/agents/${agent.id}/env/${name}`;
+    expect(await fieldsOf('PUT', path, { key: test.far.key(), json: { value: 5 } })).toEqual([
+      'key',
+      'value',
+    ]);
+    expect(await fieldsOf('DELETE', path, { key: test.far.key() })).toEqual(['key']);
+  });
+});
+
+describe('chat', () => {
+  it('answers the reply and its conversation', async () => {
+    test.far.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
+    const path = `/api/agents/${newId('agt')}/chat`;
+    const key = test.far.key();
+    const { status, body } = await test.call('POST', path, { key, json: { message: 'ping' } });
+    expect([status, body]).toEqual([200, { response: 'pong', conversation_id: 'cnv_1' }]);
+    await test.call('POST', path, { key, json: { message: 'ping', conversation_id: 'x'.repeat(128) } });
+    const asked = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['conversationId']);
+    expect(asked).toEqual([null, 'x'.repeat(128)]);
+  });
+
+  it('takes a message as long as the body may be', async () => {
+    test.far.on(deliveryRequests.chat, ({ message }) => ({
+      response: String(message.length),
+      conversationId: 'c',
+    }));
+    const message = 'x'.repeat(1_048_576 - '{"message":""}'.length);
+    const { body } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
+      key: test.far.key(),
+      json: { message },
+    });
+    expect(body['response']).toBe(String(message.length));
+  });
+});
+
+describe('keys', () => {
+  const view: KeyView = {
+    id: newId('key'),
+    name: 'ci',
+    scopes: ['read', 'deploy'],
+    accountId: newId('acc'),
+    createdAt: '2026-11-21T10:00:00.000Z',
+    lastUsedAt: null,
+    expiresAt: null,
+    revokedAt: null,
+  };
+
+  it('are minted with what the minting key holds, listed, and revoked', async () => {
+    test.far.on(accountsRequests.mintKey, () => ({ ...view, key: 'mk_x' }));
+    test.far.on(accountsRequests.listKeys, () => ({ items: [view], nextCursor: null }));
+    test.far.on(accountsRequests.revokeKey, () => view);
+    const key = test.far.key(['read', 'deploy', 'manage']);
+    const json = { name: 'ci', scopes: ['deploy'], expiresAt: '2999-01-01T00:00:00+01:00' };
+    const minted = await test.call('POST', '/api/v1/keys', { key, json });
+    expect([minted.status, minted.body]).toEqual([201, { ...view, key: 'mk_x' }]);
+    expect(test.far.asked(accountsRequests.mintKey)[0]?.payload).toMatchObject({
+      scopes: ['read', 'deploy'],
+      holderScopes: ['read', 'deploy', 'manage'],
+      expiresAt: '2998-12-31T23:00:00.000Z',
+    });
+    expect((await test.call('GET', '/api/v1/keys?limit=1', { key })).body).toEqual({
+      items: [view],
+      nextCursor: null,
+    });
+    expect((await test.call('DELETE', `/api/v1/keys/${view.id}`, { key })).status).toBe(204);
+  });
+
+  it.each([
+    [{ scopes: [] }, ['name']],
+    [{ name: 'x' }, ['scopes']],
+    [{ name: 'x', scopes: 'read' }, ['scopes']],
+    [{ name: 'x', scopes: ['root'] }, ['scopes']],
+    [{ name: 'x', scopes: ['read', 'read'] }, ['scopes']],
+    [{ name: 'x', scopes: [], expiresAt: '2020-01-01T00:00:00Z' }, ['expiresAt']],
+    [{ name: 'x', scopes: [], expiresAt: '2999-02-30T00:00:00Z' }, ['expiresAt']],
+    [{ name: 'x', scopes: [], expiresAt: 4_102_444_800 }, ['expiresAt']],
+  ])('are refused when asked for as %j', async (json, fields) => {
+    expect(await fieldsOf('POST', '/api/v1/keys', { key: test.far.key(), json })).toEqual(fields);
+  });
+});

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { readGatewayConfig } from './config.js';
+
+const ENV = {
+  NATS_URL: 'nats://127.0.0.1:4222',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+  DATABASE_URL: 'postgres://127.0.0.1/berth',
+  BERTH_SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+};
+
+describe('the address it listens on', () => {
+  it('is this machine only, while agents share the machine', () => {
+    expect(readGatewayConfig(ENV)).toMatchObject({ host: '127.0.0.1', port: 8080, runtime: 'process' });
+  });
+
+  it.each([{ BERTH_RUNTIME: 'nerdctl' }, { BERTH_ALLOW_UNISOLATED: '1' }])('is every one with %j', (more) => {
+    expect(readGatewayConfig({ ...ENV, ...more }).host).toBe('0.0.0.0');
+  });
+
+  it('is what the operator says', () => {
+    const config = readGatewayConfig({ ...ENV, BERTH_HOST: '::1', PORT: '0', BERTH_RUNTIME: 'nerdctl' });
+    expect(config).toMatchObject({ host: '::1', port: 0 });
+  });
+});
+
+describe('a bad environment', () => {
+  it('is named in full, without values', () => {
+    const bad = { ...ENV, PORT: '80800', BERTH_RUNTIME: 'docker', BERTH_SECRET_KEY: 'k1:c2hvcnQ=' };
+    const read = (): unknown => readGatewayConfig(bad);
+    expect(read).toThrow(/PORT.*BERTH_RUNTIME.*BERTH_SECRET_KEY|BERTH_RUNTIME.*PORT.*BERTH_SECRET_KEY/s);
+    expect(read).not.toThrow(/c2hvcnQ/);
+  });
+
+  it('lacks a secret key', () => {
+    expect(() => readGatewayConfig({ ...ENV, BERTH_SECRET_KEY: undefined })).toThrow('BERTH_SECRET_KEY');
+  });
+});

@@ -1,0 +1,240 @@
+import { accountsRequests } from '@berth/contracts-accounts';
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests, type LogEntry, type LogsPage } from '@berth/contracts-runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, silent, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { startGateway } from '../start-gateway.js';
+
+let test: TestGateway;
+const entries: LogEntry[] = [];
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  entries.length = 0;
+  test.far.on(agentsRequests.locate, () => ({ host: 'host1' }));
+  test.far.on(runtimeRequests.logs, readEntries);
+});
+
+const entry = (message: string): LogEntry => ({
+  timestamp: '2026-11-21T10:00:00.000Z',
+  level: 'info',
+  source: 'agent',
+  message,
+});
+
+/** Reads as a host does: the newest without a cursor, what came behind it with one, waiting for a while. */
+const readEntries = async ({
+  cursor,
+  limit,
+  waitMs,
+}: {
+  cursor: string | null;
+  limit: number;
+  waitMs: number;
+}): Promise<LogsPage> => {
+  const from = cursor === null ? Math.max(0, entries.length - limit) : Number(cursor);
+  const giveUpAt = Date.now() + waitMs;
+  while (entries.length <= from && Date.now() < giveUpAt)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const logs = entries.slice(from, from + limit);
+  return { logs, nextCursor: String(from + logs.length) };
+};
+
+interface Followed {
+  readonly headers: Headers;
+  /** All that came so far. */
+  text(): string;
+  /** Resolves when the service has closed the stream. */
+  readonly ended: Promise<void>;
+  hangUp(): void;
+}
+
+const open: Followed[] = [];
+afterEach(() => {
+  for (const followed of open.splice(0)) followed.hangUp();
+});
+
+const follow = async (
+  key: string,
+  options: { query?: string; url?: string; lastEventId?: string } = {},
+): Promise<Followed> => {
+  const hangUp = new AbortController();
+  const base = (options.url ?? test.gateway.url).replace('localhost', '127.0.0.1');
+  const response = await fetch(`${base}/api/agents/${newId('agt')}/logs?follow=true${options.query ?? ''}`, {
+    headers: {
+      authorization: `Bearer ${key}`,
+      ...(options.lastEventId === undefined ? {} : { 'last-event-id': options.lastEventId }),
+    },
+    signal: hangUp.signal,
+  });
+  let text = '';
+  const decoder = new TextDecoder();
+  const ended = (async () => {
+    for await (const chunk of response.body ?? [])
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+  })();
+  ended.catch(() => undefined);
+  const followed = { headers: response.headers, text: () => text, ended, hangUp: () => hangUp.abort() };
+  open.push(followed);
+  return followed;
+};
+
+const messagesOf = (text: string): readonly string[] =>
+  [...text.matchAll(/"message":"([^"]*)"/g)].map((match) => match[1] ?? '');
+
+describe('GET logs', () => {
+  it('asks the host of the agent with every filter', async () => {
+    entries.push(entry('one'), entry('two'));
+    const query = 'limit=1&level=warn&since=2026-11-21T11:00:00%2B01:00&source=build';
+    const { body } = await test.call('GET', `/api/agents/${newId('agt')}/logs?${query}`, {
+      key: test.far.key(['read']),
+    });
+    expect(body).toEqual({ logs: [entry('two')], nextCursor: '2' });
+    expect(test.far.asked(runtimeRequests.logs)[0]?.payload).toMatchObject({
+      limit: 1,
+      level: 'warn',
+      since: '2026-11-21T10:00:00.000Z',
+      source: 'build',
+      cursor: null,
+      waitMs: 0,
+    });
+  });
+
+  it('goes on behind a cursor', async () => {
+    entries.push(entry('one'), entry('two'), entry('three'));
+    const { body } = await test.call('GET', `/api/agents/${newId('agt')}/logs?cursor=1&limit=1`, {
+      key: test.far.key(),
+    });
+    expect(body).toEqual({ logs: [entry('two')], nextCursor: '2' });
+  });
+
+  it('is empty before the agent was placed, and where its host has nothing of it', async () => {
+    test.far.on(runtimeRequests.logs, () => {
+      throw new DomainError('not_found', 'agent_not_on_host', 'no');
+    });
+    const path = `/api/agents/${newId('agt')}/logs`;
+    expect((await test.call('GET', path, { key: test.far.key() })).body).toEqual({
+      logs: [],
+      nextCursor: null,
+    });
+    test.far.on(agentsRequests.locate, () => ({ host: null }));
+    expect((await test.call('GET', path, { key: test.far.key() })).body).toEqual({
+      logs: [],
+      nextCursor: null,
+    });
+  });
+
+  it.each(['limit=1001', 'level=fatal', 'since=yesterday', 'source=me', 'follow=yes'])(
+    'refuses %s',
+    async (query) => {
+      const agent = anAgent();
+      test.far.agents.set(agent.id, agent);
+      const { status, body } = await test.call('GET', `/api/agents/${agent.id}/logs?${query}`, {
+        key: test.far.key(),
+      });
+      expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, query.split('=')[0]]);
+    },
+  );
+});
+
+describe('following logs', () => {
+  it('sends what there is and what comes, each entry once, with cursors as event ids', async () => {
+    entries.push(entry('old 1'), entry('old 2'));
+    const followed = await follow(test.far.key());
+    expect(followed.headers.get('content-type')).toContain('text/event-stream');
+    expect(followed.headers.get('x-request-id')).toMatch(/^req_/);
+    expect(followed.headers.get('x-content-type-options')).toBe('nosniff');
+    await eventually(() => messagesOf(followed.text()).length === 2);
+    for (const word of ['new 1', 'new 2', 'new 3']) {
+      entries.push(entry(word));
+      await eventually(() => messagesOf(followed.text()).at(-1) === word);
+    }
+    expect(messagesOf(followed.text())).toEqual(['old 1', 'old 2', 'new 1', 'new 2', 'new 3']);
+    expect(followed.text()).toContain(`event: log\nid: 3\ndata: ${JSON.stringify(entry('new 1'))}\n\n`);
+  });
+
+  it('goes on where a client was cut off', async () => {
+    entries.push(entry('seen'), entry('missed'));
+    const followed = await follow(test.far.key(), { lastEventId: '1', query: '&cursor=0' });
+    await eventually(() => messagesOf(followed.text()).length === 1);
+    expect(messagesOf(followed.text())).toEqual(['missed']);
+  });
+
+  it('outlives a host that is away, and an agent that is not placed yet', async () => {
+    test.far.on(agentsRequests.locate, () => ({ host: null }));
+    const followed = await follow(test.far.key());
+    test.far.on(agentsRequests.locate, () => ({ host: 'elsewhere' }));
+    await eventually(() => test.far.asked(agentsRequests.locate).length >= 3, { timeoutMs: 10_000 });
+    test.far.on(agentsRequests.locate, () => ({ host: 'host1' }));
+    entries.push(entry('at last'));
+    await eventually(() => messagesOf(followed.text()).length === 1);
+  });
+
+  it('ends within 5 s of a revoke, and says why', async () => {
+    const key = test.far.key();
+    const followed = await follow(key);
+    test.far.revoke(key);
+    const revokedAt = performance.now();
+    await followed.ended;
+    expect(performance.now() - revokedAt).toBeLessThan(5_000);
+    expect(followed.text()).toContain('event: end\ndata: {"code":"unauthenticated"');
+  });
+
+  it('ends within 5 s when the key cannot be looked up any more', async () => {
+    const followed = await follow(test.far.key());
+    test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
+    const since = performance.now();
+    await followed.ended;
+    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(followed.text()).toContain('"code":"deadline_exceeded"');
+  });
+
+  it('ends when the agent is gone', async () => {
+    const followed = await follow(test.far.key());
+    test.far.on(agentsRequests.locate, () => {
+      throw new DomainError('not_found', 'agent_not_found', 'Gone.');
+    });
+    await followed.ended;
+    expect(followed.text()).toContain('event: end\ndata: {"code":"agent_not_found","message":"Gone."}');
+  });
+
+  it('asks nobody any more once the client is gone', async () => {
+    const followed = await follow(test.far.key());
+    await eventually(() => test.far.heard.some(({ payload }) => payload['waitMs'] === 2_000));
+    followed.hangUp();
+    let heard = -1;
+    await eventually(
+      () => {
+        const before = heard;
+        heard = test.far.heard.length;
+        return before === heard;
+      },
+      { timeoutMs: 15_000, intervalMs: 4_000 },
+    );
+  });
+
+  it('is refused with a status before it begins', async () => {
+    test.far.on(agentsRequests.locate, () => {
+      throw new DomainError('not_found', 'agent_not_found', 'Gone.');
+    });
+    const { status, headers } = await test.call('GET', `/api/agents/${newId('agt')}/logs?follow=true`, {
+      key: test.far.key(),
+    });
+    expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
+  });
+
+  it('ends at once when the gateway stops', async () => {
+    const gateway = await startGateway(test.config, silent);
+    const followed = await follow(test.far.key(), { url: gateway.url });
+    const since = performance.now();
+    await Promise.all([gateway.stop(), followed.ended]);
+    expect(performance.now() - since).toBeLessThan(2_500);
+  });
+});

@@ -1,0 +1,163 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import type { Scope } from '@berth/contracts-accounts';
+import { newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+interface Operation {
+  readonly 'x-required-scope'?: Scope | 'public';
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly security?: readonly unknown[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, { readonly properties?: Record<string, unknown> }>>;
+  };
+}
+
+let test: TestGateway;
+let document: Document;
+let operations: readonly { method: string; path: string; operation: Operation }[];
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  const { status, headers, text } = await test.call('GET', '/openapi.json');
+  expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+  document = JSON.parse(text) as Document;
+  operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+});
+afterAll(() => test.stop());
+beforeEach(() => test.far.reset());
+
+const fill = (path: string): string => path.replace('{agent_id}', newId('agt')).replace(/\{\w+\}/g, 'x');
+
+describe('/openapi.json', () => {
+  it('is valid OpenAPI 3.1', async () => {
+    const result = await new Validator().validate(
+      structuredClone(document) as unknown as Record<string, unknown>,
+    );
+    expect(result.errors).toBeUndefined();
+    expect(result.valid).toBe(true);
+    expect(document.openapi).toMatch(/^3\.1\./);
+    expect(JSON.stringify(document)).not.toContain('nullable');
+  });
+
+  it('refers to nothing that is not there', () => {
+    const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
+      (match) => match[1] ?? '',
+    );
+    expect(names.filter((name) => !(name in document.components.schemas))).toEqual([]);
+  });
+
+  it('has every endpoint of this service', () => {
+    expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
+      'DELETE /api/agents/{agent_id}',
+      'DELETE /api/agents/{agent_id}/env/{key}',
+      'DELETE /api/v1/keys/{key_id}',
+      'GET /api/agents',
+      'GET /api/agents/{agent_id}',
+      'GET /api/agents/{agent_id}/env',
+      'GET /api/agents/{agent_id}/logs',
+      'GET /api/templates',
+      'GET /api/v1/keys',
+      'GET /api/v1/operations/projections',
+      'GET /health',
+      'POST /api/agents',
+      'POST /api/agents/{agent_id}/chat',
+      'POST /api/agents/{agent_id}/env/reload',
+      'POST /api/agents/{agent_id}/restart',
+      'POST /api/agents/{agent_id}/sleep',
+      'POST /api/agents/{agent_id}/start',
+      'POST /api/agents/{agent_id}/stop',
+      'POST /api/v1/keys',
+      'POST /api/v1/operations/projections/{name}/rebuild',
+      'PUT /api/agents/{agent_id}/env/{key}',
+    ]);
+  });
+
+  it('says of bodies and queries what is checked', () => {
+    const { schemas } = document.components;
+    expect(schemas['CreateAgentBody']?.properties).toMatchObject({
+      name: { type: 'string', pattern: '^[A-Za-z0-9 _@.:+-]{1,128}$' },
+      externalId: { type: ['string', 'null'] },
+      labels: { type: ['object', 'null'], maxProperties: 64 },
+      resources: { anyOf: [{ $ref: '#/components/schemas/ResourcesBody' }, { type: 'null' }] },
+    });
+    const logs = document.paths['/api/agents/{agent_id}/logs']?.['get'];
+    expect(logs?.parameters?.map(({ name }) => name).sort()).toEqual([
+      'agent_id',
+      'cursor',
+      'follow',
+      'level',
+      'limit',
+      'since',
+      'source',
+    ]);
+  });
+
+  it('documents every status that any endpoint may have', () => {
+    for (const { method, path, operation } of operations) {
+      const isPublic = operation['x-required-scope'] === 'public';
+      expect(Object.keys(operation.responses), `${method} ${path}`).toEqual(
+        expect.arrayContaining([...(isPublic ? [] : ['401']), '500', '503', '504']),
+      );
+      if (method === 'POST')
+        expect(operation.parameters?.map(({ name }) => name)).toContain('Idempotency-Key');
+    }
+  });
+});
+
+describe('every endpoint', () => {
+  it('asks for a key unless it is public', async () => {
+    for (const { method, path, operation } of operations) {
+      const { status } = await test.call(method, fill(path));
+      expect(status === 401, `${method} ${path} answered ${status}`).toBe(
+        operation['x-required-scope'] !== 'public',
+      );
+    }
+  });
+
+  it.each(['deploy', 'manage', 'computers'] as const)(
+    'that needs another scope refuses a key with %s only',
+    async (held) => {
+      const key = test.far.key(['read', held]);
+      for (const { method, path, operation } of operations) {
+        const scope = operation['x-required-scope'];
+        const { status, body } = await test.call(method, fill(path), { key });
+        const lacks = scope !== 'public' && scope !== 'read' && scope !== held;
+        expect(status === 403, `${method} ${path} answered ${status}`).toBe(lacks);
+        if (lacks) expect(body.detail).toMatchObject({ code: 'missing_scope', requiredScope: scope });
+      }
+    },
+  );
+});
+
+describe('/docs', () => {
+  it('is a page that loads nothing from elsewhere, under a policy that says so', async () => {
+    const page = await test.call('GET', '/docs');
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");
+    expect(page.text).not.toMatch(/https?:\/\//);
+    expect(page.text).not.toMatch(/<script>|<style>| on\w+=/);
+    const links = [...page.text.matchAll(/(?:href|src)="\.\/(docs\/[^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(links).toHaveLength(4);
+    for (const link of links) {
+      const file = await test.call('GET', `/${link}`);
+      expect([file.status, file.headers.get('x-content-type-options')]).toEqual([200, 'nosniff']);
+      expect(file.text.length).toBeGreaterThan(50);
+    }
+  });
+
+  it('has no other files', async () => {
+    for (const name of ['package.json', 'index.html', '..%2fpackage.json', '__proto__']) {
+      const { status, body } = await test.call('GET', `/docs/${name}`);
+      expect([status, body.detail?.code]).toEqual([404, 'not_found']);
+    }
+  });
+});

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { accountsRequests } from '@berth/contracts-accounts';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { createLogger } from '@berth/telemetry';
+import { eventually, TcpProxy } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { caller, readRaw, silent, startTestGateway, type TestGateway } from './fixtures/gateway.fixture.js';
+import { startGateway } from './start-gateway.js';
+
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => test.far.reset());
+
+const CHAT = `/api/agents/${newId('agt')}/chat`;
+
+describe('GET /health', () => {
+  it('is ok with every part there', async () => {
+    const { status, body } = await test.call('GET', '/health');
+    expect([status, body]).toEqual([
+      200,
+      {
+        status: 'ok',
+        runtime: 'process',
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/) as string,
+        dependencies: { nats: 'ok', eventStore: 'ok', postgres: 'ok', runtime: 'ok' },
+      },
+    ]);
+  });
+
+  it('names the driver of the runtime that answers', async () => {
+    test.far.on(runtimeRequests.hosts, () => ({ host: 'host1', driver: 'nerdctl', freeMemMb: 1, agents: 0 }));
+    await eventually(async () => expect((await test.call('GET', '/health')).body['runtime']).toBe('nerdctl'));
+  });
+
+  it('is degraded within 2 s while parts behind services are away or silent', async () => {
+    test.far.on(agentsRequests.health, () => ({ eventStore: false, postgres: true }));
+    test.far.on(runtimeRequests.hosts, () => new Promise(() => undefined));
+    await eventually(async () => {
+      const startedAt = performance.now();
+      const { status, body } = await test.call('GET', '/health');
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      expect([status, body['status'], body['runtime']]).toEqual([200, 'degraded', 'process']);
+      expect(body['dependencies']).toEqual({
+        nats: 'ok',
+        eventStore: 'down',
+        postgres: 'ok',
+        runtime: 'down',
+      });
+    });
+  });
+
+  it.each(['nats', 'postgres'] as const)(
+    'is 503 with detail within 2 s while %s is away, and ok again after',
+    async (part) => {
+      const proxy = await TcpProxy.start(test.infra.part(part).port);
+      const moved = (address: string): string => {
+        const url = new URL(address);
+        url.port = String(proxy.port);
+        return url.href;
+      };
+      const gateway = await startGateway(
+        {
+          ...test.config,
+          ...(part === 'nats'
+            ? { natsUrl: moved(test.config.natsUrl) }
+            : { databaseUrl: moved(test.config.databaseUrl) }),
+        },
+        silent,
+      );
+      const call = caller(gateway.url);
+      try {
+        proxy.cut({ refuse: true });
+        await eventually(async () => {
+          const startedAt = performance.now();
+          const { status, headers, body } = await call('GET', '/health');
+          expect(performance.now() - startedAt).toBeLessThan(2_000);
+          expect([status, headers.get('retry-after'), body['status']]).toEqual([503, '1', 'unavailable']);
+          expect(body['dependencies']).toMatchObject({ [part]: 'down' });
+          expect(body.detail?.code).toBe('service_unavailable');
+        });
+        proxy.restore();
+        await eventually(async () => expect((await call('GET', '/health')).status).toBe(200), {
+          timeoutMs: 20_000,
+        });
+      } finally {
+        proxy.restore();
+        await gateway.stop();
+        await proxy.stop();
+      }
+    },
+  );
+});
+
+describe('starting', () => {
+  it('says in one sentence that the port is taken', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = squatter.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    await expect(startGateway({ ...test.config, port }, silent)).rejects.toThrow(
+      `Port ${port} on 127.0.0.1 is taken by another program. Set PORT to a free one.`,
+    );
+    squatter.close();
+  });
+});
+
+describe('stopping', () => {
+  it('lets a request in flight end, closes its connection, and takes no new one', async () => {
+    const gateway = await startGateway(test.config, silent);
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    test.far.on(deliveryRequests.chat, async () => {
+      await answered;
+      return { response: 'pong', conversationId: 'c' };
+    });
+    const inFlight = caller(gateway.url)('POST', CHAT, { key: test.far.key(), json: { message: 'ping' } });
+    await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+    const stopped = gateway.stop();
+    await eventually(() =>
+      expect(caller(gateway.url)('GET', '/openapi.json')).rejects.toThrow('fetch failed'),
+    );
+    answer();
+    const { status, headers } = await inFlight;
+    expect([status, headers.get('connection')]).toEqual([200, 'close']);
+    await stopped;
+  });
+
+  it('takes at most 5 s, however long a chat lasts and a client holds its line', async () => {
+    const gateway = await startGateway(test.config, silent);
+    test.far.on(deliveryRequests.chat, () => new Promise(() => undefined));
+    const inFlight = caller(gateway.url)('POST', CHAT, { key: test.far.key(), json: { message: 'ping' } });
+    inFlight.catch(() => undefined);
+    await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+    const startedAt = performance.now();
+    await gateway.stop();
+    expect(performance.now() - startedAt).toBeLessThan(6_500);
+    await expect(inFlight).rejects.toThrow();
+  });
+});
+
+describe('slow clients', () => {
+  it('lose their line when a head does not come in time', { timeout: 40_000 }, async () => {
+    const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.write('GET /health HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    const startedAt = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
+    expect(readRaw(text).head).toContain('http/1.1 408');
+    expect(readRaw(text).body.detail?.code).toBe('request_timeout');
+  });
+});
+
+describe('the log', () => {
+  it('has one line per request with its id, and neither key nor query', async () => {
+    const lines: string[] = [];
+    const log = createLogger({
+      service: 'gateway',
+      destination: { write: (line: string) => void lines.push(line) },
+    });
+    const gateway = await startGateway(test.config, log);
+    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    const key = test.far.key();
+    const call = caller(gateway.url);
+    await call('GET', '/api/agents?name=private-name', { key, headers: { 'x-request-id': 'look-here' } });
+    await call('GET', `/api/agents?token=${key}`, { key });
+    test.far.on(accountsRequests.authenticate, () => {
+      throw new Error(`lost ${key}`);
+    });
+    await call('GET', '/api/agents', { key });
+    await gateway.stop();
+    const text = lines.join('');
+    expect(text).not.toContain(key);
+    expect(text).not.toContain('private-name');
+    const line = lines
+      .map((raw) => JSON.parse(raw) as Record<string, unknown>)
+      .find(({ requestId }) => requestId === 'look-here');
+    expect(line).toMatchObject({ method: 'GET', path: '/api/agents', status: 200 });
+  });
+});
