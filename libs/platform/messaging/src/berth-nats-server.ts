@@ -12,7 +12,6 @@ import {
   requestIdOf,
   toEnvelope,
   traceOf,
-  type ErrorEnvelope,
   type ReplyPacket,
   type RequestPacket,
 } from './request-wire.js';
@@ -163,26 +162,44 @@ export class BerthNatsServer extends ServerNats {
     message.respond(undefined, { headers });
   }
 
-  #reply(message: Msg, packet: ReplyPacket & { readonly err?: ErrorEnvelope }): void {
+  #reply(message: Msg, packet: ReplyPacket): void {
     if (message.reply === undefined || message.reply === '') return;
-    const { link, log } = this.#options;
-    const bytes = Buffer.from(JSON.stringify(packet));
-    const maxBytes = link.connection.info?.max_payload;
-    if (maxBytes !== undefined && bytes.length + HEADROOM_BYTES > maxBytes) {
-      log.error(
-        { subject: message.subject, bytes: bytes.length, maxBytes },
-        'An answer is larger than the broker takes.',
-      );
-      message.respond(
-        JSON.stringify({
-          ...(packet.id === undefined ? {} : { id: packet.id }),
-          err: INTERNAL_ERROR,
-          isDisposed: true,
-        }),
-      );
+    const { link } = this.#options;
+    const bytes = this.#encode(message.subject, packet);
+    if (link.connected) {
+      this.#send(message, bytes);
       return;
     }
-    message.respond(bytes);
+    // What is written while the broker is away gets lost; the caller may still be waiting when it is back.
+    const stop = link.onReconnect(() => {
+      stop();
+      this.#send(message, bytes);
+    });
+  }
+
+  #send(message: Msg, bytes: Buffer): void {
+    try {
+      message.respond(bytes);
+    } catch (error) {
+      this.#options.log.warn({ err: error, subject: message.subject }, 'An answer could not be sent.');
+    }
+  }
+
+  // An answer that cannot be sent as it is becomes an internal error: the caller must not wait for nothing.
+  #encode(subject: string, packet: ReplyPacket): Buffer {
+    const { link, log } = this.#options;
+    const maxBytes = link.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    try {
+      const bytes = Buffer.from(JSON.stringify(packet));
+      if (bytes.length + HEADROOM_BYTES <= maxBytes) return bytes;
+      log.error({ subject, bytes: bytes.length, maxBytes }, 'An answer is larger than the broker takes.');
+    } catch (error) {
+      log.error({ err: error, subject }, 'An answer is not JSON.');
+    }
+    const { id } = packet;
+    return Buffer.from(
+      JSON.stringify({ ...(id === undefined ? {} : { id }), err: INTERNAL_ERROR, isDisposed: true }),
+    );
   }
 }
 

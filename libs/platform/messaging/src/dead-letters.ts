@@ -65,13 +65,11 @@ export class DeadLetters {
     headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
     headers.set(EVENT_HEADERS.deadDeliveries, String(message.info.deliveryCount));
     await this.#ensure();
-    await this.manager
-      .jetstream()
-      .publish(this.#subject, message.data, {
-        msgID: `${this.durable}:${id}`,
-        headers,
-        timeout: API_TIMEOUT_MS,
-      });
+    await this.manager.jetstream().publish(this.#subject, message.data, {
+      msgID: `${this.durable}:${id}`,
+      headers,
+      timeout: API_TIMEOUT_MS,
+    });
     buried.inc({ context: this.context, durable: this.durable });
   }
 

@@ -49,7 +49,7 @@ export class NatsLink {
         return new NatsLink(await connect(connectionOptions(options)), options.log);
       } catch (error) {
         if (error instanceof errors.AuthorizationError)
-          throw new Error('The broker refuses the credentials of NATS_URL.');
+          throw new Error('The broker refuses the credentials of NATS_URL.', { cause: error });
         if (Date.now() >= deadline) {
           throw new DomainError(
             'unavailable',

@@ -106,6 +106,15 @@ describe('when something dies', () => {
     expect(answer.text).toBe('again');
   });
 
+  it('a broker that is back within a second costs no request in flight', async () => {
+    await startEcho();
+    const inFlight = requester.request(echoRequests.wait, { ms: 2_000 });
+    await link.connection.flush();
+    await nats.kill();
+    await nats.resume();
+    await expect(inFlight).resolves.toBe('one');
+  });
+
   it('a frozen broker is noticed within 4 s, and all is well when it goes on', async () => {
     await startEcho();
     nats.freeze();

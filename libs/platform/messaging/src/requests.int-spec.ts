@@ -165,6 +165,13 @@ describe('requests between services', () => {
     await expect(requester.request(echoRequests.grow, { bytes: 10 })).resolves.toBe('xxxxxxxxxx');
   });
 
+  it('with an answer that is not JSON end as an internal error', async () => {
+    await serve('one', 'h1');
+    await expect(failure(requester.request(echoRequests.count, null))).resolves.toMatchObject({
+      kind: 'internal',
+    });
+  });
+
   it.each(['', '{', '[]', 'null', '"text"', '{"data":1}', '{"id":7}', '{"id":null,"data":{}}'])(
     'that are malformed (%s) are answered with an error',
     async (bytes) => {

@@ -11,6 +11,7 @@ export const echoRequests = {
   ),
   wait: defineRequest<{ ms: number }, string>('cmd.echo.wait.v1', 20_000),
   refuse: defineRequest<null, never>('cmd.echo.refuse.v1'),
+  count: defineRequest<null, bigint>('qry.echo.count.v1'),
   breakDown: defineRequest<null, never>('cmd.echo.break-down.v1'),
   grow: defineRequest<{ bytes: number }, string>('qry.echo.grow.v1'),
   onHost: defineRequest<null, string>('cmd.echo.on-host.v1.{host}'),
@@ -38,6 +39,11 @@ export const echoModule = (by: string): DynamicModule => {
         agentId: 'agt_1',
         nested: [1, null],
       });
+    }
+
+    @HandleRequest(echoRequests.count)
+    count() {
+      return Promise.resolve(1n);
     }
 
     @HandleRequest(echoRequests.breakDown)

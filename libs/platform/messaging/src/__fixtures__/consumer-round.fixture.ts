@@ -1,0 +1,130 @@
+import { connectEventStore, type EventStore } from '@berth/event-store';
+import { openDatabase, type Database } from '@berth/persistence';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { expect } from 'vitest';
+import { appendAgents, toContractEvent } from './agent-events.fixture.js';
+import { Broker } from './broker.fixture.js';
+import { keepingLogger } from './lines.fixture.js';
+import { NatsServerFixture } from './nats-server.fixture.js';
+import { EventConsumer, EventRelay, NatsLink, type EventConsumerOptions } from '../index.js';
+
+export const STREAM = 'EVT_AGENTS';
+export const PATIENTLY = { timeoutMs: 20_000 };
+
+const { log, lines } = keepingLogger();
+
+/** The effect of the tests: a row per event. */
+export const noteEffect: EventConsumerOptions['handle'] = async (event, tx) => {
+  await tx.query('INSERT INTO effect (event_id, agent) VALUES ($1, $2)', [
+    event.id,
+    String(event.payload['agentId']),
+  ]);
+};
+
+/** One round of consuming: a broker and a schema of its own, streams of its own in the shared log. */
+export class ConsumerRound {
+  /** Ids of the public events in the order of the log. */
+  readonly appended: string[] = [];
+  readonly #running: (() => Promise<void>)[] = [];
+
+  private constructor(
+    readonly prefix: string,
+    readonly nats: NatsServerFixture,
+    readonly link: NatsLink,
+    readonly broker: Broker,
+    readonly database: Database,
+    readonly store: EventStore,
+  ) {}
+
+  static async start(infra: TestInfra, round: number): Promise<ConsumerRound> {
+    const nats = await NatsServerFixture.start();
+    const link = await NatsLink.open({ url: nats.url, name: 'consumer', log });
+    const database = await openDatabase({
+      url: infra.databaseUrl,
+      schema: `consumer${round}`,
+      migrations: [],
+      applicationName: 'test',
+      log,
+    });
+    await database.query('CREATE TABLE effect (event_id text, agent text)');
+    const store = connectEventStore({ url: infra.eventStoreUrl, log });
+    return new ConsumerRound(`r${round}x`, nats, link, await Broker.of(link), database, store);
+  }
+
+  static infra(): Promise<TestInfra> {
+    return startTestInfra({ parts: ['eventStore', 'postgres'] });
+  }
+
+  get lines(): readonly string[] {
+    return lines;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#running.splice(0).map((stop) => stop()));
+    await this.link.close();
+    await this.nats.stop();
+    await this.database.close();
+    await this.store.close();
+  }
+
+  /** Starts the relay of this round's streams; answers how to stop it. */
+  relay(): () => Promise<void> {
+    const { store, link, database, prefix } = this;
+    const relay = new EventRelay({
+      store,
+      link,
+      database,
+      context: 'agents',
+      categories: ['agent'],
+      toContractEvent: (event) =>
+        event.stream.startsWith(`agent-${prefix}`) ? toContractEvent(event) : null,
+      log,
+    });
+    return this.#run((signal) => relay.run(signal));
+  }
+
+  consumer(options: Partial<EventConsumerOptions> = {}): EventConsumer {
+    return new EventConsumer({
+      link: this.link,
+      database: this.database,
+      context: 'agents',
+      durable: 'effects',
+      filterSubjects: ['evt.agents.started.v1.*.*'],
+      handle: noteEffect,
+      log,
+      backoffMs: [50],
+      ...options,
+    });
+  }
+
+  /** Starts a consumer; answers how to stop it. */
+  consume(options: Partial<EventConsumerOptions> = {}): () => Promise<void> {
+    const consumer = this.consumer(options);
+    return this.#run((signal) => consumer.run(signal));
+  }
+
+  async append(count: number): Promise<void> {
+    this.appended.push(...(await appendAgents(this.store, `${this.prefix}${this.appended.length}x`, count)));
+  }
+
+  async effects(): Promise<string[]> {
+    const rows = await this.database.query<{ event_id: string }>('SELECT event_id FROM effect');
+    return rows.map((row) => row.event_id).sort();
+  }
+
+  /** Waits until every appended event had its effect exactly once. */
+  async allDoneOnce(): Promise<void> {
+    await eventually(async () => expect(await this.effects()).toEqual([...this.appended].sort()), PATIENTLY);
+  }
+
+  #run(work: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
+    const controller = new AbortController();
+    const done = work(controller.signal);
+    const stop = async (): Promise<void> => {
+      controller.abort();
+      await done;
+    };
+    this.#running.push(stop);
+    return stop;
+  }
+}

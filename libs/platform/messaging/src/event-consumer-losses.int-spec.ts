@@ -1,0 +1,108 @@
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { eventually, type TestInfra } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConsumerRound, noteEffect, PATIENTLY, STREAM } from './__fixtures__/consumer-round.fixture.js';
+
+describe('an event consumer, when something is lost,', () => {
+  let infra: TestInfra;
+  let round: ConsumerRound;
+  let rounds = 0;
+
+  beforeAll(async () => {
+    infra = await ConsumerRound.infra();
+  });
+  beforeEach(async () => {
+    round = await ConsumerRound.start(infra, ++rounds);
+  });
+  afterEach(() => round.stop());
+  afterAll(() => infra.stop());
+
+  it('waits for its database without losing deliveries over it', async () => {
+    round.relay();
+    const deliveries: number[] = [];
+    round.consume({
+      maxDeliveries: 2,
+      handle: (event, tx) => (deliveries.push(event.delivery), noteEffect(event, tx)),
+    });
+    await round.append(1);
+    await round.allDoneOnce();
+    infra.part('postgres').kill();
+    await round.append(2);
+    await eventually(() => round.database.ping(), PATIENTLY);
+    await round.allDoneOnce();
+    await expect(round.consumer().deadLetters()).resolves.toEqual([]);
+  });
+
+  it('does everything once across a broker that came back with an empty store', async () => {
+    round.relay();
+    round.consume();
+    await round.append(5);
+    await round.allDoneOnce();
+    await round.nats.kill();
+    await round.nats.wipe();
+    await round.nats.resume();
+    await round.append(3);
+    await round.allDoneOnce();
+  });
+
+  it.each(['relay', 'consumer'] as const)(
+    'does everything once when the broker lost the tail but remembers having delivered it, the %s first to find out',
+    async (first) => {
+      const stopRelay = round.relay();
+      const stop = round.consume();
+      await round.append(3);
+      await round.allDoneOnce();
+      const messages = join(round.nats.store, 'jetstream', '$G', 'streams', STREAM, 'msgs');
+      const saved = join(round.nats.store, 'saved');
+      await round.nats.kill('SIGTERM');
+      await cp(messages, saved, { recursive: true });
+      await round.nats.resume();
+      await round.append(3);
+      await round.allDoneOnce();
+      await eventually(async () =>
+        expect((await round.broker.consumers.info(STREAM, 'effects')).ack_floor.stream_seq).toBe(6),
+      );
+      await Promise.all([stop(), stopRelay()]);
+      await round.nats.kill('SIGTERM');
+      await rm(messages, { recursive: true });
+      await cp(saved, messages, { recursive: true });
+      await round.nats.resume();
+      await eventually(() => round.link.connected);
+      const damaged = await round.broker.consumers.info(STREAM, 'effects');
+      expect(damaged.ack_floor.stream_seq).toBe(6);
+      expect((await round.broker.streams.info(STREAM)).state.last_seq).toBe(3);
+      if (first === 'relay') {
+        round.relay();
+        await eventually(
+          async () => expect(await round.broker.ids(STREAM)).toEqual(round.appended),
+          PATIENTLY,
+        );
+        await expect(round.broker.consumers.info(STREAM, 'effects')).rejects.toThrow(/consumer not found/);
+        round.consume();
+      } else {
+        round.consume();
+        await eventually(async () => {
+          expect((await round.broker.consumers.info(STREAM, 'effects')).created).not.toBe(damaged.created);
+        }, PATIENTLY);
+        round.relay();
+      }
+      await round.append(2);
+      await round.allDoneOnce();
+      expect(await round.broker.ids(STREAM)).toEqual(round.appended);
+    },
+  );
+
+  it('does everything once when the stream or the consumer is deleted under it', async () => {
+    round.relay();
+    round.consume();
+    await round.append(3);
+    await round.allDoneOnce();
+    await round.broker.consumers.delete(STREAM, 'effects');
+    await round.append(2);
+    await round.allDoneOnce();
+    await round.broker.streams.delete(STREAM);
+    await round.append(2);
+    await round.allDoneOnce();
+  });
+});
