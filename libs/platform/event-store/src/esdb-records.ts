@@ -12,6 +12,6 @@ export const toRecorded = (event: ClientEvent, commitPosition?: bigint): Recorde
   position: event.position?.commit ?? commitPosition ?? 0n,
   createdAt: event.created,
   data: event.data as EventData,
-  // Every event of ours was written with it.
-  metadata: event.metadata as unknown as EventMetadata,
+  // Every event of ours was written with it; a foreign one may have none.
+  metadata: (event.metadata ?? {}) as unknown as EventMetadata,
 });

@@ -1,9 +1,16 @@
 import { pause, type Database } from '@berth/persistence';
+import { metrics } from '@berth/telemetry';
 import { positionChannel, type Build, type ProjectionTable } from './projection-table.js';
 
 /** While notifications arrive, the row is looked at only in case one got lost. */
 const POLL_LISTENING_MS = 150;
 const POLL_DEAF_MS = 25;
+
+const lateReads = metrics.counter(
+  'berth_projection_late_reads',
+  'Callers that were answered before the projection had their write.',
+  ['projection'],
+);
 
 interface Waiter {
   readonly position: bigint;
@@ -36,7 +43,10 @@ export class PositionWatch {
           resolve(reached);
         },
       };
-      const timer = setTimeout(() => waiter.done(false), timeoutMs);
+      const timer = setTimeout(() => {
+        lateReads.inc({ projection: this.table.name });
+        waiter.done(false);
+      }, timeoutMs);
       this.#waiters.add(waiter);
       if (!this.#polling) void this.#poll();
     });

@@ -210,4 +210,8 @@ const newerServes = (name: string): DomainError =>
   );
 
 const notServing = (name: string): DomainError =>
-  new DomainError('unavailable', 'service_unavailable', `The tables of ${name} are not there yet; try again.`);
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    `The tables of ${name} are not there yet; try again.`,
+  );

@@ -1,4 +1,5 @@
 import type { Database, SqlRunner } from '@berth/persistence';
+import { metrics } from '@berth/telemetry';
 import type { EventBatch } from './event-batches.js';
 import type { RecordedEvent } from './event-store.js';
 import type { Projection } from './projection.js';
@@ -9,6 +10,10 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Positions without events are written at most this often: they only shorten the way after a restart. */
 const BARE_CHECKPOINT_MS = 1_000;
+
+const appliedEvents = metrics.counter('berth_projection_events', 'Events applied to projections.', [
+  'projection',
+]);
 
 /** Writes batches into one build: rows and checkpoint in one transaction, fenced by the checkpoint itself. */
 export class ProjectionWriter {
@@ -85,6 +90,7 @@ export class ProjectionWriter {
     this.#build = { ...this.#build, position: to };
     this.#writtenAt = Date.now();
     this.#applied += events.length;
+    if (events.length > 0) appliedEvents.inc({ projection: this.projection.name }, events.length);
   }
 }
 

@@ -52,8 +52,7 @@ const remember = (
   commands: Map<string, CommandTrace>,
   { metadata, revision, position }: RecordedEvent,
 ): void => {
-  const commandId = (metadata as { causationId?: string } | undefined)?.causationId;
-  if (commandId === undefined) return;
+  const commandId = metadata.causationId;
   const known = commands.get(commandId);
   commands.delete(commandId);
   commands.set(commandId, { first: known?.first ?? revision, last: revision, position });
