@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import type { Logger } from '@berth/telemetry';
+import { BerthProgram } from './programs/berth-program.js';
+import type { Environment } from './programs/child-environment.js';
+
+/** How long and how often is measured. */
+export interface Effort {
+  readonly rounds: number;
+  /** Length of a round that repeats until time is up. */
+  readonly roundMs: number;
+  readonly warmUpMs: number;
+  /** Things of a round that are counted out. */
+  readonly warmWakes: number;
+  readonly coldWakes: number;
+  readonly starts: number;
+  readonly rebuildEvents: number;
+}
+
+export const FULL: Effort = {
+  rounds: 3,
+  roundMs: 1_500,
+  warmUpMs: 700,
+  warmWakes: 10,
+  coldWakes: 3,
+  starts: 3,
+  rebuildEvents: 50_000,
+};
+
+export const QUICK: Effort = {
+  rounds: 1,
+  roundMs: 700,
+  warmUpMs: 400,
+  warmWakes: 5,
+  coldWakes: 2,
+  starts: 1,
+  rebuildEvents: 10_000,
+};
+
+/** What parts share. Infrastructure and Berth are started when the first part asks, never both at once. */
+export class BenchContext {
+  #infrastructure: EmbeddedInfrastructure | undefined;
+  #berth: BerthProgram | undefined;
+
+  constructor(
+    readonly effort: Effort,
+    readonly folder: string,
+    readonly env: Environment,
+    readonly log: Logger,
+  ) {}
+
+  /** The embedded parts alone, as children of this process. */
+  async infrastructure(): Promise<EmbeddedInfrastructure> {
+    await this.#berth?.stop();
+    this.#berth = undefined;
+    this.#infrastructure ??= await startEmbedded({ dataDir: join(this.folder, 'parts'), log: this.log });
+    return this.#infrastructure;
+  }
+
+  /** A whole Berth in a process of its own. */
+  async berth(): Promise<BerthProgram> {
+    await this.#infrastructure?.stop();
+    this.#infrastructure = undefined;
+    this.#berth ??= await BerthProgram.start(this.berthFolder, this.env);
+    return this.#berth;
+  }
+
+  /** A data folder that a Berth has run on. */
+  async usedFolder(): Promise<string> {
+    await this.berth();
+    await this.stop();
+    return this.berthFolder;
+  }
+
+  /** A file of this run's own. */
+  file(name: string): string {
+    mkdirSync(this.folder, { recursive: true });
+    return join(this.folder, name);
+  }
+
+  async stop(): Promise<void> {
+    await this.#berth?.stop();
+    this.#berth = undefined;
+    await this.#infrastructure?.stop();
+    this.#infrastructure = undefined;
+  }
+
+  private get berthFolder(): string {
+    return join(this.folder, 'berth');
+  }
+}

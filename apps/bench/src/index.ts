@@ -1,0 +1,3 @@
+export { BenchError } from './bench-error.js';
+export { readOptions, type BenchOptions } from './options.js';
+export { runBench } from './run-bench.js';

@@ -1,0 +1,63 @@
+import { middleRound, ratioOf, type Measure, type Ratio, type Summary } from './statistics.js';
+
+/** One way of doing a thing: `round` does it once through, `warmUp` before anything counts. */
+export interface Side {
+  readonly name: string;
+  readonly warmUp: () => Promise<unknown>;
+  readonly round: () => Promise<Summary>;
+}
+
+export interface ComparisonPlan {
+  readonly title: string;
+  readonly measure: Measure;
+  /** What the ratio to the first limit is held to: at least for a rate, at most for a time. */
+  readonly aim?: number;
+  readonly ours: Side;
+  /** What the machine, the library or the protocol gives without us. */
+  readonly limits: readonly Side[];
+}
+
+export interface Row {
+  readonly name: string;
+  readonly middle: Summary;
+  /** Ours over this one; null for ours. */
+  readonly ratio: Ratio | null;
+}
+
+/** A measured comparison: the limits first, ours last. */
+export interface Comparison {
+  readonly kind: 'comparison';
+  readonly title: string;
+  readonly measure: Measure;
+  readonly aim: number | null;
+  readonly limits: readonly Row[];
+  readonly ours: Row;
+}
+
+/**
+ * Warms every side up, then measures them in turn, round by round, each round from the other end: what else the machine
+ * does then meets all sides alike.
+ */
+export const compare = async (plan: ComparisonPlan, rounds: number): Promise<Comparison> => {
+  const sides = [...plan.limits, plan.ours];
+  const measured = new Map<Side, Summary[]>(sides.map((side) => [side, []]));
+  for (const side of sides) await side.warmUp();
+  for (let round = 0; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? sides : sides.toReversed())
+      measured.get(side)?.push(await side.round());
+  }
+  const of = (side: Side): readonly Summary[] => measured.get(side) ?? [];
+  const row = (side: Side, ratio: Ratio | null): Row => ({
+    name: side.name,
+    middle: middleRound(plan.measure, of(side)),
+    ratio,
+  });
+  return {
+    kind: 'comparison',
+    title: plan.title,
+    measure: plan.measure,
+    aim: plan.aim ?? null,
+    limits: plan.limits.map((limit) => row(limit, ratioOf(plan.measure, of(plan.ours), of(limit)))),
+    ours: row(plan.ours, null),
+  };
+};

@@ -1,0 +1,7 @@
+/** Figures without a limit beside them. */
+export interface Inventory {
+  readonly kind: 'inventory';
+  readonly title: string;
+  readonly unit: string;
+  readonly items: readonly { readonly name: string; readonly value: number }[];
+}

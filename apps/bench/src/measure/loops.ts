@@ -1,0 +1,49 @@
+import { summarize, summarizeBulk, type Summary } from './statistics.js';
+
+/** Does `work` again and again for `ms` milliseconds, `concurrency` at a time, each worker with its own number. */
+export const repeatFor = async (
+  ms: number,
+  concurrency: number,
+  work: (worker: number) => Promise<unknown>,
+): Promise<Summary> => {
+  const times: number[] = [];
+  const begun = performance.now();
+  const end = begun + ms;
+  const worker = async (number: number): Promise<void> => {
+    for (let at = performance.now(); at < end;) {
+      await work(number);
+      const now = performance.now();
+      times.push(now - at);
+      at = now;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, (_, number) => worker(number)));
+  return summarize(times, performance.now() - begun);
+};
+
+/** Does `work` so many times, one after the other; it answers how long the part that counts took, in milliseconds. */
+export const repeatTimes = async (
+  count: number,
+  work: (index: number) => Promise<number>,
+): Promise<Summary> => {
+  const times: number[] = [];
+  for (let index = 0; index < count; index++) times.push(await work(index));
+  return summarize(
+    times,
+    times.reduce((sum, time) => sum + time, 0),
+  );
+};
+
+/** Does `work` once; it answers how many things it did. */
+export const bulk = async (work: () => Promise<number>): Promise<Summary> => {
+  const begun = performance.now();
+  const count = await work();
+  return summarizeBulk(count, performance.now() - begun);
+};
+
+/** How long `work` took, in milliseconds. */
+export const timed = async (work: () => Promise<unknown>): Promise<number> => {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+};

@@ -1,0 +1,18 @@
+import 'reflect-metadata';
+import { NatsLink, startService } from '@berth/messaging';
+import { createLogger } from '@berth/telemetry';
+import { EchoModule } from './echo.nats-controller.js';
+import { BARE_SUBJECT, QUESTION, replyTo } from './echo.request.js';
+
+// The far side of both: a Nest controller of ours and a bare subscription, on one connection of a process of their own.
+const log = createLogger({ service: 'bench-handlers', level: 'warn' });
+const link = await NatsLink.open({ url: process.argv[2] ?? '', name: 'bench-handlers', log });
+await startService({ name: 'bench', module: EchoModule, link, log });
+const bytes = Buffer.from(JSON.stringify(replyTo(QUESTION)));
+link.connection.subscribe(BARE_SUBJECT, {
+  queue: 'bench',
+  callback: (_error, message) => void message.respond(bytes),
+});
+await link.connection.flush();
+process.once('disconnect', () => process.exit(0));
+process.stdout.write('the handlers listen\n');

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { BenchError } from './bench-error.js';
+import { readOptions } from './options.js';
+
+const PARTS = ['nats', 'append', 'rebuild'];
+
+describe('the options of the bench', () => {
+  it('name the parts, separated by commas or one by one', () => {
+    expect(readOptions(['--only', 'nats,append', '--only', 'rebuild'], PARTS).only).toEqual([
+      'nats',
+      'append',
+      'rebuild',
+    ]);
+    expect(readOptions([], PARTS)).toEqual({ only: [], quick: false, jsonFile: null, help: false });
+  });
+
+  it('refuse a part that does not exist, and say which do', () => {
+    expect(() => readOptions(['--only', 'nats,nots'], PARTS)).toThrow(
+      new BenchError('There is no part nots. Parts: nats, append, rebuild.'),
+    );
+  });
+
+  it.each([['--fast'], ['--json'], ['nats']])('refuse %s instead of measuring something else', (...args) => {
+    expect(() => readOptions(args, PARTS)).toThrow(BenchError);
+  });
+});

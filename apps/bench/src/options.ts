@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+import { BenchError } from './bench-error.js';
+
+export interface BenchOptions {
+  /** Names of parts; empty means all. */
+  readonly only: readonly string[];
+  readonly quick: boolean;
+  /** Where the results go as JSON beside the table. */
+  readonly jsonFile: string | null;
+  readonly help: boolean;
+}
+
+/** Throws `BenchError` when an argument or a part is unknown. */
+export const readOptions = (args: readonly string[], known: readonly string[]): BenchOptions => {
+  const { values } = parse(args);
+  const only = (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
+  const unknown = only.filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new BenchError(`There is no part ${unknown.join(', ')}. Parts: ${known.join(', ')}.`);
+  return { only, quick: values.quick ?? false, jsonFile: values.json ?? null, help: values.help ?? false };
+};
+
+const parse = (args: readonly string[]) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        only: { type: 'string', multiple: true },
+        quick: { type: 'boolean' },
+        json: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new BenchError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+};
+
+export const usage = (known: readonly string[]): string =>
+  [
+    'npm run bench -- [--only part,part] [--quick] [--json file]',
+    '',
+    `  --only   of ${known.join(', ')}`,
+    '  --quick  one short round of each, to see that it runs',
+    '  --json   write the results to a file too',
+  ].join('\n');

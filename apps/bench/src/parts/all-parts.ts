@@ -1,0 +1,21 @@
+import { appendPart } from './append.part.js';
+import { chatPart } from './chat.part.js';
+import { gatewayPart } from './gateway.part.js';
+import { memoryPart } from './memory.part.js';
+import { natsPart } from './nats.part.js';
+import type { Part } from './part.js';
+import { rebuildPart } from './rebuild.part.js';
+import { startPart } from './start.part.js';
+import { wakePart } from './wake.part.js';
+
+/** In the order they run: first on the embedded parts alone, then on a whole Berth. */
+export const PARTS: readonly Part[] = [
+  natsPart,
+  appendPart,
+  rebuildPart,
+  gatewayPart,
+  chatPart,
+  wakePart,
+  memoryPart,
+  startPart,
+];

@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import autocannon from 'autocannon';
+import { BenchError } from '../bench-error.js';
+import type { BenchContext } from '../context.js';
+import { compare, type Side } from '../measure/compare.js';
+import { summarize, type Summary } from '../measure/statistics.js';
+import { BARE_FASTIFY } from '../paths.js';
+import type { ApiClient, Answer } from '../programs/api-client.js';
+import { childEnvironment } from '../programs/child-environment.js';
+import { ChildProgram } from '../programs/child-program.js';
+import type { Part } from './part.js';
+
+const CONNECTIONS = 50;
+/** What every server puts there itself. */
+const OF_THE_CONNECTION = new Set([
+  'connection',
+  'keep-alive',
+  'date',
+  'content-length',
+  'transfer-encoding',
+]);
+
+/** An authenticated GET through the only public door, against a server that knows the answer by heart. */
+export const gatewayPart: Part = {
+  name: 'gateway',
+  async run(context) {
+    const berth = await context.berth();
+    const path = `/api/agents/${await berth.createEcho('gateway bench')}`;
+    const bare = await startBareFastify(context, await berth.api.call('GET', path));
+    try {
+      const plan = {
+        title: `GET /api/agents/{id} with a key, ${CONNECTIONS} connections`,
+        measure: 'rate',
+        aim: 0.3,
+        ours: side('gateway (key and agent looked up each time)', context, berth.api, path),
+        limits: [side('bare Fastify, the same bytes', context, { url: bare.url, key: berth.api.key }, path)],
+      } as const;
+      return [await compare(plan, context.effort.rounds)];
+    } finally {
+      await bare.program.stop();
+    }
+  },
+};
+
+const startBareFastify = async (
+  context: BenchContext,
+  answer: Answer,
+): Promise<{ program: ChildProgram; url: string }> => {
+  const headers = Object.fromEntries(
+    Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name)),
+  );
+  const file = context.file('answer.json');
+  writeFileSync(file, JSON.stringify({ body: answer.text, headers }));
+  const { program, ready } = await ChildProgram.start({
+    name: 'The bare Fastify server',
+    command: process.execPath,
+    args: [BARE_FASTIFY, file],
+    env: childEnvironment(context.env, {}),
+    ready: /listening at (\S+)/,
+  });
+  return { program, url: ready[1] ?? '' };
+};
+
+type Target = Pick<ApiClient, 'url' | 'key'>;
+
+const side = (name: string, { effort }: BenchContext, target: Target, path: string): Side => ({
+  name,
+  warmUp: () => load(target, path, effort.roundMs * 2),
+  round: () => load(target, path, effort.roundMs * 2),
+});
+
+const load = async ({ url, key }: Target, path: string, ms: number): Promise<Summary> => {
+  const times: number[] = [];
+  let refused = 0;
+  const options = {
+    url: `${url}${path}`,
+    connections: CONNECTIONS,
+    duration: Math.max(1, Math.round(ms / 1000)),
+    headers: { authorization: `Bearer ${key ?? ''}` },
+  };
+  const begun = performance.now();
+  const result = await new Promise<autocannon.Result>((resolve, reject) => {
+    const run = autocannon(options, (error: unknown, done) =>
+      error ? reject(error as Error) : resolve(done),
+    );
+    run.on('response', (_client, status, _bytes, ms) => {
+      times.push(ms);
+      if (status !== 200) refused++;
+    });
+  });
+  if (refused + result.errors > 0)
+    throw new BenchError(`${refused + result.errors} of ${times.length} answers were no 200.`);
+  return summarize(times, performance.now() - begun);
+};

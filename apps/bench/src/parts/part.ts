@@ -1,0 +1,11 @@
+import type { BenchContext } from '../context.js';
+import type { Comparison } from '../measure/compare.js';
+import type { Inventory } from '../measure/inventory.js';
+
+export type Section = Comparison | Inventory;
+
+/** One thing to measure; its name is what `--only` takes. */
+export interface Part {
+  readonly name: string;
+  run(context: BenchContext): Promise<readonly Section[]>;
+}

@@ -1,0 +1,46 @@
+import { Pool } from 'undici';
+import { BenchError } from '../bench-error.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Plain HTTP over kept connections; what is not a 2xx ends the bench, because it would measure something else. */
+export class ApiClient {
+  readonly #pool: Pool;
+
+  constructor(
+    readonly url: string,
+    readonly key: string | null = null,
+    connections = 8,
+  ) {
+    this.#pool = new Pool(url, { connections, headersTimeout: 90_000, bodyTimeout: 90_000 });
+  }
+
+  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
+    const answer = await this.#pool.request({
+      method,
+      path,
+      headers: {
+        ...(this.key === null ? {} : { authorization: `Bearer ${this.key}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) {
+      throw new BenchError(`${method} ${path} was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    }
+    return { status: answer.statusCode, headers: answer.headers, text };
+  }
+
+  async json<Body>(method: 'GET' | 'POST', path: string, body?: object): Promise<Body> {
+    return JSON.parse((await this.call(method, path, body)).text) as Body;
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+}

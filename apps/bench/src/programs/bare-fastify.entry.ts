@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { fastify } from 'fastify';
+
+// A Fastify server that knows one answer: the file named by the first argument, `{body, headers}`.
+interface Answer {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const { body, headers } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Answer;
+const server = fastify({ logger: false });
+server.get('/api/agents/:agent_id', (_request, reply) => reply.headers(headers).send(body));
+const url = await server.listen({ host: '127.0.0.1', port: 0 });
+process.once('disconnect', () => process.exit(0));
+process.stdout.write(`listening at ${url}\n`);

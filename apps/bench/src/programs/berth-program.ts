@@ -1,0 +1,85 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BenchError } from '../bench-error.js';
+import { ROOT, STANDALONE_MAIN } from '../paths.js';
+import { ApiClient } from './api-client.js';
+import { childEnvironment, type Environment } from './child-environment.js';
+import { ChildProgram } from './child-program.js';
+
+/** How long an agent stays warm: long enough to be woken warm, short enough to wait for the cold. */
+const WARM_SECONDS = 2;
+const COLD_WITHIN_MS = 20_000;
+
+export interface AgentState {
+  readonly id: string;
+  readonly state: string;
+  readonly sleepDepth: 'warm' | 'cold' | null;
+}
+
+/** How to begin a Berth: the program alone, or what somebody types. */
+export type Launch = 'program' | 'npm start';
+
+/** A whole Berth with its embedded parts, as a process of its own. */
+export class BerthProgram {
+  private constructor(
+    readonly program: ChildProgram,
+    readonly api: ApiClient,
+  ) {}
+
+  static async start(dataDir: string, env: Environment, launch: Launch = 'program'): Promise<BerthProgram> {
+    if (!existsSync(STANDALONE_MAIN)) throw new BenchError('apps/standalone is not built: run "npx tsc -b".');
+    const { program, ready } = await ChildProgram.start({
+      name: launch === 'program' ? 'Berth' : '"npm start"',
+      ...commandOf(launch),
+      cwd: ROOT,
+      env: childEnvironment(env, {
+        PORT: '0',
+        BERTH_DATA: dataDir,
+        BERTH_WARM_SLEEP_SECONDS: String(WARM_SECONDS),
+        BERTH_MESSAGES_PER_MINUTE: '1000000',
+        BERTH_PARENT_WATCH: '1',
+      }),
+      ready: /Berth is ready at (http:\/\/\S+)/,
+      withinMs: 90_000,
+    });
+    const key = readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim();
+    return new BerthProgram(program, new ApiClient(ready[1] ?? '', key));
+  }
+
+  async createEcho(name: string): Promise<string> {
+    const body = { name, templateId: 'echo', idleTtlSeconds: 0 };
+    const { id } = await this.api.json<AgentState>('POST', '/api/agents', body);
+    const agent = await this.api.json<AgentState>('GET', `/api/agents/${id}?wait=running&timeout=60`);
+    if (agent.state !== 'running') throw new BenchError(`The agent does not run: ${JSON.stringify(agent)}`);
+    return id;
+  }
+
+  chat(agentId: string, message = 'hello'): Promise<unknown> {
+    return this.api.call('POST', `/api/agents/${agentId}/chat`, { message });
+  }
+
+  async sleep(agentId: string): Promise<AgentState> {
+    return this.api.json<AgentState>('POST', `/api/agents/${agentId}/sleep`);
+  }
+
+  /** Puts it to sleep and waits until its processes are gone. */
+  async sleepCold(agentId: string): Promise<void> {
+    await this.sleep(agentId);
+    for (const end = performance.now() + COLD_WITHIN_MS; performance.now() < end; await sleep(100)) {
+      const agent = await this.api.json<AgentState>('GET', `/api/agents/${agentId}`);
+      if (agent.sleepDepth === 'cold') return;
+    }
+    throw new BenchError(`The agent was not cold ${COLD_WITHIN_MS / 1000} s after it fell asleep.`);
+  }
+
+  async stop(): Promise<void> {
+    await this.api.close();
+    await this.program.stop();
+  }
+}
+
+const commandOf = (launch: Launch): { command: string; args: readonly string[] } =>
+  launch === 'program'
+    ? { command: process.execPath, args: ['--enable-source-maps', STANDALONE_MAIN] }
+    : { command: 'npm', args: ['start', '--silent'] };

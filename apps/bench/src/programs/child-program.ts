@@ -1,0 +1,119 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { BenchError } from '../bench-error.js';
+
+export interface ChildProgramOptions {
+  /** What it is called in messages. */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** What it prints when it is ready. */
+  readonly ready: RegExp;
+  readonly withinMs?: number;
+}
+
+const STOP_WITHIN_MS = 12_000;
+const running = new Set<ChildProcess>();
+
+/** Asks every program of this process to end and waits until they have. */
+export const stopPrograms = async (): Promise<void> => {
+  await Promise.all(
+    [...running].map((child) => {
+      child.kill('SIGTERM');
+      return new Promise((resolve) => child.once('close', resolve));
+    }),
+  );
+};
+
+// However this process ends, what it started does not stay. Asked, not killed: a Berth takes its agents along.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGTERM');
+});
+
+/** A program as a process of its own, ready when it says so. */
+export class ChildProgram {
+  #output = '';
+  readonly #exited: Promise<void>;
+
+  private constructor(
+    private readonly child: ChildProcess,
+    private readonly name: string,
+    /** From the start of the process until it was ready, in milliseconds. */
+    private tookMs: number,
+  ) {
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on(
+        'data',
+        (chunk: Buffer) => (this.#output = (this.#output + chunk.toString('utf8')).slice(-8_000)),
+      );
+    }
+    this.#exited = new Promise((resolve) => {
+      child.once('close', () => {
+        running.delete(child);
+        resolve();
+      });
+    });
+  }
+
+  /** Throws `BenchError` with what the program said when it ends or is silent instead of getting ready. */
+  static async start(
+    options: ChildProgramOptions,
+  ): Promise<{ program: ChildProgram; ready: RegExpExecArray }> {
+    const begun = performance.now();
+    const child = spawn(options.command, options.args, {
+      env: options.env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    });
+    running.add(child);
+    const program = new ChildProgram(child, options.name, 0);
+    const ready = await program.#says(options.ready, options.withinMs ?? 60_000);
+    program.tookMs = performance.now() - begun;
+    return { program, ready };
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0;
+  }
+
+  get startedInMs(): number {
+    return this.tookMs;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** SIGTERM, and SIGKILL when that does not help. */
+  async stop(): Promise<void> {
+    if (!running.has(this.child)) return;
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
+    this.child.kill('SIGTERM');
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  #says(pattern: RegExp, withinMs: number): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const fail = (what: string): void => {
+        this.child.kill('SIGKILL');
+        reject(new BenchError(`${this.name} ${what}. It said:\n${this.#output.trim() || '(nothing)'}`));
+      };
+      const timer = setTimeout(() => fail(`was not ready within ${withinMs / 1000} s`), withinMs);
+      const look = (): void => {
+        const match = pattern.exec(this.#output);
+        if (match === null) return;
+        clearTimeout(timer);
+        this.child.stdout?.off('data', look);
+        resolve(match);
+      };
+      this.child.stdout?.on('data', look);
+      this.child.once('error', (error) => fail(`could not be started: ${error.message}`));
+      void this.#exited.then(() => {
+        clearTimeout(timer);
+        fail('ended before it was ready');
+      });
+    });
+  }
+}

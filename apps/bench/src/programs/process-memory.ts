@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { BenchError } from '../bench-error.js';
+
+export interface ProcessMemory {
+  readonly pid: number;
+  readonly command: string;
+  /** Its own share of what it holds where the system tells (Linux), all it holds elsewhere. */
+  readonly megabytes: number;
+}
+
+interface Listed {
+  readonly pid: number;
+  readonly parent: number;
+  readonly residentKb: number;
+  readonly command: string;
+}
+
+const KB_PER_MB = 1024;
+
+/** The process and everything it started, directly or not. */
+export const processTree = async (root: number): Promise<readonly ProcessMemory[]> => {
+  const listed = await listProcesses();
+  const tree = listed.filter(({ pid }) => pid === root);
+  for (const one of tree) tree.push(...listed.filter(({ parent }) => parent === one.pid));
+  return Promise.all(
+    tree.map(async ({ pid, residentKb, command }) => ({
+      pid,
+      command,
+      megabytes: ((await shareKb(pid)) ?? residentKb) / KB_PER_MB,
+    })),
+  );
+};
+
+const listProcesses = async (): Promise<readonly Listed[]> => {
+  const args = ['-A', '-ww', '-o', 'pid=,ppid=,rss=,args='];
+  const listing = promisify(execFile)('ps', args, { maxBuffer: 32 << 20 });
+  const { stdout } = await listing.catch((cause: unknown) => {
+    throw new BenchError('The memory of processes is read with "ps", which does not run here.', { cause });
+  });
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, parent, rss, command] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
+    return command === undefined
+      ? []
+      : [{ pid: Number(pid), parent: Number(parent), residentKb: Number(rss), command }];
+  });
+};
+
+/** Pages that several processes hold (PostgreSQL's buffers, node's own code) are divided among them. */
+const shareKb = async (pid: number): Promise<number | undefined> => {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
+  const [, share] = /^Pss:\s+(\d+) kB/m.exec(rollup) ?? [];
+  return share === undefined ? undefined : Number(share);
+};

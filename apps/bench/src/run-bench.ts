@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createLogger } from '@berth/telemetry';
+import { BenchContext, FULL, QUICK } from './context.js';
+import type { BenchOptions } from './options.js';
+import { PARTS } from './parts/all-parts.js';
+import type { Section } from './parts/part.js';
+import { ROOT } from './paths.js';
+import type { Environment } from './programs/child-environment.js';
+import { renderMachine, renderSection, thisMachine } from './report.js';
+
+/** Runs the parts one after the other and prints each as soon as it is measured. Ends with the first that cannot run. */
+export const runBench = async (
+  options: BenchOptions,
+  env: Environment,
+  say: (text: string) => void,
+): Promise<void> => {
+  const begun = performance.now();
+  const machine = thisMachine();
+  say(`Berth bench on ${renderMachine(machine)}`);
+  // Below the checkout and not in a temporary folder, which may be memory: here a flush is a flush.
+  mkdirSync(join(ROOT, '.berth'), { recursive: true });
+  const folder = mkdtempSync(join(ROOT, '.berth', 'bench-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', remove);
+  const effort = options.quick ? QUICK : FULL;
+  const context = new BenchContext(effort, folder, env, createLogger({ service: 'bench', level: 'error' }));
+  const results: { part: string; sections: readonly Section[] }[] = [];
+  try {
+    for (const part of PARTS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
+      const sections = await part.run(context);
+      for (const section of sections) say(renderSection(section));
+      results.push({ part: part.name, sections });
+    }
+  } finally {
+    await context.stop();
+  }
+  if (options.jsonFile !== null) {
+    writeFileSync(
+      options.jsonFile,
+      `${JSON.stringify({ machine, at: new Date().toISOString(), effort, results }, null, 2)}\n`,
+    );
+  }
+  say(
+    `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, ${effort.rounds} rounds each; shown is the middle one.`,
+  );
+};
