@@ -1,6 +1,6 @@
 import { dirname, posix } from 'node:path';
 
-const ENTRIES = /\/src\/(.+\/)?main\.ts$|\/src\/index\.ts$/;
+const ENTRIES = /\/src\/(.+\/)?main\.ts$|\/src\/index\.ts$|\.entry\.ts$/;
 
 /**
  * Arrows between the files of a package: every relative import leads somewhere, none goes in a circle, no source needs
