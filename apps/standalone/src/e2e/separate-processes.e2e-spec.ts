@@ -6,35 +6,39 @@ import { startSeparateStack, type SeparateStack } from './separate-processes.fix
 import { temporaryFolder } from './stack.fixture.js';
 
 const folder = temporaryFolder();
-let stack: SeparateStack;
+let stack: SeparateStack | undefined;
+const running = (): SeparateStack => {
+  if (stack === undefined) throw new Error("The stack did not start.");
+  return stack;
+};
 
 beforeAll(async () => {
   stack = await startSeparateStack(folder.path);
 });
 
 afterAll(async () => {
-  await stack.stop();
+  await stack?.stop();
   folder.remove();
 });
 
 describe('every service as a process of its own, two gateways, two agents services', () => {
-  describeAgentsApi(() => stack);
+  describeAgentsApi(running);
 
   describe('a killed service', () => {
-    const api = new Api(() => stack);
+    const api = new Api(running);
 
     it.each(['accounts', 'agents', 'delivery', 'runtime', 'gateway'])(
       '%s: calls end within 5 s while it is away, and all is itself again within 30 s of its return',
       async (name) => {
         const { id } = await api.runningAgent();
-        await stack.programs.get(name)?.end('SIGKILL');
+        await running().programs.get(name)?.end('SIGKILL');
         if (name !== 'gateway') {
           const begun = Date.now();
           const during = await api.chat(id, 'anybody?');
           expect(Date.now() - begun).toBeLessThan(6_000);
           expect([200, 503]).toContain(during.status);
         }
-        await stack.replace(name);
+        await running().replace(name);
         await eventually(async () => expect((await api.chat(id, 'back?')).status).toBe(200), { timeoutMs: 30_000, intervalMs: 100 });
       },
     );
@@ -42,7 +46,7 @@ describe('every service as a process of its own, two gateways, two agents servic
     it('runtime: leaves its agents alive, and the next one finds them again', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const before = (await api.chat(id, 'started')).body.response;
-      await stack.replace('runtime');
+      await running().replace('runtime');
       await eventually(async () => expect((await api.chat(id, 'started')).body.response).toBe(before), { timeoutMs: 30_000, intervalMs: 100 });
     });
   });

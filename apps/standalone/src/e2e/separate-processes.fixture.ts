@@ -57,7 +57,7 @@ const serviceEnv = (dataDir: string, { natsUrl, eventStoreUrl, databaseUrl }: Em
   NATS_URL: natsUrl,
   EVENTSTORE_URL: eventStoreUrl,
   DATABASE_URL: databaseUrl,
-  BERTH_DATA: dataDir,
+  BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),
   BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
   BERTH_BOOTSTRAP_KEY_FILE: join(dataDir, 'bootstrap-key'),
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
