@@ -96,7 +96,8 @@ export class Guest {
         onCrashLoop: (message) => this.events.publish('crash_loop', message),
       },
     );
-    await this.#supervisor.ready();
+    // Whoever hears of a failed start looks into the log next.
+    await this.#supervisor.ready().finally(() => this.parts.log.flush());
     return this.health();
   }
 

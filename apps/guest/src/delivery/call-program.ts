@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@berth/kernel';
 import { GUEST_LIMITS, type DeliverToProgram, type ProgramAnswer } from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
 import { readAnswer, readFailure } from './read-answer.js';
+
+const DYING_MS = 100;
 
 /** Nobody took the connection: the message did not reach the program. */
 export class NotConnected extends Error {
@@ -43,6 +46,8 @@ export const callProgram = async (
     if (error instanceof DomainError) throw error;
     if (!connected) throw new NotConnected();
     if (signal.aborted) throw agentTimeout(true);
+    // Its sockets go before its end is noticed: the next message would be lost in them.
+    await delay(DYING_MS);
     throw agentError('The agent stopped while it was answering.');
   }
 };

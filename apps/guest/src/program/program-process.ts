@@ -1,10 +1,14 @@
 import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import type { PutProgram } from '@berth/guest-protocol';
 import { LineSplitter } from '../log/line-splitter.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { readLevel } from '../log/read-level.js';
+
+/** How long the output of a program that has ended is waited for. */
+const LAST_WORDS_MS = 200;
 
 /** One life of the agent's program, in a process group of its own. */
 export class ProgramProcess {
@@ -49,10 +53,13 @@ export class ProgramProcess {
     this.#child.once('exit', (code, signal) => {
       resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
     });
-    return promise.then((how) => {
+    const closed = once(this.#child, 'close').catch(() => undefined);
+    return promise.then(async (how) => {
       // What it left behind in its group would hold its port and its files when the next one comes.
       this.#signal('SIGKILL');
       this.#over = true;
+      // Its last words; a process that took the pipes out of the group keeps nobody waiting.
+      await Promise.race([closed, delay(LAST_WORDS_MS)]);
       return how;
     });
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReportObservation } from '@berth/contracts-agents';
@@ -29,6 +29,7 @@ export class HostFixture {
 
   private constructor(
     readonly dataDir: string,
+    private readonly outsideDir: string,
     readonly driver: ProcessDriver,
     readonly agents: HostedAgents,
   ) {
@@ -39,11 +40,13 @@ export class HostFixture {
     options: { dataDir?: string; means?: ProcessDriverOptions['means'] } = {},
   ): Promise<HostFixture> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));
+    const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
+    chmodSync(outsideDir, 0o755);
     const driver = new ProcessDriver({
       dataDir,
       guestMain: GUEST_MAIN,
       uidBase: undefined,
-      outsideDir: undefined,
+      outsideDir,
       ...(options.means === undefined ? {} : { means: options.means }),
       log: quietLog,
     });
@@ -63,7 +66,7 @@ export class HostFixture {
       activities: { note: (agentId, view) => void fixture.activities.set(agentId, view) },
       log: quietLog,
     });
-    const fixture = new HostFixture(dataDir, driver, agents);
+    const fixture = new HostFixture(dataDir, outsideDir, driver, agents);
     await agents.open();
     return fixture;
   }
@@ -96,6 +99,6 @@ export class HostFixture {
   async destroy(): Promise<void> {
     await this.agents.shutDown(0);
     await this.driver.close();
-    rmSync(this.dataDir, { recursive: true, force: true });
+    for (const folder of [this.dataDir, this.outsideDir]) rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ReadLogs, StartAgent } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HostFixture } from '../__fixtures__/host.fixture.js';
+import { listPids, readProcess, readStartVariable } from '../driver/process/process-table.js';
+import { agentFolders } from './agent-folders.js';
 
 describe('an agent on a host', () => {
   let host: HostFixture;
@@ -10,6 +16,52 @@ describe('an agent on a host', () => {
 
   afterEach(() => host.destroy());
 
+  const start = async (changes: Partial<StartAgent> = {}): Promise<string> => {
+    const recipe = HostFixture.recipe({ templateId: 'shell', ...changes });
+    await host.agents.start(recipe);
+    return recipe.agentId;
+  };
+
+  const again = (agentId: string, epoch: number, changes: Partial<StartAgent> = {}): StartAgent =>
+    HostFixture.recipe({ agentId, epoch, templateId: 'shell', ...changes });
+
+  const guestsOf = async (agentId: string): Promise<number[]> => {
+    const pids = await listPids();
+    const marked = await Promise.all(
+      pids.map(async (pid) => {
+        const isGuest = (await readStartVariable(pid, 'BERTH_GUEST_SOCKET')) !== undefined;
+        return isGuest && (await readStartVariable(pid, 'BERTH_AGENT_MARK'))?.endsWith(agentId) === true;
+      }),
+    );
+    const living = await Promise.all(pids.filter((_, index) => marked[index]).map(readProcess));
+    return living.flatMap((one) => one?.pid ?? []);
+  };
+
+  const logsOf = async (agentId: string, changes: Partial<ReadLogs> = {}): Promise<string[]> => {
+    const query: ReadLogs = {
+      agentId,
+      limit: 100,
+      level: null,
+      since: null,
+      source: null,
+      cursor: null,
+      waitMs: 0,
+    };
+    const { logs } = await host.logs.read({ ...query, ...changes });
+    return logs.map(({ source, message }) => `${source}: ${message}`);
+  };
+
+  const holdOpen = (agentId: string, epoch: number, deliveryId: string): Promise<string> =>
+    host.deliver(
+      agentId,
+      epoch,
+      'echo in > $BERTH_VOLUME/in; until [ -e $BERTH_VOLUME/go ]; do sleep 0.02; done; echo out',
+      deliveryId,
+    );
+
+  const inVolume = (agentId: string, name: string): string =>
+    join(agentFolders(host.dataDir, agentId).volume, name);
+
   it('starts, says which guest it has, and answers a delivery', async () => {
     const recipe = HostFixture.recipe();
     expect(await host.agents.start(recipe)).toEqual({
@@ -17,5 +69,214 @@ describe('an agent on a host', () => {
     });
     expect(await host.deliver(recipe.agentId, 1, 'hello')).toBe('echo: hello');
     expect(host.agents.observed).toEqual([{ agentId: recipe.agentId, epoch: 1, state: 'running' }]);
+  });
+
+  it('of the template legacy has the old guest, of blank no chat', async () => {
+    const old = HostFixture.recipe({ templateId: 'legacy' });
+    expect(await host.agents.start(old)).toEqual({ guest: { version: '0.9.0', capabilities: [] } });
+    const blank = await start({ templateId: 'blank' });
+    await expect(host.deliver(blank, 1, 'hello')).rejects.toMatchObject({
+      kind: 'unsupported',
+      code: 'chat_unsupported',
+    });
+  });
+
+  it('is started once by a hundred starts of one epoch', async () => {
+    const recipe = HostFixture.recipe();
+    await Promise.all(Array.from({ length: 100 }, () => host.agents.start(recipe)));
+    expect(await guestsOf(recipe.agentId)).toHaveLength(1);
+  });
+
+  it('is started anew by a higher epoch; a lower one does nothing', async () => {
+    const agentId = await start({ epoch: 5 });
+    const [first] = await guestsOf(agentId);
+    await expect(host.agents.start(again(agentId, 4))).rejects.toMatchObject({
+      code: 'stale_epoch',
+      context: { epoch: 5, state: 'awake' },
+    });
+    expect(await guestsOf(agentId)).toEqual([first]);
+    await host.agents.start(again(agentId, 6));
+    const guests = await guestsOf(agentId);
+    expect(guests).toHaveLength(1);
+    expect(guests).not.toContain(first);
+    await expect(host.deliver(agentId, 5, 'echo hi')).rejects.toMatchObject({ code: 'stale_epoch' });
+    expect(await host.deliver(agentId, 6, 'echo hi')).toBe('hi');
+  });
+
+  it('lets a start that waits be overtaken by a newer one', async () => {
+    const agentId = newId('agt');
+    const slow = host.agents.start(again(agentId, 1, { templateId: 'mute' }));
+    const refused = expect(slow).rejects.toMatchObject({ code: 'stale_epoch' });
+    await host.agents.start(again(agentId, 2));
+    await refused;
+    expect(await guestsOf(agentId)).toHaveLength(1);
+  });
+
+  it('is not started by an epoch that was told to stop, not even by one that comes late', async () => {
+    const agentId = newId('agt');
+    const starting = host.agents.start(again(agentId, 3, { templateId: 'mute' }));
+    const refused = expect(starting).rejects.toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
+    await vi.waitUntil(async () => (await guestsOf(agentId)).length === 1);
+    await host.agents.of(agentId).stop({ agentId, epoch: 3 });
+    await refused;
+    expect(await guestsOf(agentId)).toEqual([]);
+    await expect(host.agents.start(again(agentId, 3))).rejects.toMatchObject({ code: 'stale_epoch' });
+    await host.agents.of(agentId).stop({ agentId, epoch: 9 });
+    await expect(host.agents.start(again(agentId, 9))).rejects.toMatchObject({ code: 'stale_epoch' });
+    await host.agents.start(again(agentId, 10));
+  });
+
+  it('that does not come up leaves no process and says why, in the answer and in the log', async () => {
+    const broken = HostFixture.recipe({ templateId: 'broken' });
+    await expect(host.agents.start(broken)).rejects.toMatchObject({
+      kind: 'upstream',
+      code: 'agent_start_failed',
+      message: expect.stringContaining('exited with code 3') as string,
+    });
+    expect(await guestsOf(broken.agentId)).toEqual([]);
+    expect(host.agents.observed).toEqual([]);
+    const log = await logsOf(broken.agentId);
+    expect(log).toContain('system: Starting.');
+    expect(log).toContain('agent: no use');
+    expect(log.at(-1)).toMatch(/^system: .*exited with code 3/);
+    const mute = HostFixture.recipe({ templateId: 'mute', deadlineMs: 2_500 });
+    await expect(host.agents.start(mute)).rejects.toMatchObject({ code: 'agent_start_failed' });
+    expect(await guestsOf(mute.agentId)).toEqual([]);
+    await expect(host.agents.start(HostFixture.recipe({ templateId: 'nowhere' }))).rejects.toThrow(
+      /no template "nowhere"/,
+    );
+  });
+
+  it('falls asleep by itself when nothing went on for its idle time, and never while a chat runs', async () => {
+    const agentId = await start({ idleTtlSeconds: 1 });
+    const chat = holdOpen(agentId, 1, newId('dlv'));
+    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'chat', sleepAt: null });
+    const busySince = performance.now();
+    await vi.waitUntil(() => performance.now() - busySince > 1_500, { timeout: 3_000 });
+    expect(host.agents.observed[0]?.state).toBe('running');
+    writeFileSync(inVolume(agentId, 'go'), '');
+    expect(await chat).toBe('out');
+    const sleepAt = host.activities.get(agentId)?.sleepAt ?? 0;
+    await vi.waitUntil(() => host.agents.observed[0]?.state === 'frozen', { timeout: 3_000 });
+    expect(Date.now()).toBeGreaterThanOrEqual(sleepAt);
+    await vi.waitUntil(() => host.reports.length > 0);
+    expect(host.reports).toEqual([
+      { agentId, epoch: 1, observation: { type: 'asleep', depth: 'warm', reason: 'idle' } },
+    ]);
+    await expect(host.deliver(agentId, 1, 'echo hi')).rejects.toMatchObject({
+      code: 'stale_epoch',
+      context: { epoch: 1, state: 'frozen' },
+    });
+    await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
+    expect(await host.deliver(agentId, 2, 'echo hi')).toBe('hi');
+  });
+
+  it('is woken by a higher epoch only, once, and only when it is frozen', async () => {
+    const agentId = await start();
+    const agent = host.agents.of(agentId);
+    await expect(agent.freeze({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'stale_epoch' });
+    await agent.freeze({ agentId, epoch: 1 });
+    await agent.freeze({ agentId, epoch: 1 });
+    await expect(agent.thaw({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'stale_epoch' });
+    await Promise.all([agent.thaw({ agentId, epoch: 2 }), agent.thaw({ agentId, epoch: 2 })]);
+    await agent.stop({ agentId, epoch: 2 });
+    await expect(agent.thaw({ agentId, epoch: 3 })).rejects.toMatchObject({ code: 'agent_not_frozen' });
+    await expect(agent.freeze({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'agent_not_on_host' });
+  });
+
+  it('put to sleep amid a chat lets the caller go at once; the answer is there after the wake', async () => {
+    const agentId = await start();
+    const deliveryId = newId('dlv');
+    const chat = expect(holdOpen(agentId, 1, deliveryId)).rejects.toMatchObject({
+      code: 'agent_unavailable',
+    });
+    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    await chat;
+    writeFileSync(inVolume(agentId, 'go'), '');
+    await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
+    expect(await holdOpen(agentId, 2, deliveryId)).toBe('out');
+  });
+
+  it('whose program keeps dying is ended and reported', async () => {
+    const agentId = await start();
+    await vi.waitUntil(
+      async () => {
+        await host.deliver(agentId, 1, 'kill -9 $PPID').catch(() => undefined);
+        return host.reports.length > 0;
+      },
+      { timeout: 15_000 },
+    );
+    expect(host.reports).toMatchObject([{ agentId, epoch: 1, observation: { type: 'crash_loop' } }]);
+    expect(await guestsOf(agentId)).toEqual([]);
+    expect((await logsOf(agentId)).join('\n')).toMatch(
+      /system: The agent's program keeps dying; at last it was ended by SIGKILL/,
+    );
+  });
+
+  it('whose guest dies is ended whole and reported', async () => {
+    const agentId = await start();
+    const [guest = 0] = await guestsOf(agentId);
+    process.kill(guest, 'SIGKILL');
+    await vi.waitUntil(() => host.reports.length > 0, { timeout: 5_000 });
+    expect(host.reports).toMatchObject([{ agentId, epoch: 1, observation: { type: 'exited' } }]);
+    expect(await host.driver.list()).toEqual([]);
+    expect((await logsOf(agentId)).at(-1)).toMatch(/^system: The agent ended unexpectedly/);
+  });
+
+  it('gets another environment by a restart of its program', async () => {
+    const agentId = await start({ env: { A: 'old' } });
+    await host.agents.of(agentId).replaceEnv({ agentId, epoch: 1, env: { A: 'new' }, secretKeys: [] });
+    expect(await host.deliver(agentId, 1, 'echo $A')).toBe('new');
+    await expect(
+      host.agents.of(agentId).replaceEnv({ agentId, epoch: 2, env: {}, secretKeys: [] }),
+    ).rejects.toMatchObject({ code: 'stale_epoch' });
+  });
+
+  it('that was removed does not come back by a start that comes late', async () => {
+    const agentId = await start();
+    const racing = host.agents
+      .start(again(agentId, 2, { templateId: 'mute' }))
+      .catch((error: unknown) => error);
+    await host.agents.remove(agentId);
+    expect(await racing).toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
+    expect(() => host.agents.start(again(agentId, 3))).toThrow(/does not have the agent/);
+    expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
+    expect(await guestsOf(agentId)).toEqual([]);
+  });
+
+  it('is nobody’s way out of the host’s folders by its id', () => {
+    for (const agentId of ['..', '../../etc', 'agt_x', '']) expect(() => host.agents.of(agentId)).toThrow();
+  });
+
+  it('is found again, awake or frozen, when its host comes back; what is not known is ended', async () => {
+    const [awake, frozen] = await Promise.all([start(), start()]);
+    await host.agents.of(frozen).freeze({ agentId: frozen, epoch: 1 });
+    const guests = await guestsOf(awake);
+    const next = await HostFixture.open({ dataDir: host.dataDir });
+    expect(next.agents.observed.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
+      { agentId: frozen, epoch: 1, state: 'frozen' },
+      { agentId: awake, epoch: 1, state: 'running' },
+    ]);
+    expect(await next.deliver(awake, 1, 'echo found')).toBe('found');
+    await next.agents.of(frozen).thaw({ agentId: frozen, epoch: 2 });
+    expect(await next.deliver(frozen, 2, 'echo found')).toBe('found');
+    expect(await guestsOf(awake)).toEqual(guests);
+    const [guest = 0] = guests;
+    process.kill(guest, 'SIGKILL');
+    await vi.waitUntil(() => next.reports.length > 0, { timeout: 5_000 });
+    expect(next.reports).toMatchObject([{ agentId: awake, observation: { type: 'exited' } }]);
+    await next.destroy();
+    expect(await guestsOf(frozen)).toEqual([]);
+  });
+
+  it('whose record was lost with the host is ended when the host comes back', async () => {
+    const agentId = await start();
+    writeFileSync(agentFolders(host.dataDir, agentId).state, '{"torn');
+    const next = await HostFixture.open({ dataDir: host.dataDir });
+    expect(await guestsOf(agentId)).toEqual([]);
+    expect(next.agents.observed).toEqual([]);
+    await next.destroy();
   });
 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir, rm } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Template } from '@berth/templates';
 import { agentFolders } from '../../agent/agent-folders.js';
@@ -9,7 +9,10 @@ import type { InsidePaths, RunAs } from '../driver.js';
 import { ownMounts, type Launch } from './launch-script.js';
 import { SharedFiles } from './shared-files.js';
 
-/** Where agents find their things in a view of their own. An empty folder on the host, filled in each agent's view. */
+/**
+ * Where agents find their things in a view of their own. On the host it is an empty folder, and stays: taking it away
+ * would take what is mounted on it out of every agent's view.
+ */
 const VIEW_ROOT = '/run/berth';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -87,6 +90,7 @@ export class Lodging {
       template: `${VIEW_ROOT}/template`,
       path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
     };
+    await mkdir(VIEW_ROOT, { recursive: true, mode: 0o755 });
     const mounts = [
       { from: volume, to: inside.volume, kind: 'folder', readOnly: false },
       { from: tmp, to: inside.tmp, kind: 'folder', readOnly: false },
@@ -112,6 +116,5 @@ const canMount = async (): Promise<boolean> => {
   } catch {
     // Not allowed, or no such tools: the agents live without a view of their own.
   }
-  await rm(VIEW_ROOT, { recursive: true, force: true }).catch(() => undefined);
   return false;
 };

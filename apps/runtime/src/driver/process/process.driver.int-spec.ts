@@ -1,0 +1,182 @@
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
+import { agentFolders } from '../../agent/agent-folders.js';
+import type { ProcessDriverOptions } from './process.driver.js';
+import { listPids, readStartVariable } from './process-table.js';
+
+type Means = ProcessDriverOptions['means'];
+
+/** What can be had of these depends on who runs the tests; a driver takes what there is. */
+const AS_ROOT: readonly (readonly [string, Means])[] =
+  process.getuid?.() === 0
+    ? [
+        ['with cgroups of version 2', { cgroups: 'v2' }],
+        ['with cgroups of version 1', { cgroups: 'v1' }],
+        ['as root without cgroups and namespaces', { cgroups: 'none', views: false }],
+      ]
+    : [];
+const ALL_WAYS: readonly (readonly [string, Means])[] = [
+  ...AS_ROOT,
+  ['without any right of root', { cgroups: 'none', users: false }],
+];
+
+describe('the process driver', () => {
+  let host: HostFixture;
+
+  afterEach(() => host.destroy());
+
+  const start = async (templateId = 'shell'): Promise<string> => {
+    const recipe = HostFixture.recipe({ templateId });
+    await host.agents.start(recipe);
+    return recipe.agentId;
+  };
+
+  const sh = (agentId: string, command: string): Promise<string> => host.deliver(agentId, 1, command);
+
+  const volume = async (agentId: string): Promise<string> => {
+    const inside = await sh(agentId, 'echo $BERTH_VOLUME');
+    const outside = agentFolders(host.dataDir, agentId).volume;
+    return existsSync(outside) ? outside : inside;
+  };
+
+  /** Starts a child that counts in the volume, out of the program's session; answers how to read the count. */
+  const tick = async (agentId: string): Promise<() => number> => {
+    await sh(
+      agentId,
+      'setsid sh -c \'trap "" TERM HUP; while :; do echo tick >> $BERTH_VOLUME/ticks; sleep 0.01; done\' >/dev/null 2>&1 &',
+    );
+    const file = join(await volume(agentId), 'ticks');
+    const read = (): number => (existsSync(file) ? statSync(file).size : 0);
+    await vi.waitUntil(() => read() > 1);
+    return read;
+  };
+
+  const processesOf = async (agentId: string): Promise<number> => {
+    const marks = await Promise.all(
+      (await listPids()).map((pid) => readStartVariable(pid, 'BERTH_AGENT_MARK')),
+    );
+    return marks.filter((mark) => mark?.endsWith(agentId)).length;
+  };
+
+  it.each(ALL_WAYS)(
+    '%s stops every process of a frozen agent, and all go on when it thaws',
+    async (_, means) => {
+      host = await HostFixture.open({ means });
+      const agentId = await start();
+      const ticks = await tick(agentId);
+      await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+      await vi.waitUntil(async () => {
+        const before = ticks();
+        await delay(100);
+        return ticks() === before;
+      });
+      const frozenAt = ticks();
+      await delay(300);
+      expect(ticks()).toBe(frozenAt);
+      const asked = performance.now();
+      await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
+      expect(performance.now() - asked).toBeLessThan(500);
+      await vi.waitUntil(() => ticks() > frozenAt);
+      expect(await host.deliver(agentId, 2, 'echo back')).toBe('back');
+    },
+  );
+
+  it.each(ALL_WAYS)(
+    '%s leaves no process behind on stop: not one with a session of its own that is deaf to TERM',
+    async (_, means) => {
+      host = await HostFixture.open({ means });
+      const agentId = await start();
+      await tick(agentId);
+      expect(await processesOf(agentId)).toBeGreaterThan(2);
+      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+      expect(await processesOf(agentId)).toBe(0);
+      expect(await host.driver.list()).toEqual([]);
+    },
+  );
+
+  it.each(ALL_WAYS)('%s ends a frozen agent too', async (_, means) => {
+    host = await HostFixture.open({ means });
+    const agentId = await start();
+    await tick(agentId);
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+    expect(await processesOf(agentId)).toBe(0);
+  });
+
+  it.each(ALL_WAYS)(
+    '%s keeps the volume over a stop and removes every trace with the agent',
+    async (_, means) => {
+      host = await HostFixture.open({ means });
+      const agentId = await start();
+      await sh(
+        agentId,
+        'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d',
+      );
+      const path = await volume(agentId);
+      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+      await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
+      expect(
+        await host.deliver(
+          agentId,
+          2,
+          'chmod 700 $BERTH_VOLUME/d; cat $BERTH_VOLUME/d/f; chmod 0 $BERTH_VOLUME/d',
+        ),
+      ).toBe('kept');
+      await host.agents.remove(agentId);
+      await host.agents.remove(agentId);
+      expect(existsSync(path)).toBe(false);
+      expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
+      expect(await processesOf(agentId)).toBe(0);
+    },
+  );
+
+  it.each(ALL_WAYS)(
+    '%s writes no secret of the agent where a process list or a file shows it',
+    async (_, means) => {
+      host = await HostFixture.open({ means });
+      const agentId = await start();
+      expect(await sh(agentId, 'echo $API_KEY')).toBe('sesame-open');
+      const lines = await Promise.all(
+        (await listPids()).map(async (pid) =>
+          (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
+        ),
+      );
+      expect(lines.filter((line) => /sesame-open|token-of-this-start/.test(line))).toEqual([]);
+      const { state, logs } = agentFolders(host.dataDir, agentId);
+      for (const file of [state, join(logs, '00000001.log'), join(logs, 'guest.log')]) {
+        expect(readFileSync(file, 'utf8')).not.toMatch(/sesame-open|token-of-this-start/);
+      }
+    },
+  );
+
+  it.each(AS_ROOT)('%s keeps an agent out of the host’s data and of other agents', async (_, means) => {
+    host = await HostFixture.open({ means });
+    const [one, other] = await Promise.all([start(), start()]);
+    writeFileSync(join(host.dataDir, 'secret'), 'hush', { mode: 0o600 });
+    mkdirSync(join(host.dataDir, 'agents/pub'), { mode: 0o755 });
+    await sh(other, 'echo mine > $BERTH_VOLUME/f');
+    const theirs = await volume(other);
+    expect(statSync(host.dataDir).mode & 0o777).toBe(0o700);
+    const uids = await Promise.all([sh(one, 'id -u'), sh(other, 'id -u')]);
+    expect(new Set([...uids, '0']).size).toBe(3);
+    for (const path of [
+      join(host.dataDir, 'secret'),
+      join(theirs, 'f'),
+      agentFolders(host.dataDir, one).state,
+    ]) {
+      expect(await sh(one, `cat ${path} 2>&1`)).toMatch(/Permission denied/);
+    }
+    expect(await sh(one, `kill -9 $(pgrep -u 0 -f ${GUEST_MAIN}) 2>&1`)).toMatch(/not permitted/);
+    expect(await sh(other, 'echo still')).toBe('still');
+    expect(await sh(one, 'sudo -n id -u 2>/dev/null || su -c id 2>/dev/null </dev/null || echo no')).toBe(
+      'no',
+    );
+    expect(
+      await sh(one, 'touch $BERTH_VOLUME/../template/x 2>&1; ls $BERTH_VOLUME/../template 2>/dev/null'),
+    ).not.toMatch(/^x$/m);
+  });
+});
