@@ -14,7 +14,9 @@ await runTool(async () => {
   const node = await ensureReady();
   const running = await findRunning();
   const berth = running ?? (await startOwn(node));
-  show(running ? `Using the Berth that runs at ${berth.url}.` : `Started a Berth of its own at ${berth.url}.`);
+  show(
+    running ? `Using the Berth that runs at ${berth.url}.` : `Started a Berth of its own at ${berth.url}.`,
+  );
   try {
     await tour(api(berth));
     return 0;
@@ -25,7 +27,11 @@ await runTool(async () => {
 
 async function tour(call) {
   step('1. Create an agent from the template "echo"');
-  const created = await call('POST', '/api/agents', { name: `demo ${Date.now()}`, templateId: 'echo', idleTtlSeconds: 15 });
+  const created = await call('POST', '/api/agents', {
+    name: `demo ${Date.now()}`,
+    templateId: 'echo',
+    idleTtlSeconds: 15,
+  });
   show(`${created.id} is ${created.state}`);
   const ready = await call('GET', `/api/agents/${created.id}?wait=running&timeout=60`);
   show(`and now ${ready.state} (guest ${ready.guest.version})`);
@@ -39,7 +45,10 @@ async function tour(call) {
   await chat(call, created.id, 'Are you awake?');
 
   step('4. Give it a secret; nobody can read it back');
-  const variable = await call('PUT', `/api/agents/${created.id}/env/API_TOKEN`, { value: 'only the agent sees this', isSecret: true });
+  const variable = await call('PUT', `/api/agents/${created.id}/env/API_TOKEN`, {
+    value: 'only the agent sees this',
+    isSecret: true,
+  });
   show(`${variable.key} = ${variable.value}`);
 
   step('5. Look at what it logged');
@@ -75,9 +84,12 @@ function api({ url, key }) {
 async function findRunning() {
   const url = process.env.BERTH_URL ?? `http://localhost:${process.env.PORT ?? 8080}`;
   const keyFile = join(process.env.BERTH_DATA ?? join(ROOT, '.data'), 'bootstrap-key');
-  const key = process.env.BERTH_API_KEY ?? (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined);
+  const key =
+    process.env.BERTH_API_KEY ?? (existsSync(keyFile) ? readFileSync(keyFile, 'utf8').trim() : undefined);
   if (key === undefined) return undefined;
-  const response = await fetch(`${url}/api/agents?limit=1`, { headers: { authorization: `Bearer ${key}` } }).catch(() => undefined);
+  const response = await fetch(`${url}/api/agents?limit=1`, {
+    headers: { authorization: `Bearer ${key}` },
+  }).catch(() => undefined);
   return response?.ok ? { url, key, stop: () => Promise.resolve() } : undefined;
 }
 

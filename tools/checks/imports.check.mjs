@@ -13,6 +13,8 @@ const MAY_IMPORT = {
 /** Platform packages that are not for services: the test bench, and the infrastructure `npm start` brings along. */
 const TEST_BENCH = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
+/** The one contract that the platform itself answers, for every service alike. */
+const ANSWERED_BY_PLATFORM = { from: '@berth/operations', to: '@berth/contracts-operations' };
 
 /** Who may know whom, read from what is imported and not from what is declared. */
 export const checkImports = (workspace) => {
@@ -59,6 +61,7 @@ const judgeTypes = (from, to) => {
   if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
     return `only the composition and the test bench may import ${EMBEDDED}: a service is told where its parts are`;
   }
+  if (from.name === ANSWERED_BY_PLATFORM.from && to.name === ANSWERED_BY_PLATFORM.to) return null;
   if (MAY_IMPORT[from.type].includes(to.type)) return null;
   if (to.type === 'app')
     return `an app never imports an app (${to.name}): the road from one service to another is a contract`;

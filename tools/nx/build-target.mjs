@@ -11,6 +11,11 @@ export const createNodesV2 = [
 const BUILD = {
   executor: 'nx:run-commands',
   options: { command: 'tsc -b', cwd: '{projectRoot}' },
-  inputs: ['default', '^default', '{workspaceRoot}/tsconfig.base.json', { externalDependencies: ['typescript'] }],
+  inputs: [
+    'default',
+    '^default',
+    '{workspaceRoot}/tsconfig.base.json',
+    { externalDependencies: ['typescript'] },
+  ],
   outputs: ['{projectRoot}/dist'],
 };

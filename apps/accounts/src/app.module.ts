@@ -5,8 +5,7 @@ import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyNatsController } from './key/key.nats-controller.js';
 import { KeyListNatsController } from './key-list/key-list.nats-controller.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
-import { projectionsController } from './operations/projections.nats-controller.js';
-import { Projections } from './operations/projections.js';
+import { Projections, projectionsController } from '@berth/operations';
 
 /** What the controllers hand requests to. */
 export interface AppParts {

@@ -17,7 +17,7 @@ import { keyCodec } from './key/key.events.js';
 import { KeyVault } from './key/key-vault.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
-import { Projections } from './operations/projections.js';
+import { Projections } from '@berth/operations';
 
 export interface Infrastructure {
   readonly store: EventStore;

@@ -1,5 +1,6 @@
 import { ProjectionRunner, type EventStore } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
+import { Projections, projectionsController } from '@berth/operations';
 import { Database, SecretBox } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
@@ -34,6 +35,7 @@ export interface AgentsParts {
   readonly database: Database;
   readonly templates: TemplateCatalogue;
   readonly agentList: ProjectionRunner;
+  readonly projections: Projections;
   readonly log: Logger;
 }
 
@@ -42,16 +44,31 @@ export class AppModule {
   static forRoot(parts: AgentsParts): DynamicModule {
     return {
       module: AppModule,
-      controllers: [AgentNatsController, EnvNatsController, HostNatsController],
+      controllers: [
+        AgentNatsController,
+        EnvNatsController,
+        HostNatsController,
+        projectionsController('agents'),
+      ],
       providers: [...foundation(parts), ...handlers(parts)],
     };
   }
 }
 
-const foundation = ({ config, link, store, database, templates, agentList, log }: AgentsParts): Provider[] => [
+const foundation = ({
+  config,
+  link,
+  store,
+  database,
+  templates,
+  agentList,
+  projections,
+  log,
+}: AgentsParts): Provider[] => [
   { provide: EVENT_STORE, useValue: store },
   { provide: LOGGER, useValue: log },
   { provide: Database, useValue: database },
+  { provide: Projections, useValue: projections },
   { provide: TemplateCatalogue, useValue: templates },
   { provide: Requester, useValue: new Requester(link) },
   { provide: ProjectionRunner, useValue: agentList },
@@ -83,23 +100,40 @@ const handlers = ({ config, store, database, templates, log }: AgentsParts): Pro
   },
   {
     provide: AgentRegistration,
-    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle, hosts: HostDirectory, vault: EnvVault, query: AgentListQuery) => {
+    useFactory: (
+      agents: AgentCommandHandler,
+      lifecycle: AgentLifecycle,
+      hosts: HostDirectory,
+      vault: EnvVault,
+      query: AgentListQuery,
+    ) => {
       // The claims ask the registration whether a holder is gone, and the registration makes the claims.
       const reservations = new Reservations(store, (agentId) => registration.isGone(agentId));
-      const registration: AgentRegistration = new AgentRegistration(agents, lifecycle, { reservations, templates, hosts, vault }, query, log);
+      const registration: AgentRegistration = new AgentRegistration(
+        agents,
+        lifecycle,
+        { reservations, templates, hosts, vault },
+        query,
+        log,
+      );
       return registration;
     },
     inject: [AgentCommandHandler, AgentLifecycle, HostDirectory, EnvVault, AgentListQuery],
   },
   {
     provide: Transitions,
-    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle, requester: Requester, query: AgentListQuery) =>
-      new Transitions(agents, lifecycle, requester, query, config),
+    useFactory: (
+      agents: AgentCommandHandler,
+      lifecycle: AgentLifecycle,
+      requester: Requester,
+      query: AgentListQuery,
+    ) => new Transitions(agents, lifecycle, requester, query, config),
     inject: [AgentCommandHandler, AgentLifecycle, Requester, AgentListQuery],
   },
   {
     provide: EnsureAwakeHandler,
-    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle) => new EnsureAwakeHandler(agents, lifecycle, ownersAdmission),
+    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle) =>
+      new EnsureAwakeHandler(agents, lifecycle, ownersAdmission),
     inject: [AgentCommandHandler, AgentLifecycle],
   },
   {
@@ -116,7 +150,8 @@ const handlers = ({ config, store, database, templates, log }: AgentsParts): Pro
   },
   {
     provide: ObservationHandler,
-    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle) => new ObservationHandler(agents, lifecycle, database),
+    useFactory: (agents: AgentCommandHandler, lifecycle: AgentLifecycle) =>
+      new ObservationHandler(agents, lifecycle, database),
     inject: [AgentCommandHandler, AgentLifecycle],
   },
   {

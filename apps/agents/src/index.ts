@@ -1,5 +1,7 @@
 import { connectEventStore, ProjectionRunner } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
 import { EventRelay, NatsLink, startService } from '@berth/messaging';
+import { Projections } from '@berth/operations';
 import { AdvisoryLock, openDatabase } from '@berth/persistence';
 import { BackgroundWork, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -30,18 +32,29 @@ export const startAgents = async (config: AgentsConfig, log: Logger): Promise<St
   const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
   work.start('agent-list', (signal) => agentList.run(signal));
   await agentList.untilServing();
-  const module = AppModule.forRoot({ config, link, store, database, templates, agentList, log });
+  const projections = new Projections('agents', { [agentListProjection.name]: agentList }, systemClock, log);
+  const module = AppModule.forRoot({ config, link, store, database, templates, agentList, projections, log });
   const service = await startService({ name: 'agents', module, link, log });
   const timers = service.app.get(AgentTimers);
-  const relay = new EventRelay({ store, link, database, context: 'agents', categories: [agentCodec.category], toContractEvent, log });
+  const relay = new EventRelay({
+    store,
+    link,
+    database,
+    context: 'agents',
+    categories: [agentCodec.category],
+    toContractEvent,
+    log,
+  });
   work.start('relay', (signal) => relay.run(signal));
-  work.start('timers', (signal) => AdvisoryLock.run(database, 'agents/timers', (held) => timers.run(held), { signal, log }));
+  work.start('timers', (signal) =>
+    AdvisoryLock.run(database, 'agents/timers', (held) => timers.run(held), { signal, log }),
+  );
 
   return {
     name: 'agents',
     stop: async () => {
       await service.stop();
-      await work.stop();
+      await Promise.all([work.stop(), projections.stop()]);
       await Promise.all([store.close(), database.close(), link.close()]);
     },
   };

@@ -1,5 +1,6 @@
 import { CommandHandler, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
+import { Projections, projectionsController } from '@berth/operations';
 import { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
@@ -22,6 +23,7 @@ export interface DeliveryParts {
   readonly store: EventStore;
   readonly database: Database;
   readonly conversationList: ProjectionRunner;
+  readonly projections: Projections;
   readonly log: Logger;
 }
 
@@ -29,22 +31,40 @@ type Deliveries = CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
 
 @Module({})
 export class AppModule {
-  static forRoot({ config, link, database, conversationList, store, log }: DeliveryParts): DynamicModule {
-    const deliveries: Deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec, cacheSize: 1_000 });
+  static forRoot({
+    config,
+    link,
+    database,
+    conversationList,
+    projections,
+    store,
+    log,
+  }: DeliveryParts): DynamicModule {
+    const deliveries: Deliveries = new CommandHandler({
+      store,
+      decider: deliveryDecider,
+      codec: deliveryCodec,
+      cacheSize: 1_000,
+    });
     return {
       module: AppModule,
-      controllers: [DeliveryNatsController],
+      controllers: [DeliveryNatsController, projectionsController('delivery')],
       providers: [
         { provide: DELIVERIES, useValue: deliveries },
         { provide: Database, useValue: database },
         { provide: HandOver, useValue: new HandOver(new Requester(link)) },
         { provide: MessageBudget, useValue: new MessageBudget(database, config.messagesPerMinute) },
         { provide: ConversationListQuery, useValue: new ConversationListQuery(database) },
+        { provide: Projections, useValue: projections },
         { provide: ProjectionRunner, useValue: conversationList },
         {
           provide: ChatCommandHandler,
-          useFactory: (query: ConversationListQuery, runner: ProjectionRunner, handOver: HandOver, budget: MessageBudget) =>
-            new ChatCommandHandler(deliveries, query, runner, handOver, budget),
+          useFactory: (
+            query: ConversationListQuery,
+            runner: ProjectionRunner,
+            handOver: HandOver,
+            budget: MessageBudget,
+          ) => new ChatCommandHandler(deliveries, query, runner, handOver, budget),
           inject: [ConversationListQuery, ProjectionRunner, HandOver, MessageBudget],
         },
         {

@@ -10,6 +10,10 @@ export const readDeliveryConfig = (env: Env): DeliveryConfig => {
   const reader = readEnv(env);
   return reader.done({
     ...reader.serviceEnv(),
-    messagesPerMinute: reader.integer('BERTH_MESSAGES_PER_MINUTE', { default: 1_200, min: 1, max: 1_000_000 }),
+    messagesPerMinute: reader.integer('BERTH_MESSAGES_PER_MINUTE', {
+      default: 1_200,
+      min: 1,
+      max: 1_000_000,
+    }),
   });
 };

@@ -1,5 +1,7 @@
 import { connectEventStore, ProjectionRunner } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
 import { EventConsumer, NatsLink, startService } from '@berth/messaging';
+import { Projections } from '@berth/operations';
 import { AdvisoryLock, openDatabase } from '@berth/persistence';
 import { BackgroundWork, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -24,10 +26,21 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   const store = connectEventStore({ url: config.eventStoreUrl, log });
   const link = await NatsLink.open({ url: config.natsUrl, name: 'delivery', log });
   const work = new BackgroundWork(log);
-  const conversationList = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
+  const conversationList = new ProjectionRunner({
+    store,
+    database,
+    projection: conversationListProjection,
+    log,
+  });
   work.start('conversation-list', (signal) => conversationList.run(signal));
   await conversationList.untilServing();
-  const module = AppModule.forRoot({ config, link, store, database, conversationList, log });
+  const projections = new Projections(
+    'delivery',
+    { [conversationListProjection.name]: conversationList },
+    systemClock,
+    log,
+  );
+  const module = AppModule.forRoot({ config, link, store, database, conversationList, projections, log });
   const service = await startService({ name: 'delivery', module, link, log });
 
   const forget = new ForgetConversationsWhenAgentIsGone(store);
@@ -42,13 +55,15 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   });
   const lost = service.app.get(LostDeliveries);
   work.start('forget-conversations', (signal) => deletedAgents.run(signal));
-  work.start('lost-deliveries', (signal) => AdvisoryLock.run(database, 'delivery/timers', (held) => lost.run(held), { signal, log }));
+  work.start('lost-deliveries', (signal) =>
+    AdvisoryLock.run(database, 'delivery/timers', (held) => lost.run(held), { signal, log }),
+  );
 
   return {
     name: 'delivery',
     stop: async () => {
       await service.stop();
-      await work.stop();
+      await Promise.all([work.stop(), projections.stop()]);
       await Promise.all([store.close(), database.close(), link.close()]);
     },
   };

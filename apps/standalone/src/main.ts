@@ -14,14 +14,24 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const fail = (error: unknown): never => {
   // Mistakes of the operator get their one line; anything else is ours and needs its stack.
-  const plain = error instanceof ConfigError || error instanceof DataFolderInUseError || error instanceof PortUnavailableError;
-  process.stderr.write(plain ? `Berth cannot start: ${error.message}\n` : `Berth cannot start: ${inspect(error)}\n`);
+  const plain =
+    error instanceof ConfigError ||
+    error instanceof DataFolderInUseError ||
+    error instanceof PortUnavailableError;
+  process.stderr.write(
+    plain ? `Berth cannot start: ${error.message}\n` : `Berth cannot start: ${inspect(error)}\n`,
+  );
   process.exit(1);
 };
 
-const inspect = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+const inspect = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-const stopOnce = (service: Promise<Stoppable>, stopTelemetry: () => Promise<void>, log: Logger): (() => void) => {
+const stopOnce = (
+  service: Promise<Stoppable>,
+  stopTelemetry: () => Promise<void>,
+  log: Logger,
+): (() => void) => {
   let stopping = false;
   return () => {
     if (stopping) return;
@@ -48,7 +58,8 @@ const welcome = (config: StandaloneConfig, url: string): void => {
 
 const main = async (): Promise<void> => {
   const config = readStandaloneConfig(process.env);
-  const logOf = (service: string): Logger => createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
+  const logOf = (service: string): Logger =>
+    createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
   const telemetry = await startTelemetry({
     service: 'berth',
     ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),

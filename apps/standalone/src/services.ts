@@ -11,16 +11,25 @@ import type { Logger } from '@berth/telemetry';
 const STOP_ORDER = ['gateway', 'delivery', 'runtime', 'agents', 'accounts'] as const;
 
 /** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
-export const startServices = async (env: Env, logOf: (service: string) => Logger): Promise<Stoppable & { readonly url: string }> => {
+export const startServices = async (
+  env: Env,
+  logOf: (service: string) => Logger,
+): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<string, Stoppable>();
-  const start = async <Service extends Stoppable>(name: (typeof STOP_ORDER)[number], begin: () => Promise<Service>): Promise<Service> => {
+  const start = async <Service extends Stoppable>(
+    name: (typeof STOP_ORDER)[number],
+    begin: () => Promise<Service>,
+  ): Promise<Service> => {
     const service = await begin();
     running.set(name, service);
     return service;
   };
   const stop = async (): Promise<void> => {
     for (const name of STOP_ORDER) {
-      await running.get(name)?.stop().catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
+      await running
+        .get(name)
+        ?.stop()
+        .catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
     }
   };
   const behind = [

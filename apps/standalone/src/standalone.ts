@@ -34,7 +34,11 @@ export const startStandalone = async (
 };
 
 /** What the services read: the operator's variables, and ours where they left something open. */
-const serviceEnv = (config: StandaloneConfig, env: Env, { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
+const serviceEnv = (
+  config: StandaloneConfig,
+  env: Env,
+  { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure,
+): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
   ...env,

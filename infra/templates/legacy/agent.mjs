@@ -15,7 +15,9 @@ const readJson = async (request) => {
 const chat = async (request, response) => {
   const body = await readJson(request).catch(() => undefined);
   if (typeof body?.message !== 'string') return json(response, 400, { error: 'message must be a text' });
-  console.log(JSON.stringify({ level: 'info', message: `answered a message of ${body.message.length} characters` }));
+  console.log(
+    JSON.stringify({ level: 'info', message: `answered a message of ${body.message.length} characters` }),
+  );
   json(response, 200, { response: `echo: ${body.message}` });
 };
 

@@ -19,7 +19,8 @@ export type ErrorKind =
   | 'internal';
 
 /** JSON values: what may stand in an error's context, an event or a message. */
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
+export type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /** A refusal with a stable snake_case `code` and a `message` that tells the caller what to do. */
 export class DomainError extends Error {

@@ -1,5 +1,20 @@
 /** Prefixes of public ids (contract §1) and of internal ones. */
-export type IdPrefix = 'agt' | 'exe' | 'cmp' | 'key' | 'acc' | 'dlv' | 'fbk' | 'ses' | 'tok' | 'cnv' | 'dep' | 'cmd' | 'req' | 'hst' | 'eus';
+export type IdPrefix =
+  | 'agt'
+  | 'exe'
+  | 'cmp'
+  | 'key'
+  | 'acc'
+  | 'dlv'
+  | 'fbk'
+  | 'ses'
+  | 'tok'
+  | 'cnv'
+  | 'dep'
+  | 'cmd'
+  | 'req'
+  | 'hst'
+  | 'eus';
 
 /** Crockford's base32 in lower case, as TypeID 0.3 writes its suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
@@ -8,7 +23,8 @@ const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
  * A TypeID (github.com/jetify-com/typeid, spec 0.3): `<prefix>_` + 26 characters of a UUIDv7 (RFC 9562 §5.7).
  * Sorts by time of creation; 74 random bits from the platform's CSPRNG.
  */
-export const newId = (prefix: IdPrefix, now: number = Date.now()): string => `${prefix}_${encode(uuidV7(now))}`;
+export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
+  `${prefix}_${encode(uuidV7(now))}`;
 
 const ID_FORM = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 

@@ -3,4 +3,10 @@ export { decideGiven, type Decided } from './decider-specification.js';
 export { DomainError, isDomainError, type ErrorKind, type Json } from './domain-error.js';
 export { type Clock, systemClock, isoTime } from './clock.js';
 export { newId, isId, type IdPrefix } from './ids.js';
-export { defineRequest, type RequestDefinition, type Actor, type CommandEnvelope, type Page } from './request.js';
+export {
+  defineRequest,
+  type RequestDefinition,
+  type Actor,
+  type CommandEnvelope,
+  type Page,
+} from './request.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { decideGiven } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { describeGoldenEvents } from '../golden-events.fixture.js';
+import { describeGoldenEvents } from '@berth/testing';
 import { accountDecider } from './account.decider.js';
 import { accountCodec } from './account.events.js';
 

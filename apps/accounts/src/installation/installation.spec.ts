@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { decideGiven, fold } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { describeGoldenEvents } from '../golden-events.fixture.js';
+import { describeGoldenEvents } from '@berth/testing';
 import { installationDecider } from './installation.decider.js';
 import { installationCodec } from './installation.events.js';
 import type { InstallationEvent } from './installation.js';

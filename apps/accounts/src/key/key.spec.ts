@@ -3,7 +3,7 @@ import { SCOPES } from '@berth/contracts-accounts';
 import { decideGiven, fold } from '@berth/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { describeGoldenEvents } from '../golden-events.fixture.js';
+import { describeGoldenEvents } from '@berth/testing';
 import { viewOfKey, type KeyEvent } from './key.js';
 import { keyDecider, type Mint } from './key.decider.js';
 import { keyCodec } from './key.events.js';

@@ -42,10 +42,14 @@ export const agentListProjection: Projection = {
     await tx.query(`CREATE INDEX ON ${name} (account_id, id DESC)`);
     await tx.query(`CREATE INDEX ON ${name} (account_id, name)`);
     await tx.query(`CREATE INDEX ON ${name} (account_id, external_id) WHERE external_id IS NOT NULL`);
-    await tx.query(`CREATE INDEX ON ${name} (account_id, external_user_id) WHERE external_user_id IS NOT NULL`);
+    await tx.query(
+      `CREATE INDEX ON ${name} (account_id, external_user_id) WHERE external_user_id IS NOT NULL`,
+    );
     await tx.query(`CREATE INDEX ON ${name} (host)`);
     // The timers look at these few only, however many agents sleep.
-    await tx.query(`CREATE INDEX ON ${name} (state_changed_at) WHERE state IN ('deploying', 'starting', 'stopping', 'deleting')`);
+    await tx.query(
+      `CREATE INDEX ON ${name} (state_changed_at) WHERE state IN ('deploying', 'starting', 'stopping', 'deleting')`,
+    );
     await tx.query(`CREATE INDEX ON ${name} (state_changed_at) WHERE sleep_depth = 'warm'`);
   },
 
@@ -68,20 +72,30 @@ export const agentListProjection: Projection = {
   },
 };
 
-const loadRows = async (tx: SqlRunner, suffix: string, events: readonly RecordedEvent[]): Promise<Map<string, AgentRow | null>> => {
+const loadRows = async (
+  tx: SqlRunner,
+  suffix: string,
+  events: readonly RecordedEvent[],
+): Promise<Map<string, AgentRow | null>> => {
   const ids = [...new Set(events.map((event) => event.stream.slice(agentCodec.category.length + 1)))];
   const found = await tx.query<AgentRow>(`SELECT * FROM ${table(suffix)} WHERE id = ANY($1)`, [ids]);
   return new Map(found.map((row) => [row.id, row]));
 };
 
-const saveRows = async (tx: SqlRunner, suffix: string, rows: ReadonlyMap<string, AgentRow | null>): Promise<void> => {
+const saveRows = async (
+  tx: SqlRunner,
+  suffix: string,
+  rows: ReadonlyMap<string, AgentRow | null>,
+): Promise<void> => {
   const name = table(suffix);
   const gone = [...rows].filter(([, row]) => row === null).map(([id]) => id);
   const kept = [...rows.values()].filter((row) => row !== null);
   if (gone.length > 0) await tx.query(`DELETE FROM ${name} WHERE id = ANY($1)`, [gone]);
   if (kept.length === 0) return;
   const columns = Object.keys(kept[0] ?? {});
-  const assignments = columns.filter((column) => column !== 'id').map((column) => `${column} = excluded.${column}`);
+  const assignments = columns
+    .filter((column) => column !== 'id')
+    .map((column) => `${column} = excluded.${column}`);
   await tx.query(
     `INSERT INTO ${name} (${columns.join(', ')})
      SELECT ${columns.join(', ')} FROM jsonb_populate_recordset(NULL::${name}, $1::jsonb)

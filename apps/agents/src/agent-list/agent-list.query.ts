@@ -28,10 +28,10 @@ export class AgentListQuery {
 
   /** Errors: not_found `agent_not_found`, also for another account's agent. */
   async get(accountId: string, agentId: string): Promise<AgentView> {
-    const rows = await this.database.query<ShownRow>(`${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`, [
-      agentId,
-      accountId,
-    ]);
+    const rows = await this.database.query<ShownRow>(
+      `${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`,
+      [agentId, accountId],
+    );
     const row = rows[0];
     if (row === undefined) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     return toView(row);
@@ -42,8 +42,11 @@ export class AgentListQuery {
     const end = Date.now() + (wait?.timeoutSeconds ?? 0) * 1000;
     for (;;) {
       const agent = await this.get(accountId, agentId);
-      if (wait === null || agent.state === wait.state || agent.state === 'failed' || Date.now() >= end) return agent;
-      await new Promise((resolve) => setTimeout(resolve, Math.min(WAIT_POLL_MS, Math.max(1, end - Date.now()))));
+      if (wait === null || agent.state === wait.state || agent.state === 'failed' || Date.now() >= end)
+        return agent;
+      await new Promise((resolve) =>
+        setTimeout(resolve, Math.min(WAIT_POLL_MS, Math.max(1, end - Date.now()))),
+      );
     }
   }
 
@@ -52,7 +55,10 @@ export class AgentListQuery {
     const rows = await this.database.query<ShownRow>(sql, params);
     const items = rows.slice(0, query.limit).map(toView);
     const last = items.at(-1);
-    return { items, nextCursor: rows.length > query.limit && last !== undefined ? encodeCursor({ before: last.id }) : null };
+    return {
+      items,
+      nextCursor: rows.length > query.limit && last !== undefined ? encodeCursor({ before: last.id }) : null,
+    };
   }
 
   /** The host that holds the agent's volume. Errors: not_found. */
@@ -61,7 +67,8 @@ export class AgentListQuery {
       `SELECT host FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
       [agentId, accountId],
     );
-    if (rows[0] === undefined) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+    if (rows[0] === undefined)
+      throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     return rows[0].host;
   }
 }
@@ -80,10 +87,16 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
   if (query.label !== null) addLabel(query.label, add);
   if (query.cursor !== null) add((n) => `l.id < $${n}`, cursorId(query.cursor));
   params.push(query.limit + 1);
-  return { sql: `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT $${params.length}`, params };
+  return {
+    sql: `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT $${params.length}`,
+    params,
+  };
 };
 
-const addLabel = (label: string, add: (condition: (index: number) => string, value: unknown) => void): void => {
+const addLabel = (
+  label: string,
+  add: (condition: (index: number) => string, value: unknown) => void,
+): void => {
   const at = label.indexOf('=');
   if (at < 0) add((n) => `jsonb_exists(l.labels, $${n})`, label);
   else add((n) => `l.labels @> $${n}::jsonb`, JSON.stringify({ [label.slice(0, at)]: label.slice(at + 1) }));
@@ -99,7 +112,8 @@ const cursorId = (cursor: string): string => {
 
 const isState = (state: string): state is AgentState => AGENT_STATES.some((known) => known === state);
 
-const later = (left: Date, right: Date | null): boolean => right === null || left.getTime() >= right.getTime();
+const later = (left: Date, right: Date | null): boolean =>
+  right === null || left.getTime() >= right.getTime();
 
 const toView = (row: ShownRow): AgentView => {
   if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);

@@ -7,35 +7,71 @@ const at = (minute: number): string => `2026-11-21T10:${String(minute).padStart(
 const created: AgentEvent = {
   type: 'AgentCreated',
   data: {
-    agentId, accountId: 'acc_1', name: 'ada', templateId: 'echo', externalId: 'x', externalUserId: null, instructions: null,
-    idleTtlSeconds: 900, labels: { a: 'b' }, resources: { memMb: 256, vcpus: 1, diskGb: 1 }, at: at(0),
+    agentId,
+    accountId: 'acc_1',
+    name: 'ada',
+    templateId: 'echo',
+    externalId: 'x',
+    externalUserId: null,
+    instructions: null,
+    idleTtlSeconds: 900,
+    labels: { a: 'b' },
+    resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    at: at(0),
   },
 };
 const starting: AgentEvent = {
   type: 'AgentStarting',
   data: { agentId, epoch: 1, host: 'hst_1', cause: 'deploy', thaw: false, deadline: at(15), at: at(1) },
 };
-const rowAfter = (...events: AgentEvent[]): AgentRow | null => events.reduce<AgentRow | null>(evolveRow, null);
+const rowAfter = (...events: AgentEvent[]): AgentRow | null =>
+  events.reduce<AgentRow | null>(evolveRow, null);
 
 describe('a row of the agent list', () => {
   it('shows a created agent as deploying, with its deadline', () => {
-    expect(rowAfter(created, starting)).toMatchObject({ state: 'deploying', deadline_at: at(15), host: 'hst_1', epoch: 1, woken_at: at(1) });
+    expect(rowAfter(created, starting)).toMatchObject({
+      state: 'deploying',
+      deadline_at: at(15),
+      host: 'hst_1',
+      epoch: 1,
+      woken_at: at(1),
+    });
   });
 
   it('has a deadline in transient states only', () => {
-    const running = rowAfter(created, starting, { type: 'AgentStarted', data: { agentId, epoch: 1, guest: { version: '1', capabilities: [] }, at: at(2) } });
-    expect(running).toMatchObject({ state: 'running', deadline_at: null, guest: { version: '1' }, state_changed_at: at(2) });
+    const running = rowAfter(created, starting, {
+      type: 'AgentStarted',
+      data: { agentId, epoch: 1, guest: { version: '1', capabilities: [] }, at: at(2) },
+    });
+    expect(running).toMatchObject({
+      state: 'running',
+      deadline_at: null,
+      guest: { version: '1' },
+      state_changed_at: at(2),
+    });
   });
 
   it('keeps the last error after the agent recovered', () => {
-    const failed: AgentEvent = { type: 'AgentFailed', data: { agentId, epoch: 1, code: 'boom', message: 'It broke.', at: at(3) } };
+    const failed: AgentEvent = {
+      type: 'AgentFailed',
+      data: { agentId, epoch: 1, code: 'boom', message: 'It broke.', at: at(3) },
+    };
     expect(rowAfter(created, starting, failed)).toMatchObject({ state: 'failed', state_reason: 'boom' });
-    const again = rowAfter(created, starting, failed, { ...starting, data: { ...starting.data, cause: 'start' } });
-    expect(again).toMatchObject({ state: 'starting', last_error: { code: 'boom', message: 'It broke.', at: at(3) } });
+    const again = rowAfter(created, starting, failed, {
+      ...starting,
+      data: { ...starting.data, cause: 'start' },
+    });
+    expect(again).toMatchObject({
+      state: 'starting',
+      last_error: { code: 'boom', message: 'It broke.', at: at(3) },
+    });
   });
 
   it('knows how deep an agent sleeps, and forgets it when it wakes', () => {
-    const asleep: AgentEvent = { type: 'AgentFellAsleep', data: { agentId, epoch: 1, depth: 'warm', reason: 'idle', at: at(4) } };
+    const asleep: AgentEvent = {
+      type: 'AgentFellAsleep',
+      data: { agentId, epoch: 1, depth: 'warm', reason: 'idle', at: at(4) },
+    };
     expect(rowAfter(created, starting, asleep)).toMatchObject({ state: 'sleeping', sleep_depth: 'warm' });
     expect(rowAfter(created, starting, asleep, starting)).toMatchObject({ sleep_depth: null });
   });
@@ -43,6 +79,8 @@ describe('a row of the agent list', () => {
   it('stays until the removal is done, then is gone', () => {
     const requested: AgentEvent = { type: 'AgentDeletionRequested', data: { agentId, at: at(5) } };
     expect(rowAfter(created, starting, requested)).toMatchObject({ state: 'deleting' });
-    expect(rowAfter(created, starting, requested, { type: 'AgentDeleted', data: { agentId, at: at(6) } })).toBeNull();
+    expect(
+      rowAfter(created, starting, requested, { type: 'AgentDeleted', data: { agentId, at: at(6) } }),
+    ).toBeNull();
   });
 });

@@ -41,19 +41,44 @@ const CAUSE_REASONS = {
 export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
   if (event.type === 'AgentCreated') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;
-  const changed = { ...row, state_changed_at: event.data.at, updated_at: event.data.at, deadline_at: null, sleep_depth: null };
+  const changed = {
+    ...row,
+    state_changed_at: event.data.at,
+    updated_at: event.data.at,
+    deadline_at: null,
+    sleep_depth: null,
+  };
   switch (event.type) {
     case 'AgentStarting': {
       const { epoch, host, deadline, cause, at } = event.data;
       const state = cause === 'deploy' ? 'deploying' : 'starting';
-      return { ...changed, state, state_reason: CAUSE_REASONS[cause], epoch, host, deadline_at: deadline, woken_at: at };
+      return {
+        ...changed,
+        state,
+        state_reason: CAUSE_REASONS[cause],
+        epoch,
+        host,
+        deadline_at: deadline,
+        woken_at: at,
+      };
     }
     case 'AgentStarted':
       return { ...changed, state: 'running', state_reason: null, guest: event.data.guest };
     case 'AgentFellAsleep':
-      return { ...changed, state: 'sleeping', state_reason: event.data.reason, sleep_depth: event.data.depth };
+      return {
+        ...changed,
+        state: 'sleeping',
+        state_reason: event.data.reason,
+        sleep_depth: event.data.depth,
+      };
     case 'AgentStopping':
-      return { ...changed, state: 'stopping', state_reason: null, epoch: event.data.epoch, deadline_at: event.data.deadline };
+      return {
+        ...changed,
+        state: 'stopping',
+        state_reason: null,
+        epoch: event.data.epoch,
+        deadline_at: event.data.deadline,
+      };
     case 'AgentStopped':
       return { ...changed, state: 'stopped', state_reason: 'stop_requested' };
     case 'AgentFailed': {
@@ -67,7 +92,11 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
   }
 };
 
-const newRow = ({ agentId, at, ...profile }: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): AgentRow => ({
+const newRow = ({
+  agentId,
+  at,
+  ...profile
+}: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): AgentRow => ({
   id: agentId,
   account_id: profile.accountId,
   name: profile.name,

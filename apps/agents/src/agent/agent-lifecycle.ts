@@ -61,15 +61,27 @@ export class AgentLifecycle {
     }
   }
 
-  private async start(agent: LiveAgent, life: { readonly thaw: boolean; readonly deadline: string }): Promise<boolean> {
+  private async start(
+    agent: LiveAgent,
+    life: { readonly thaw: boolean; readonly deadline: string },
+  ): Promise<boolean> {
     const { agentId, epoch } = agent;
     try {
-      const { guest } = (life.thaw ? await this.thaw(agent) : null) ?? (await this.startCold(agent, life.deadline));
-      await this.agents.handle(agentId, { type: 'ConfirmStarted', epoch, guest, at: now() }, this.origin(agent, 'started'));
+      const { guest } =
+        (life.thaw ? await this.thaw(agent) : null) ?? (await this.startCold(agent, life.deadline));
+      await this.agents.handle(
+        agentId,
+        { type: 'ConfirmStarted', epoch, guest, at: now() },
+        this.origin(agent, 'started'),
+      );
     } catch (error) {
       if (!isDomainError(error, 'upstream')) throw error;
       const { code, message } = error;
-      await this.agents.handle(agentId, { type: 'FailTransition', epoch, code, message, at: now() }, this.origin(agent, 'failed'));
+      await this.agents.handle(
+        agentId,
+        { type: 'FailTransition', epoch, code, message, at: now() },
+        this.origin(agent, 'failed'),
+      );
     }
     return true;
   }
@@ -80,7 +92,8 @@ export class AgentLifecycle {
       const { agentId, epoch } = agent;
       return await this.requester.request(runtimeRequests.thaw, { agentId, epoch }, toHost(agent));
     } catch (error) {
-      if (isDomainError(error) && (error.code === 'agent_not_frozen' || error.code === 'agent_not_on_host')) return null;
+      if (isDomainError(error) && (error.code === 'agent_not_frozen' || error.code === 'agent_not_on_host'))
+        return null;
       throw error;
     }
   }
@@ -93,16 +106,26 @@ export class AgentLifecycle {
 
   private async stop(agent: LiveAgent): Promise<boolean> {
     const { agentId, epoch } = agent;
-    if (agent.host !== null) await this.requester.request(runtimeRequests.stop, { agentId, epoch }, toHost(agent));
-    await this.agents.handle(agentId, { type: 'ConfirmStopped', epoch, at: now() }, this.origin(agent, 'stopped'));
+    if (agent.host !== null)
+      await this.requester.request(runtimeRequests.stop, { agentId, epoch }, toHost(agent));
+    await this.agents.handle(
+      agentId,
+      { type: 'ConfirmStopped', epoch, at: now() },
+      this.origin(agent, 'stopped'),
+    );
     return true;
   }
 
   private async remove(agent: Extract<Agent, { status: 'deleting' }>): Promise<boolean> {
     const { agentId, accountId } = agent;
-    if (agent.host !== null) await this.requester.request(runtimeRequests.remove, { agentId }, { host: agent.host });
+    if (agent.host !== null)
+      await this.requester.request(runtimeRequests.remove, { agentId }, { host: agent.host });
     await this.recipe.forget(agentId);
-    await this.agents.handle(agentId, { type: 'ConfirmDeleted', at: now() }, systemOrigin(accountId, `${agentId}/deleted`));
+    await this.agents.handle(
+      agentId,
+      { type: 'ConfirmDeleted', at: now() },
+      systemOrigin(accountId, `${agentId}/deleted`),
+    );
     return true;
   }
 

@@ -18,13 +18,19 @@ const profile: Profile = {
   resources: { memMb: 256, vcpus: 1, diskGb: 1 },
 };
 
-const created = (over: Partial<Profile> = {}): AgentEvent => ({ type: 'AgentCreated', data: { agentId, ...profile, ...over, at } });
+const created = (over: Partial<Profile> = {}): AgentEvent => ({
+  type: 'AgentCreated',
+  data: { agentId, ...profile, ...over, at },
+});
 type Starting = Extract<AgentEvent, { type: 'AgentStarting' }>['data'];
 const starting = (epoch: number, cause: Starting['cause'], thaw = false): AgentEvent => ({
   type: 'AgentStarting',
   data: { agentId, epoch, host: 'hst_1', cause, thaw, deadline: at, at },
 });
-const started = (epoch: number): AgentEvent => ({ type: 'AgentStarted', data: { agentId, epoch, guest, at } });
+const started = (epoch: number): AgentEvent => ({
+  type: 'AgentStarted',
+  data: { agentId, epoch, guest, at },
+});
 const asleep = (epoch: number, depth: 'warm' | 'cold'): AgentEvent => ({
   type: 'AgentFellAsleep',
   data: { agentId, epoch, depth, reason: 'idle', at },
@@ -34,10 +40,14 @@ const stopping = (epoch: number, target: 'stopped' | 'sleeping'): AgentEvent => 
   data: { agentId, epoch, target, deadline: at, at },
 });
 const stopped = (epoch: number): AgentEvent => ({ type: 'AgentStopped', data: { agentId, epoch, at } });
-const failed = (epoch: number, code: string): AgentEvent => ({ type: 'AgentFailed', data: { agentId, epoch, code, message: 'It broke.', at } });
+const failed = (epoch: number, code: string): AgentEvent => ({
+  type: 'AgentFailed',
+  data: { agentId, epoch, code, message: 'It broke.', at },
+});
 
 const running = [created(), starting(1, 'deploy'), started(1)];
-const given = (history: readonly AgentEvent[], command: AgentCommand): Decided<AgentEvent> => decideGiven(agentDecider, history, command);
+const given = (history: readonly AgentEvent[], command: AgentCommand): Decided<AgentEvent> =>
+  decideGiven(agentDecider, history, command);
 const types = (decided: Decided<AgentEvent>): string[] => {
   expect(decided.refusal).toBeUndefined();
   return decided.events.map((event) => event.type);
@@ -54,7 +64,9 @@ describe('creating', () => {
   it('deploys at once, under the first epoch', () => {
     const decided = given([], create);
     expect(types(decided)).toEqual(['AgentCreated', 'AgentStarting']);
-    expect(decided.events[1]).toMatchObject({ data: { epoch: 1, cause: 'deploy', deadline: '2026-11-21T10:15:00.000Z' } });
+    expect(decided.events[1]).toMatchObject({
+      data: { epoch: 1, cause: 'deploy', deadline: '2026-11-21T10:15:00.000Z' },
+    });
   });
 
   it('is already so for an agent that is there', () => expect(types(given(running, create))).toEqual([]));
@@ -68,14 +80,18 @@ describe('creating', () => {
 
 describe('waking', () => {
   it('thaws from warm sleep and starts from cold sleep, under a new epoch', () => {
-    for (const [depth, thaw] of [['warm', true], ['cold', false]] as const) {
+    for (const [depth, thaw] of [
+      ['warm', true],
+      ['cold', false],
+    ] as const) {
       const { events } = given([...running, asleep(1, depth)], wake());
       expect(events).toMatchObject([{ type: 'AgentStarting', data: { epoch: 2, cause: 'wake', thaw } }]);
     }
   });
 
   it('joins a wake or a recovery that goes on', () => {
-    for (const cause of ['wake', 'recover'] as const) expect(types(given([...running, starting(2, cause)], wake()))).toEqual([]);
+    for (const cause of ['wake', 'recover'] as const)
+      expect(types(given([...running, starting(2, cause)], wake()))).toEqual([]);
   });
 
   it('is refused while the agent deploys, starts or restarts', () => {
@@ -91,11 +107,15 @@ describe('waking', () => {
   });
 
   it('wins against going to sleep', () => {
-    expect(given([...running, stopping(2, 'sleeping')], wake()).events).toMatchObject([{ data: { epoch: 3, cause: 'wake' } }]);
+    expect(given([...running, stopping(2, 'sleeping')], wake()).events).toMatchObject([
+      { data: { epoch: 3, cause: 'wake' } },
+    ]);
   });
 
   it('believes the host that refused the present epoch, and no other', () => {
-    expect(given(running, wake(1)).events).toMatchObject([{ type: 'AgentStarting', data: { epoch: 2, thaw: true } }]);
+    expect(given(running, wake(1)).events).toMatchObject([
+      { type: 'AgentStarting', data: { epoch: 2, thaw: true } },
+    ]);
     expect(types(given(running, wake(0)))).toEqual([]);
     expect(types(given(running, wake()))).toEqual([]);
   });
@@ -109,7 +129,13 @@ describe('waking', () => {
 
 describe('what a host reports', () => {
   it('puts a running agent to sleep, and a warm one deeper', () => {
-    const sleep = (depth: 'warm' | 'cold'): AgentCommand => ({ type: 'FallAsleep', epoch: 1, depth, reason: 'idle', at });
+    const sleep = (depth: 'warm' | 'cold'): AgentCommand => ({
+      type: 'FallAsleep',
+      epoch: 1,
+      depth,
+      reason: 'idle',
+      at,
+    });
     expect(types(given(running, sleep('warm')))).toEqual(['AgentFellAsleep']);
     expect(types(given([...running, asleep(1, 'warm')], sleep('cold')))).toEqual(['AgentFellAsleep']);
     expect(types(given([...running, asleep(1, 'warm')], sleep('warm')))).toEqual([]);
@@ -133,17 +159,26 @@ describe('what a host reports', () => {
 
   it('starts a crashed agent again, until it crashed too often of late', () => {
     const crash: AgentCommand = { type: 'ReportCrash', epoch: 1, message: 'exit code 1', at };
-    expect(given(running, crash).events).toMatchObject([{ type: 'AgentStarting', data: { cause: 'recover', epoch: 2 } }]);
+    expect(given(running, crash).events).toMatchObject([
+      { type: 'AgentStarting', data: { cause: 'recover', epoch: 2 } },
+    ]);
     const history: AgentEvent[] = [...running];
     for (let n = 0; n < MAX_RECOVERIES; n++) history.push(starting(2 + n, 'recover'), started(2 + n));
     const again: AgentCommand = { ...crash, epoch: 1 + MAX_RECOVERIES };
-    expect(given(history, again).events).toMatchObject([{ type: 'AgentFailed', data: { code: 'agent_crash_loop', message: 'exit code 1' } }]);
+    expect(given(history, again).events).toMatchObject([
+      { type: 'AgentFailed', data: { code: 'agent_crash_loop', message: 'exit code 1' } },
+    ]);
     const muchLater = { ...again, at: '2026-11-21T11:00:00.000Z' };
     expect(types(given(history, muchLater))).toEqual(['AgentStarting']);
   });
 
   it('leaves a frozen agent whose processes died cold asleep, not awake', () => {
-    const decided = given([...running, asleep(1, 'warm')], { type: 'ReportCrash', epoch: 1, message: '', at });
+    const decided = given([...running, asleep(1, 'warm')], {
+      type: 'ReportCrash',
+      epoch: 1,
+      message: '',
+      at,
+    });
     expect(decided.events).toMatchObject([{ type: 'AgentFellAsleep', data: { depth: 'cold' } }]);
   });
 });
@@ -151,23 +186,38 @@ describe('what a host reports', () => {
 describe('a host that restarted without the agent', () => {
   it('leaves it cold asleep', () => {
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at };
-    expect(given(running, settle).events).toMatchObject([{ type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } }]);
+    expect(given(running, settle).events).toMatchObject([
+      { type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } },
+    ]);
     expect(types(given([...running, asleep(1, 'warm')], settle))).toEqual(['AgentFellAsleep']);
     expect(types(given([...running, asleep(1, 'cold')], settle))).toEqual([]);
   });
 
   it('starts it again when it is always on', () => {
     const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
-    expect(given(alwaysOn, { type: 'SettleAbsence', epoch: 1, at }).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
+    expect(given(alwaysOn, { type: 'SettleAbsence', epoch: 1, at }).events).toMatchObject([
+      { data: { cause: 'recover', epoch: 2 } },
+    ]);
   });
 
   it('gives a lost agent back when the host returns with it', () => {
     const lost = [...running, failed(1, 'host_lost')];
     expect(types(given(running, { type: 'LoseHost', at }))).toEqual(['AgentFailed']);
     expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: false, at }))).toEqual(['AgentStarted']);
-    expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: true, at }))).toEqual(['AgentFellAsleep']);
+    expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: true, at }))).toEqual([
+      'AgentFellAsleep',
+    ]);
     expect(types(given(lost, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentFellAsleep']);
-    expect(types(given([...running, failed(1, 'agent_crash_loop')], { type: 'FindAgain', epoch: 1, frozen: false, at }))).toEqual([]);
+    expect(
+      types(
+        given([...running, failed(1, 'agent_crash_loop')], {
+          type: 'FindAgain',
+          epoch: 1,
+          frozen: false,
+          at,
+        }),
+      ),
+    ).toEqual([]);
   });
 });
 
@@ -182,8 +232,14 @@ describe('what the owner asks for', () => {
   });
 
   it('starts a sleeping, stopped or failed agent', () => {
-    for (const rest of [[asleep(1, 'warm')], [stopping(2, 'stopped'), stopped(2)], [failed(1, 'start_failed')]]) {
-      expect(types(given([...running, ...rest], { type: 'Start', cause: 'start', at }))).toEqual(['AgentStarting']);
+    for (const rest of [
+      [asleep(1, 'warm')],
+      [stopping(2, 'stopped'), stopped(2)],
+      [failed(1, 'start_failed')],
+    ]) {
+      expect(types(given([...running, ...rest], { type: 'Start', cause: 'start', at }))).toEqual([
+        'AgentStarting',
+      ]);
     }
   });
 
@@ -198,7 +254,9 @@ describe('what the owner asks for', () => {
       expect(types(given(history, stop('stopped')))).toEqual(['AgentStopping']);
     }
     const during = [created(), starting(1, 'deploy'), stopping(2, 'sleeping')];
-    expect(given(during, { type: 'ConfirmStopped', epoch: 2, at }).events).toMatchObject([{ type: 'AgentFellAsleep', data: { depth: 'cold' } }]);
+    expect(given(during, { type: 'ConfirmStopped', epoch: 2, at }).events).toMatchObject([
+      { type: 'AgentFellAsleep', data: { depth: 'cold' } },
+    ]);
     expect(types(given(during, { type: 'ConfirmStarted', epoch: 1, guest, at }))).toEqual([]);
   });
 
@@ -215,28 +273,60 @@ describe('deleting', () => {
   const gone: AgentEvent = { type: 'AgentDeletionRequested', data: { agentId, at } };
 
   it('works in every state', () => {
-    for (const history of [running, [created(), starting(1, 'deploy')], [...running, failed(1, 'x')], [...running, asleep(1, 'warm')], [...running, stopping(2, 'stopped')]]) {
+    for (const history of [
+      running,
+      [created(), starting(1, 'deploy')],
+      [...running, failed(1, 'x')],
+      [...running, asleep(1, 'warm')],
+      [...running, stopping(2, 'stopped')],
+    ]) {
       expect(types(given(history, { type: 'RequestDeletion', at }))).toEqual(['AgentDeletionRequested']);
     }
   });
 
   it('leaves nothing to be found or woken', () => {
-    const commands: AgentCommand[] = [wake(), { type: 'Start', cause: 'start', at }, { type: 'RequestDeletion', at }];
-    for (const command of commands) expect(refusal(given([...running, gone], command))).toBe('agent_not_found');
+    const commands: AgentCommand[] = [
+      wake(),
+      { type: 'Start', cause: 'start', at },
+      { type: 'RequestDeletion', at },
+    ];
+    for (const command of commands)
+      expect(refusal(given([...running, gone], command))).toBe('agent_not_found');
   });
 
   it('is confirmed once', () => {
     expect(types(given([...running, gone], { type: 'ConfirmDeleted', at }))).toEqual(['AgentDeleted']);
-    expect(types(given([...running, gone, { type: 'AgentDeleted', data: { agentId, at } }], { type: 'ConfirmDeleted', at }))).toEqual([]);
+    expect(
+      types(
+        given([...running, gone, { type: 'AgentDeleted', data: { agentId, at } }], {
+          type: 'ConfirmDeleted',
+          at,
+        }),
+      ),
+    ).toEqual([]);
   });
 });
 
 describe('transient states', () => {
   it('fail when their deadline passed, with the reason', () => {
-    for (const history of [[created(), starting(1, 'deploy')], [...running, starting(1, 'wake')], [...running, stopping(1, 'stopped')]]) {
-      const command: AgentCommand = { type: 'FailTransition', epoch: 1, code: 'timed_out', message: 'Too long.', at };
-      expect(given(history, command).events).toMatchObject([{ type: 'AgentFailed', data: { code: 'timed_out' } }]);
+    for (const history of [
+      [created(), starting(1, 'deploy')],
+      [...running, starting(1, 'wake')],
+      [...running, stopping(1, 'stopped')],
+    ]) {
+      const command: AgentCommand = {
+        type: 'FailTransition',
+        epoch: 1,
+        code: 'timed_out',
+        message: 'Too long.',
+        at,
+      };
+      expect(given(history, command).events).toMatchObject([
+        { type: 'AgentFailed', data: { code: 'timed_out' } },
+      ]);
     }
-    expect(types(given(running, { type: 'FailTransition', epoch: 1, code: 'x', message: 'x', at }))).toEqual([]);
+    expect(types(given(running, { type: 'FailTransition', epoch: 1, code: 'x', message: 'x', at }))).toEqual(
+      [],
+    );
   });
 });

@@ -15,14 +15,16 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentDeleted',
 ]);
 
-const isAgentEvent = (stored: { readonly type: string }): stored is AgentEvent => STORED_TYPES.has(stored.type);
+const isAgentEvent = (stored: { readonly type: string }): stored is AgentEvent =>
+  STORED_TYPES.has(stored.type);
 
 /** Streams `agent-agt_…`. */
 export const agentCodec: EventCodec<AgentEvent> = {
   category: 'agent',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    if (!isAgentEvent(stored)) throw new Error(`The agent stream holds an event of unknown type ${stored.type}.`);
+    if (!isAgentEvent(stored))
+      throw new Error(`The agent stream holds an event of unknown type ${stored.type}.`);
     return stored;
   },
 };

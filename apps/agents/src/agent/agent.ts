@@ -28,8 +28,14 @@ export type Profile = {
 
 /** Everything that can happen to an agent. Times are ISO 8601. Every start and stop has an epoch of its own. */
 export type AgentEvent =
-  | { readonly type: 'AgentCreated'; readonly data: Profile & { readonly agentId: string; readonly at: string } }
-  | { readonly type: 'AgentCreationAbandoned'; readonly data: { readonly agentId: string; readonly at: string } }
+  | {
+      readonly type: 'AgentCreated';
+      readonly data: Profile & { readonly agentId: string; readonly at: string };
+    }
+  | {
+      readonly type: 'AgentCreationAbandoned';
+      readonly data: { readonly agentId: string; readonly at: string };
+    }
   | {
       readonly type: 'AgentStarting';
       readonly data: {
@@ -46,7 +52,12 @@ export type AgentEvent =
     }
   | {
       readonly type: 'AgentStarted';
-      readonly data: { readonly agentId: string; readonly epoch: number; readonly guest: Guest; readonly at: string };
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly guest: Guest;
+        readonly at: string;
+      };
     }
   | {
       readonly type: 'AgentFellAsleep';
@@ -68,7 +79,10 @@ export type AgentEvent =
         readonly at: string;
       };
     }
-  | { readonly type: 'AgentStopped'; readonly data: { readonly agentId: string; readonly epoch: number; readonly at: string } }
+  | {
+      readonly type: 'AgentStopped';
+      readonly data: { readonly agentId: string; readonly epoch: number; readonly at: string };
+    }
   | {
       readonly type: 'AgentFailed';
       readonly data: {
@@ -79,14 +93,22 @@ export type AgentEvent =
         readonly at: string;
       };
     }
-  | { readonly type: 'AgentDeletionRequested'; readonly data: { readonly agentId: string; readonly at: string } }
+  | {
+      readonly type: 'AgentDeletionRequested';
+      readonly data: { readonly agentId: string; readonly at: string };
+    }
   | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
 
 export type SleepReason = 'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown';
 
 /** What an agent is doing. */
 export type Life =
-  | { readonly state: 'deploying' | 'starting'; readonly cause: StartCause; readonly thaw: boolean; readonly deadline: string }
+  | {
+      readonly state: 'deploying' | 'starting';
+      readonly cause: StartCause;
+      readonly thaw: boolean;
+      readonly deadline: string;
+    }
   | { readonly state: 'running' }
   | { readonly state: 'stopping'; readonly target: 'stopped' | 'sleeping'; readonly deadline: string }
   | { readonly state: 'stopped' }
@@ -111,7 +133,14 @@ export type Agent =
   | { readonly status: 'absent' }
   | { readonly status: 'abandoned' }
   | LiveAgent
-  | { readonly status: 'deleting'; readonly agentId: string; readonly accountId: string; readonly host: string | null; readonly name: string; readonly externalId: string | null }
+  | {
+      readonly status: 'deleting';
+      readonly agentId: string;
+      readonly accountId: string;
+      readonly host: string | null;
+      readonly name: string;
+      readonly externalId: string | null;
+    }
   | { readonly status: 'deleted' };
 
 /** The public state of a life. */
@@ -144,7 +173,11 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
     case 'AgentStopped':
       return withLife(agent, { state: 'stopped' }, event.data.at);
     case 'AgentFailed':
-      return withLife(agent, { state: 'failed', code: event.data.code, message: event.data.message }, event.data.at);
+      return withLife(
+        agent,
+        { state: 'failed', code: event.data.code, message: event.data.message },
+        event.data.at,
+      );
     case 'AgentDeletionRequested':
       return deleting(agent);
     case 'AgentDeleted':
@@ -152,7 +185,11 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   }
 };
 
-const created = ({ agentId, at, ...profile }: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): LiveAgent => ({
+const created = ({
+  agentId,
+  at,
+  ...profile
+}: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): LiveAgent => ({
   status: 'live',
   agentId,
   profile,
@@ -174,7 +211,8 @@ const starting = (agent: Agent, data: Extract<AgentEvent, { type: 'AgentStarting
     epoch: data.epoch,
     host: data.host,
     since: data.at,
-    recoveries: data.cause === 'recover' ? [...agent.recoveries, data.at].slice(-KEPT_RECOVERIES) : agent.recoveries,
+    recoveries:
+      data.cause === 'recover' ? [...agent.recoveries, data.at].slice(-KEPT_RECOVERIES) : agent.recoveries,
   };
 };
 

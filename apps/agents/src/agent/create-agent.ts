@@ -43,7 +43,11 @@ export class AgentRegistration {
       }
       const host = await this.registry.hosts.place();
       await this.registry.vault.putAll(agentId, request.env);
-      await this.agents.handle(agentId, { type: 'Create', agentId, profile, host, at: new Date().toISOString() }, request);
+      await this.agents.handle(
+        agentId,
+        { type: 'Create', agentId, profile, host, at: new Date().toISOString() },
+        request,
+      );
     } catch (error) {
       await this.undo(agentId, held, request);
       throw error;
@@ -55,21 +59,35 @@ export class AgentRegistration {
   /** From the answer on every read is not found and the name is free; the removal goes on behind it. */
   async delete(request: AgentRequest): Promise<void> {
     const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    await this.agents.handle(request.agentId, { type: 'RequestDeletion', at: new Date().toISOString() }, request);
-    for (const claim of claimsOf(request.agentId, agent.profile)) await this.registry.reservations.release(claim, request);
+    await this.agents.handle(
+      request.agentId,
+      { type: 'RequestDeletion', at: new Date().toISOString() },
+      request,
+    );
+    for (const claim of claimsOf(request.agentId, agent.profile))
+      await this.registry.reservations.release(claim, request);
     void this.lifecycle.drive(request.agentId);
   }
 
   /** Whether nobody is left behind an old reservation; a creation still under way is ended for good. */
   async isGone(agentId: string): Promise<boolean> {
-    const origin = { commandId: `${agentId}/abandon`, accountId: '', actor: { kind: 'system', id: 'agents' } } as const;
-    const agent = await this.agents.handle(agentId, { type: 'AbandonCreation', agentId, at: new Date().toISOString() }, origin);
+    const origin = {
+      commandId: `${agentId}/abandon`,
+      accountId: '',
+      actor: { kind: 'system', id: 'agents' },
+    } as const;
+    const agent = await this.agents.handle(
+      agentId,
+      { type: 'AbandonCreation', agentId, at: new Date().toISOString() },
+      origin,
+    );
     return agent.status !== 'live';
   }
 
   private async profile(request: CreateAgent): Promise<Profile> {
     const template = this.registry.templates.get(request.templateId);
-    const { accountId, name, templateId, externalId, externalUserId, instructions, labels, idleTtlSeconds } = request;
+    const { accountId, name, templateId, externalId, externalUserId, instructions, labels, idleTtlSeconds } =
+      request;
     return {
       accountId,
       name,
@@ -99,6 +117,7 @@ export class AgentRegistration {
 const claimsOf = (agentId: string, profile: Profile): readonly Claim[] => {
   const { accountId, name, externalId } = profile;
   const byName: Claim = { kind: 'agentName', accountId, value: name, agentId };
-  return externalId === null ? [byName] : [byName, { kind: 'agentExternalId', accountId, value: externalId, agentId }];
+  return externalId === null
+    ? [byName]
+    : [byName, { kind: 'agentExternalId', accountId, value: externalId, agentId }];
 };
-

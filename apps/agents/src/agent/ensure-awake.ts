@@ -33,7 +33,8 @@ export class EnsureAwakeHandler {
       refusedEpoch = null;
       const driven = await this.lifecycle.drive(request.agentId);
       if (driven.settled) continue;
-      if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict')) throw tooLate(driven.error);
+      if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict'))
+        throw tooLate(driven.error);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
     throw tooLate();
@@ -48,7 +49,13 @@ const awake = (agent: LiveAgent): AwakeAgent => ({
 });
 
 const tooLate = (cause?: unknown): DomainError =>
-  new DomainError('unavailable', 'agent_unavailable', 'The agent could not be woken; try again.', {}, { cause });
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The agent could not be woken; try again.',
+    {},
+    { cause },
+  );
 
 /** Another account's agent is the same 404 as none. */
 export const ofAccount = (agent: Agent, accountId: string): LiveAgent => {

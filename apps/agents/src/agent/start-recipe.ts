@@ -36,7 +36,9 @@ export class StartRecipe {
 
   /** `BERTH_AGENT_TOKEN`: another one at every start, the same when the same start is asked for twice. */
   private agentToken(agentId: string, epoch: number): string {
-    const mac = createHmac('sha256', this.tokenSecret).update(`${agentId}\0${String(epoch)}`).digest('base64url');
+    const mac = createHmac('sha256', this.tokenSecret)
+      .update(`${agentId}\0${String(epoch)}`)
+      .digest('base64url');
     return `at_${agentId.slice(4)}_${String(epoch)}_${mac}`;
   }
 }

@@ -43,7 +43,11 @@ export class Transitions {
   /** Running and warm sleep wanted: freeze. Everything else goes cold by the way of a stop. */
   async sleep(request: AgentRequest): Promise<TransitionResult> {
     const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    if (agent.life.state === 'running' && this.options.warmSleepSeconds > 0 && (await this.freeze(agent, request))) {
+    if (
+      agent.life.state === 'running' &&
+      this.options.warmSleepSeconds > 0 &&
+      (await this.freeze(agent, request))
+    ) {
       return { agent: await this.query.get(request.accountId, request.agentId), settled: true };
     }
     return await this.decideAndDrive(request, { type: 'Stop', target: 'sleeping', at: now() });

@@ -3,11 +3,28 @@ import type { Decider } from '@berth/kernel';
 
 /** Who changed which variable when; values stand in the vault alone. */
 export type EnvEvent =
-  | { readonly type: 'EnvVarSet'; readonly data: { readonly agentId: string; readonly key: string; readonly isSecret: boolean; readonly at: string } }
-  | { readonly type: 'EnvVarRemoved'; readonly data: { readonly agentId: string; readonly key: string; readonly at: string } };
+  | {
+      readonly type: 'EnvVarSet';
+      readonly data: {
+        readonly agentId: string;
+        readonly key: string;
+        readonly isSecret: boolean;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'EnvVarRemoved';
+      readonly data: { readonly agentId: string; readonly key: string; readonly at: string };
+    };
 
 export type EnvCommand =
-  | { readonly type: 'Set'; readonly agentId: string; readonly key: string; readonly isSecret: boolean; readonly at: string }
+  | {
+      readonly type: 'Set';
+      readonly agentId: string;
+      readonly key: string;
+      readonly isSecret: boolean;
+      readonly at: string;
+    }
   | { readonly type: 'Remove'; readonly agentId: string; readonly key: string; readonly at: string };
 
 export type AgentEnv = { readonly keys: ReadonlySet<string> };

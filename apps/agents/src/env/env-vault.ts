@@ -46,10 +46,10 @@ export class EnvVault {
 
   /** Whether there was one. */
   async remove(agentId: string, key: string): Promise<boolean> {
-    const rows = await this.database.query<{ key: string }>('DELETE FROM env_vault WHERE agent_id = $1 AND key = $2 RETURNING key', [
-      agentId,
-      key,
-    ]);
+    const rows = await this.database.query<{ key: string }>(
+      'DELETE FROM env_vault WHERE agent_id = $1 AND key = $2 RETURNING key',
+      [agentId, key],
+    );
     return rows.length > 0;
   }
 
@@ -61,7 +61,9 @@ export class EnvVault {
   async open(agentId: string): Promise<{ values: Record<string, string>; secretKeys: string[] }> {
     const rows = await this.rows(agentId);
     return {
-      values: Object.fromEntries(rows.map((row) => [row.key, this.box.open(row.sealed, aad(agentId, row.key))])),
+      values: Object.fromEntries(
+        rows.map((row) => [row.key, this.box.open(row.sealed, aad(agentId, row.key))]),
+      ),
       secretKeys: rows.filter((row) => row.is_secret).map((row) => row.key),
     };
   }
@@ -71,9 +73,10 @@ export class EnvVault {
   }
 
   private rows(agentId: string): Promise<VaultRow[]> {
-    return this.database.query<VaultRow>('SELECT key, sealed, is_secret, updated_at FROM env_vault WHERE agent_id = $1 ORDER BY key', [
-      agentId,
-    ]);
+    return this.database.query<VaultRow>(
+      'SELECT key, sealed, is_secret, updated_at FROM env_vault WHERE agent_id = $1 ORDER BY key',
+      [agentId],
+    );
   }
 
   private view(agentId: string, row: VaultRow): EnvVarView {

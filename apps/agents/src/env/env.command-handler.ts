@@ -1,4 +1,11 @@
-import type { AgentCommand, AgentView, DeleteEnvVar, EnvVarView, LocateAgent, SetEnvVar } from '@berth/contracts-agents';
+import type {
+  AgentCommand,
+  AgentView,
+  DeleteEnvVar,
+  EnvVarView,
+  LocateAgent,
+  SetEnvVar,
+} from '@berth/contracts-agents';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
@@ -32,7 +39,11 @@ export class EnvCommandHandler {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     const { agentId, key, isSecret } = request;
     const view = await this.vault.put(agentId, request);
-    await this.handler.handle(agentId, { type: 'Set', agentId, key, isSecret, at: new Date().toISOString() }, request);
+    await this.handler.handle(
+      agentId,
+      { type: 'Set', agentId, key, isSecret, at: new Date().toISOString() },
+      request,
+    );
     return view;
   }
 
@@ -43,7 +54,11 @@ export class EnvCommandHandler {
     if (!(await this.vault.remove(agentId, key))) {
       throw new DomainError('not_found', 'env_var_not_found', 'The agent has no variable of this name.');
     }
-    await this.handler.handle(agentId, { type: 'Remove', agentId, key, at: new Date().toISOString() }, request);
+    await this.handler.handle(
+      agentId,
+      { type: 'Remove', agentId, key, at: new Date().toISOString() },
+      request,
+    );
   }
 
   /** Restarts the program of an awake agent with its present variables; an agent at rest sees them at its next start. */

@@ -1,6 +1,10 @@
 import type { AnnounceHost, ObservedAgent } from '@berth/contracts-agents';
 import type { SqlRunner } from '@berth/persistence';
-import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from '../agent/agent.command-handler.js';
+import {
+  systemOrigin,
+  type AgentCommandHandler,
+  type CommandOrigin,
+} from '../agent/agent.command-handler.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import type { HostDirectory } from './host-directory.js';
@@ -34,7 +38,11 @@ export class AnnounceHostHandler {
     return answer;
   }
 
-  private async compare(host: string, observed: ObservedAgent, answer: { remove: string[]; stop: string[] }): Promise<void> {
+  private async compare(
+    host: string,
+    observed: ObservedAgent,
+    answer: { remove: string[]; stop: string[] },
+  ): Promise<void> {
     const { agentId, epoch } = observed;
     const agent = await this.agents.load(agentId);
     if (agent.status === 'deleting') return void this.lifecycle.drive(agentId);
@@ -52,7 +60,11 @@ export class AnnounceHostHandler {
     }
     const at = new Date().toISOString();
     const frozen = observed.state === 'frozen';
-    await this.agents.handle(agentId, { type: 'FindAgain', epoch, frozen, at }, origin(agent, `found/${observed.state}`));
+    await this.agents.handle(
+      agentId,
+      { type: 'FindAgain', epoch, frozen, at },
+      origin(agent, `found/${observed.state}`),
+    );
   }
 
   /** Agents that should be awake or frozen there and are not. */
@@ -74,7 +86,11 @@ export class AnnounceHostHandler {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch } = agent;
-    await this.agents.handle(agentId, { type: 'SettleAbsence', epoch, at: new Date().toISOString() }, origin(agent, 'absent'));
+    await this.agents.handle(
+      agentId,
+      { type: 'SettleAbsence', epoch, at: new Date().toISOString() },
+      origin(agent, 'absent'),
+    );
     // What cannot be carried on now is met again by the timers.
     void this.lifecycle.drive(agentId);
   }

@@ -16,16 +16,26 @@ export class HostDirectory {
   /** The host with the most free memory. Errors: unavailable when none answers. */
   async place(): Promise<string> {
     const hosts = await this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 300 });
-    const best = hosts.reduce<HostView | null>((left, right) => (left === null || right.freeMemMb > left.freeMemMb ? right : left), null);
+    const best = hosts.reduce<HostView | null>(
+      (left, right) => (left === null || right.freeMemMb > left.freeMemMb ? right : left),
+      null,
+    );
     if (best === null) {
-      throw new DomainError('unavailable', 'service_unavailable', 'No machine that runs agents answers; try again shortly.');
+      throw new DomainError(
+        'unavailable',
+        'service_unavailable',
+        'No machine that runs agents answers; try again shortly.',
+      );
     }
     return best.host;
   }
 
   /** Notes a sign of life; answers whether the host's process is a new one. */
   async seen(host: string, incarnation: string): Promise<{ restarted: boolean }> {
-    const before = await this.database.query<{ incarnation: string }>('SELECT incarnation FROM agent_hosts WHERE host = $1', [host]);
+    const before = await this.database.query<{ incarnation: string }>(
+      'SELECT incarnation FROM agent_hosts WHERE host = $1',
+      [host],
+    );
     await this.database.query(
       `INSERT INTO agent_hosts (host, incarnation, last_seen_at) VALUES ($1, $2, now())
        ON CONFLICT (host) DO UPDATE SET incarnation = excluded.incarnation, last_seen_at = excluded.last_seen_at`,

@@ -1,4 +1,9 @@
-import { agentsRequests, type AnnounceHost, type ReportActivity, type ReportObservation } from '@berth/contracts-agents';
+import {
+  agentsRequests,
+  type AnnounceHost,
+  type ReportActivity,
+  type ReportObservation,
+} from '@berth/contracts-agents';
 import type { EventStore } from '@berth/event-store';
 import { HandleRequest } from '@berth/messaging';
 import { Database } from '@berth/persistence';
@@ -36,7 +41,10 @@ export class HostNatsController {
 
   @HandleRequest(agentsRequests.health)
   async health(): Promise<{ eventStore: boolean; postgres: boolean }> {
-    const [eventStore, postgres] = await Promise.all([answers(this.store.ping()), answers(this.database.ping())]);
+    const [eventStore, postgres] = await Promise.all([
+      answers(this.store.ping()),
+      answers(this.database.ping()),
+    ]);
     return { eventStore, postgres };
   }
 }

@@ -16,7 +16,10 @@ export class ObservationHandler {
     const { agentId, epoch, observation } = report;
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
-    const origin = systemOrigin(agent.profile.accountId, `${agentId}/${String(epoch)}/${agent.since}/${observation.type}`);
+    const origin = systemOrigin(
+      agent.profile.accountId,
+      `${agentId}/${String(epoch)}/${agent.since}/${observation.type}`,
+    );
     await this.agents.handle(agentId, toCommand(report), origin);
     // A recovery goes on behind the host's report.
     void this.lifecycle.drive(agentId);

@@ -4,7 +4,9 @@ import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';
 
 /** What of the private log other services may hear: a whitelist, event by event. */
-const PUBLISHED: { readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState } } = {
+const PUBLISHED: {
+  readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState };
+} = {
   AgentCreated: { name: 'created', state: 'deploying' },
   AgentStarted: { name: 'started', state: 'running' },
   AgentFellAsleep: { name: 'fell-asleep', state: 'sleeping' },
@@ -14,7 +16,9 @@ const PUBLISHED: { readonly [Type in AgentEvent['type']]?: { readonly name: Agen
 };
 
 /** The public form of a stored event, null when it is nobody else's business. */
-export const toContractEvent = (recorded: RecordedEvent): { subject: string; payload: AgentLifecycleEvent } | null => {
+export const toContractEvent = (
+  recorded: RecordedEvent,
+): { subject: string; payload: AgentLifecycleEvent } | null => {
   const event = agentCodec.fromStored(recorded);
   const published = PUBLISHED[event.type];
   if (published === undefined) return null;

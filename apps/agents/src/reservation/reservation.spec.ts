@@ -7,14 +7,21 @@ const held: ReservationEvent = { type: 'NameReserved', data: { agentId: 'agt_1',
 
 describe('a reserved name', () => {
   it('goes to the first who asks, and to nobody else', () => {
-    expect(decideGiven(reservationDecider, [], { type: 'Reserve', agentId: 'agt_1', evicted: null, at }).events).toEqual([held]);
-    expect(decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_2', evicted: null, at }).refusal).toMatchObject({
+    expect(
+      decideGiven(reservationDecider, [], { type: 'Reserve', agentId: 'agt_1', evicted: null, at }).events,
+    ).toEqual([held]);
+    expect(
+      decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_2', evicted: null, at })
+        .refusal,
+    ).toMatchObject({
       context: { agentId: 'agt_1', since: at },
     });
   });
 
   it('is already held by its holder', () => {
-    expect(decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_1', evicted: null, at })).toEqual({ events: [], refusal: undefined });
+    expect(
+      decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_1', evicted: null, at }),
+    ).toEqual({ events: [], refusal: undefined });
   });
 
   it('passes on when its holder is gone, but not when another holder came between', () => {
@@ -25,7 +32,11 @@ describe('a reserved name', () => {
   });
 
   it('is freed by its holder only', () => {
-    expect(decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_1', at }).events).toHaveLength(1);
-    expect(decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_2', at }).events).toEqual([]);
+    expect(
+      decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_1', at }).events,
+    ).toHaveLength(1);
+    expect(decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_2', at }).events).toEqual(
+      [],
+    );
   });
 });

@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { DomainError, isDomainError, type CommandEnvelope } from '@berth/kernel';
-import { NAME_HELD, reservationCodec, reservationDecider, type Reservation, type ReservationCommand, type ReservationEvent } from './reservation.js';
+import {
+  NAME_HELD,
+  reservationCodec,
+  reservationDecider,
+  type Reservation,
+  type ReservationCommand,
+  type ReservationEvent,
+} from './reservation.js';
 
 /** A holder that has no agent to show for it after so long is taken to have died midway. */
 const UNFINISHED_AFTER_MS = 10_000;
@@ -18,14 +25,24 @@ export type IsGone = (agentId: string) => Promise<boolean>;
 
 /** Keeps names and external ids unique in an account across any number of processes. */
 export class Reservations {
-  private readonly handlers: Record<Claim['kind'], CommandHandler<Reservation, ReservationCommand, ReservationEvent>>;
+  private readonly handlers: Record<
+    Claim['kind'],
+    CommandHandler<Reservation, ReservationCommand, ReservationEvent>
+  >;
 
   constructor(
     store: EventStore,
     private readonly isGone: IsGone,
   ) {
-    const handler = (kind: Claim['kind']): CommandHandler<Reservation, ReservationCommand, ReservationEvent> =>
-      new CommandHandler({ store, decider: reservationDecider, codec: reservationCodec(kind), cacheSize: 1_000 });
+    const handler = (
+      kind: Claim['kind'],
+    ): CommandHandler<Reservation, ReservationCommand, ReservationEvent> =>
+      new CommandHandler({
+        store,
+        decider: reservationDecider,
+        codec: reservationCodec(kind),
+        cacheSize: 1_000,
+      });
     this.handlers = { agentName: handler('agentName'), agentExternalId: handler('agentExternalId') };
   }
 
@@ -35,7 +52,11 @@ export class Reservations {
     for (;;) {
       const at = new Date().toISOString();
       try {
-        await this.handlers[claim.kind].handle(streamId(claim), { type: 'Reserve', agentId: claim.agentId, evicted, at }, stepOf(envelope, `${claim.kind}:${evicted ?? ''}`));
+        await this.handlers[claim.kind].handle(
+          streamId(claim),
+          { type: 'Reserve', agentId: claim.agentId, evicted, at },
+          stepOf(envelope, `${claim.kind}:${evicted ?? ''}`),
+        );
         return;
       } catch (error) {
         evicted = await this.evictable(error, claim);
@@ -45,7 +66,11 @@ export class Reservations {
 
   async release(claim: Claim, envelope: CommandEnvelope): Promise<void> {
     const at = new Date().toISOString();
-    await this.handlers[claim.kind].handle(streamId(claim), { type: 'Release', agentId: claim.agentId, at }, stepOf(envelope, `release:${claim.kind}`));
+    await this.handlers[claim.kind].handle(
+      streamId(claim),
+      { type: 'Release', agentId: claim.agentId, at },
+      stepOf(envelope, `release:${claim.kind}`),
+    );
   }
 
   private async evictable(error: unknown, claim: Claim): Promise<string> {
@@ -54,8 +79,15 @@ export class Reservations {
     const fresh = Date.now() - Date.parse(String(error.context['since'])) < UNFINISHED_AFTER_MS;
     if (!fresh && (await this.isGone(holder))) return holder;
     throw claim.kind === 'agentName'
-      ? new DomainError('conflict', 'agent_name_taken', 'An agent of this name exists; choose another name.', { agentId: holder })
-      : new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', { agentId: holder });
+      ? new DomainError(
+          'conflict',
+          'agent_name_taken',
+          'An agent of this name exists; choose another name.',
+          { agentId: holder },
+        )
+      : new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', {
+          agentId: holder,
+        });
   }
 }
 

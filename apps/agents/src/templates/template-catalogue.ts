@@ -15,7 +15,12 @@ export class TemplateCatalogue {
   get(templateId: string): Template {
     const template = this.templates.find((known) => known.id === templateId);
     if (template === undefined) {
-      throw new DomainError('invalid', 'unknown_template', 'There is no such template; GET /api/templates lists them.', { templateId });
+      throw new DomainError(
+        'invalid',
+        'unknown_template',
+        'There is no such template; GET /api/templates lists them.',
+        { templateId },
+      );
     }
     return template;
   }

@@ -33,7 +33,9 @@ export class AgentTimers {
   async run(signal: AbortSignal): Promise<void> {
     const listeningSince = Date.now();
     while (!signal.aborted) {
-      await this.tick(listeningSince).catch((error: unknown) => this.log.warn({ err: error }, 'a tick of the timers failed'));
+      await this.tick(listeningSince).catch((error: unknown) =>
+        this.log.warn({ err: error }, 'a tick of the timers failed'),
+      );
       await pause(TICK_MS, signal);
     }
   }
@@ -75,25 +77,43 @@ export class AgentTimers {
   }
 
   private async failOverdue(agent: Agent, agentId: string): Promise<void> {
-    if (agent.status !== 'live' || !('deadline' in agent.life) || Date.parse(agent.life.deadline) > Date.now()) return;
+    if (
+      agent.status !== 'live' ||
+      !('deadline' in agent.life) ||
+      Date.parse(agent.life.deadline) > Date.now()
+    )
+      return;
     const { state } = agent.life;
     const origin = systemOrigin(agent.profile.accountId, `${agentId}/${String(agent.epoch)}/overdue`);
     const message = `The agent was ${state} for too long.`;
     const at = new Date().toISOString();
-    await this.agents.handle(agentId, { type: 'FailTransition', epoch: agent.epoch, code: `${state}_timed_out`, message, at }, origin);
+    await this.agents.handle(
+      agentId,
+      { type: 'FailTransition', epoch: agent.epoch, code: `${state}_timed_out`, message, at },
+      origin,
+    );
   }
 
   private async loseHost(host: string): Promise<void> {
-    const rows = await this.database.query<{ id: string }>(`SELECT id FROM agent_list WHERE host = $1 AND state = 'running' LIMIT 200`, [host]);
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM agent_list WHERE host = $1 AND state = 'running' LIMIT 200`,
+      [host],
+    );
     await this.each(rows, async (agent, agentId) => {
       if (agent.status !== 'live') return;
-      const origin = systemOrigin(agent.profile.accountId, `${agentId}/${String(agent.epoch)}/${agent.since}/host-lost`);
+      const origin = systemOrigin(
+        agent.profile.accountId,
+        `${agentId}/${String(agent.epoch)}/${agent.since}/host-lost`,
+      );
       await this.agents.handle(agentId, { type: 'LoseHost', at: new Date().toISOString() }, origin);
     });
   }
 
   /** One agent's trouble keeps no other one waiting. */
-  private async each(rows: readonly { id: string }[], act: (agent: Agent, agentId: string) => Promise<void>): Promise<void> {
+  private async each(
+    rows: readonly { id: string }[],
+    act: (agent: Agent, agentId: string) => Promise<void>,
+  ): Promise<void> {
     await Promise.all(
       rows.map(async ({ id }) => {
         try {
@@ -109,8 +129,12 @@ export class AgentTimers {
 const pause = (millis: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, millis);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    }, { once: true });
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
   });

@@ -22,10 +22,15 @@ export class ChatCommandHandler {
     const agent = await this.handOver.wake(chat, chat.agentId, 'chat', null);
     await this.budget.take(chat.agentId);
     const deliveryId = newId('dlv');
-    const conversationId = chat.conversationId ?? (await this.conversations.current(chat.agentId)) ?? newId('cnv');
+    const conversationId =
+      chat.conversationId ?? (await this.conversations.current(chat.agentId)) ?? newId('cnv');
     await this.accept(chat, deliveryId, conversationId);
     try {
-      const response = await this.handOver.deliver({ deliveryId, agentId: chat.agentId, conversationId, message: chat.message }, agent, chat);
+      const response = await this.handOver.deliver(
+        { deliveryId, agentId: chat.agentId, conversationId, message: chat.message },
+        agent,
+        chat,
+      );
       await this.end(chat, deliveryId, { type: 'Answer', responseLength: response.length, at: now() });
       return { response, conversationId };
     } catch (error) {
@@ -37,7 +42,15 @@ export class ChatCommandHandler {
 
   private async accept(chat: Chat, deliveryId: string, conversationId: string): Promise<void> {
     const { agentId, message } = chat;
-    const command = { type: 'Accept', deliveryId, agentId, conversationId, kind: 'chat', messageLength: message.length, at: now() } as const;
+    const command = {
+      type: 'Accept',
+      deliveryId,
+      agentId,
+      conversationId,
+      kind: 'chat',
+      messageLength: message.length,
+      at: now(),
+    } as const;
     const { position } = await this.deliveries.handle(deliveryId, command, chat);
     // The next message without a conversation goes on in this one, on any instance.
     if (position !== null) await this.conversationList.waitFor(position);

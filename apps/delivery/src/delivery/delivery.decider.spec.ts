@@ -4,10 +4,23 @@ import { deliveryDecider, type DeliveryCommand } from './delivery.decider.js';
 import type { DeliveryEvent } from './delivery.js';
 
 const at = '2026-11-21T10:00:00.000Z';
-const data = { deliveryId: 'dlv_1', agentId: 'agt_1', conversationId: 'cnv_1', kind: 'chat', messageLength: 5, at } as const;
+const data = {
+  deliveryId: 'dlv_1',
+  agentId: 'agt_1',
+  conversationId: 'cnv_1',
+  kind: 'chat',
+  messageLength: 5,
+  at,
+} as const;
 const accepted: DeliveryEvent = { type: 'MessageAccepted', data };
-const answered: DeliveryEvent = { type: 'MessageAnswered', data: { deliveryId: 'dlv_1', agentId: 'agt_1', responseLength: 7, at } };
-const failed: DeliveryEvent = { type: 'MessageFailed', data: { deliveryId: 'dlv_1', agentId: 'agt_1', code: 'agent_error', at } };
+const answered: DeliveryEvent = {
+  type: 'MessageAnswered',
+  data: { deliveryId: 'dlv_1', agentId: 'agt_1', responseLength: 7, at },
+};
+const failed: DeliveryEvent = {
+  type: 'MessageFailed',
+  data: { deliveryId: 'dlv_1', agentId: 'agt_1', code: 'agent_error', at },
+};
 const answer: DeliveryCommand = { type: 'Answer', responseLength: 7, at };
 const fail: DeliveryCommand = { type: 'Fail', code: 'agent_error', at };
 
@@ -35,6 +48,13 @@ describe('a delivery', () => {
 
   it('never carries the message into the log', () => {
     const { events } = decideGiven(deliveryDecider, [], { type: 'Accept', ...data });
-    expect(Object.keys(events[0]?.data ?? {}).sort()).toEqual(['agentId', 'at', 'conversationId', 'deliveryId', 'kind', 'messageLength']);
+    expect(Object.keys(events[0]?.data ?? {}).sort()).toEqual([
+      'agentId',
+      'at',
+      'conversationId',
+      'deliveryId',
+      'kind',
+      'messageLength',
+    ]);
   });
 });

@@ -23,7 +23,12 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
   if (delivery.status !== 'accepted') return [];
   const { deliveryId, agentId } = delivery;
   return command.type === 'Answer'
-    ? [{ type: 'MessageAnswered', data: { deliveryId, agentId, responseLength: command.responseLength, at: command.at } }]
+    ? [
+        {
+          type: 'MessageAnswered',
+          data: { deliveryId, agentId, responseLength: command.responseLength, at: command.at },
+        },
+      ]
     : [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at: command.at } }];
 };
 

@@ -1,16 +1,22 @@
 import type { EventCodec } from '@berth/event-store';
 import type { DeliveryEvent } from './delivery.js';
 
-const STORED_TYPES: ReadonlySet<string> = new Set<DeliveryEvent['type']>(['MessageAccepted', 'MessageAnswered', 'MessageFailed']);
+const STORED_TYPES: ReadonlySet<string> = new Set<DeliveryEvent['type']>([
+  'MessageAccepted',
+  'MessageAnswered',
+  'MessageFailed',
+]);
 
-const isDeliveryEvent = (stored: { readonly type: string }): stored is DeliveryEvent => STORED_TYPES.has(stored.type);
+const isDeliveryEvent = (stored: { readonly type: string }): stored is DeliveryEvent =>
+  STORED_TYPES.has(stored.type);
 
 /** Streams `delivery-dlv_…`. */
 export const deliveryCodec: EventCodec<DeliveryEvent> = {
   category: 'delivery',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    if (!isDeliveryEvent(stored)) throw new Error(`A delivery stream holds an event of unknown type ${stored.type}.`);
+    if (!isDeliveryEvent(stored))
+      throw new Error(`A delivery stream holds an event of unknown type ${stored.type}.`);
     return stored;
   },
 };

@@ -16,11 +16,21 @@ export type DeliveryEvent =
     }
   | {
       readonly type: 'MessageAnswered';
-      readonly data: { readonly deliveryId: string; readonly agentId: string; readonly responseLength: number; readonly at: string };
+      readonly data: {
+        readonly deliveryId: string;
+        readonly agentId: string;
+        readonly responseLength: number;
+        readonly at: string;
+      };
     }
   | {
       readonly type: 'MessageFailed';
-      readonly data: { readonly deliveryId: string; readonly agentId: string; readonly code: string; readonly at: string };
+      readonly data: {
+        readonly deliveryId: string;
+        readonly agentId: string;
+        readonly code: string;
+        readonly at: string;
+      };
     };
 
 export type Delivery =

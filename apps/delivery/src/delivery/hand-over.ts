@@ -21,7 +21,12 @@ export class HandOver {
   constructor(private readonly requester: Requester) {}
 
   /** Errors: those of `agentsRequests.ensureAwake`. */
-  wake(envelope: CommandEnvelope, agentId: string, kind: ActivityKind, refusedEpoch: number | null): Promise<AwakeAgent> {
+  wake(
+    envelope: CommandEnvelope,
+    agentId: string,
+    kind: ActivityKind,
+    refusedEpoch: number | null,
+  ): Promise<AwakeAgent> {
     const { accountId, actor } = envelope;
     const request = { commandId: newId('cmd'), accountId, actor, agentId, kind, refusedEpoch };
     return this.requester.request(agentsRequests.ensureAwake, request);
@@ -45,7 +50,11 @@ export class HandOver {
     const begun = Date.now();
     for (;;) {
       try {
-        const { response } = await this.requester.request(runtimeRequests.deliver, { ...message, epoch }, { host });
+        const { response } = await this.requester.request(
+          runtimeRequests.deliver,
+          { ...message, epoch },
+          { host },
+        );
         return response;
       } catch (error) {
         const unreached = isDomainError(error, 'unavailable') && error.code === 'service_unavailable';
@@ -60,10 +69,22 @@ const NOT_AWAKE_THERE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_
 
 const toCallersWords = (error: unknown): unknown => {
   if (isDomainError(error, 'timeout')) {
-    return new DomainError('timeout', 'agent_timeout', 'The agent did not answer in time.', {}, { cause: error });
+    return new DomainError(
+      'timeout',
+      'agent_timeout',
+      'The agent did not answer in time.',
+      {},
+      { cause: error },
+    );
   }
   if (isDomainError(error, 'unavailable')) {
-    return new DomainError('unavailable', 'agent_unavailable', 'The agent cannot be reached; try again.', {}, { cause: error });
+    return new DomainError(
+      'unavailable',
+      'agent_unavailable',
+      'The agent cannot be reached; try again.',
+      {},
+      { cause: error },
+    );
   }
   return error;
 };

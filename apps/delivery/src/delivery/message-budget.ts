@@ -21,6 +21,8 @@ export class MessageBudget {
     );
     if ((rows[0]?.taken ?? 0) <= this.perMinute) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - Date.now()) / 1000));
-    throw new DomainError('exhausted', 'rate_limited', 'The agent gets too many messages; try again later.', { retryAfterSeconds });
+    throw new DomainError('exhausted', 'rate_limited', 'The agent gets too many messages; try again later.', {
+      retryAfterSeconds,
+    });
   }
 }

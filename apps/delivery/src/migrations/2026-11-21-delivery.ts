@@ -4,6 +4,8 @@ import type { Migration } from '@berth/persistence';
 export const createDeliveryTables: Migration = {
   name: '2026-11-21-delivery',
   async up(query) {
-    await query.query('CREATE UNLOGGED TABLE message_budget (agent_id text PRIMARY KEY, minute bigint NOT NULL, taken integer NOT NULL)');
+    await query.query(
+      'CREATE UNLOGGED TABLE message_budget (agent_id text PRIMARY KEY, minute bigint NOT NULL, taken integer NOT NULL)',
+    );
   },
 };

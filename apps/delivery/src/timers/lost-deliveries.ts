@@ -17,7 +17,9 @@ export class LostDeliveries {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.tick().catch((error: unknown) => this.log.warn({ err: error }, 'lost deliveries could not be looked for'));
+      await this.tick().catch((error: unknown) =>
+        this.log.warn({ err: error }, 'lost deliveries could not be looked for'),
+      );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, TICK_MS);
         signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });

@@ -13,10 +13,20 @@ export const describeAgentsApi = (stack: () => Stack): void => {
 
   describe('an agent', () => {
     it('is created deploying, runs, and answers a chat with the message in it', async () => {
-      const created = await api.post<{ id: string }>('/api/agents', { name: 'first one', templateId: 'echo', externalId: 'user-1', labels: { team: 'blue' } });
+      const created = await api.post<{ id: string }>('/api/agents', {
+        name: 'first one',
+        templateId: 'echo',
+        externalId: 'user-1',
+        labels: { team: 'blue' },
+      });
       expect(created.status).toBe(201);
       expect(created.headers.get('location')).toBe(`/api/agents/${created.body.id}`);
-      expect(created.body).toMatchObject({ name: 'first one', state: 'deploying', externalId: 'user-1', idleTtlSeconds: 900 });
+      expect(created.body).toMatchObject({
+        name: 'first one',
+        state: 'deploying',
+        externalId: 'user-1',
+        idleTtlSeconds: 900,
+      });
       await api.inState(created.body.id, 'running');
       const chat = await api.chat(created.body.id, 'hello, Berth');
       expect(chat.status).toBe(200);
@@ -29,7 +39,10 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       const first = await api.chat(id, 'one');
       const second = await api.chat(id, 'two');
       expect(second.body.conversation_id).toBe(first.body.conversation_id);
-      const named = await api.post<{ conversation_id: string }>(`/api/agents/${id}/chat`, { message: 'three', conversation_id: 'my-thread' });
+      const named = await api.post<{ conversation_id: string }>(`/api/agents/${id}/chat`, {
+        message: 'three',
+        conversation_id: 'my-thread',
+      });
       expect(named.body.conversation_id).toBe('my-thread');
       expect((await api.chat(id, 'four')).body.conversation_id).toBe('my-thread');
     });
@@ -42,9 +55,16 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(slept.body).toMatchObject({ state: 'sleeping', sleepDepth: 'warm' });
       expect((await api.chat(id, 'started')).body.response).toBe(before);
       await api.post(`/api/agents/${id}/sleep`);
-      await eventually(async () => expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ state: 'sleeping', sleepDepth: 'cold' }), {
-        timeoutMs: 20_000,
-      });
+      await eventually(
+        async () =>
+          expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({
+            state: 'sleeping',
+            sleepDepth: 'cold',
+          }),
+        {
+          timeoutMs: 20_000,
+        },
+      );
       const after = await api.chat(id, 'started');
       expect(after.status).toBe(200);
       expect(after.body.response).not.toBe(before);
@@ -81,7 +101,8 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     it('is gone and its names are free once its deletion has answered', async () => {
       const { id, name } = await api.runningAgent({ externalId: 'to-be-freed' });
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
-      for (const gateway of stack().urls.keys()) expect((await api.get(`/api/agents/${id}`, { gateway })).status).toBe(404);
+      for (const gateway of stack().urls.keys())
+        expect((await api.get(`/api/agents/${id}`, { gateway })).status).toBe(404);
       expect((await api.chat(id, 'hello')).status).toBe(404);
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(404);
       const again = await api.post('/api/agents', { name, templateId: 'echo', externalId: 'to-be-freed' });
@@ -89,7 +110,10 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     });
 
     it('is deleted in the middle of its deploy', async () => {
-      const created = await api.post<{ id: string }>('/api/agents', { name: `gone early ${String(Date.now())}`, templateId: 'echo' });
+      const created = await api.post<{ id: string }>('/api/agents', {
+        name: `gone early ${String(Date.now())}`,
+        templateId: 'echo',
+      });
       expect((await api.call('DELETE', `/api/agents/${created.body.id}`)).status).toBe(204);
       expect((await api.get(`/api/agents/${created.body.id}`)).status).toBe(404);
     });
@@ -100,21 +124,34 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       const name = `raced ${String(Date.now())}`;
       const gateways = stack().urls.length;
       const answers = await Promise.all(
-        Array.from({ length: 20 }, (_, n) => api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' }, { gateway: n % gateways })),
+        Array.from({ length: 20 }, (_, n) =>
+          api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' }, { gateway: n % gateways }),
+        ),
       );
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
       const losers = answers.filter(({ status }) => status === 409);
       expect(losers).toHaveLength(19);
       const winner = answers.find(({ status }) => status === 201)?.body.id;
-      for (const loser of losers) expect(loser.body).toMatchObject({ detail: { code: 'agent_name_taken', agentId: winner } });
+      for (const loser of losers)
+        expect(loser.body).toMatchObject({ detail: { code: 'agent_name_taken', agentId: winner } });
     });
 
     it('and external ids are each unique in the account', async () => {
-      const first = await api.post<{ id: string }>('/api/agents', { name: 'ext one', templateId: 'blank', externalId: 'ext-1' });
-      const second = await api.post('/api/agents', { name: 'ext two', templateId: 'blank', externalId: 'ext-1' });
+      const first = await api.post<{ id: string }>('/api/agents', {
+        name: 'ext one',
+        templateId: 'blank',
+        externalId: 'ext-1',
+      });
+      const second = await api.post('/api/agents', {
+        name: 'ext two',
+        templateId: 'blank',
+        externalId: 'ext-1',
+      });
       expect(second.status).toBe(409);
       expect(second.body).toMatchObject({ detail: { code: 'external_id_taken', agentId: first.body.id } });
-      expect((await api.post('/api/agents', { name: 'ext two', templateId: 'blank', externalId: 'ext-2' })).status).toBe(201);
+      expect(
+        (await api.post('/api/agents', { name: 'ext two', templateId: 'blank', externalId: 'ext-2' })).status,
+      ).toBe(201);
     });
   });
 
@@ -122,24 +159,39 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     it('happens once for a hundred chats at the same time, and all are answered', async () => {
       const { id } = await api.runningAgent();
       await api.post(`/api/agents/${id}/sleep`);
-      await eventually(async () => expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ sleepDepth: 'cold' }), { timeoutMs: 20_000 });
+      await eventually(
+        async () => expect((await api.get(`/api/agents/${id}`)).body).toMatchObject({ sleepDepth: 'cold' }),
+        { timeoutMs: 20_000 },
+      );
       const starts = async (): Promise<number> => {
         const { body } = await api.get<LogsBody>(`/api/agents/${id}/logs?limit=1000&source=agent`);
         return body.logs.filter(({ message }) => message.includes('the echo agent is listening')).length;
       };
       const before = await starts();
       const gateways = stack().urls.length;
-      const answers = await Promise.all(Array.from({ length: 100 }, (_, n) => api.chat(id, `number ${String(n)}`, { gateway: n % gateways })));
-      expect(answers.filter(({ status, body }, n) => status === 200 && body.response.includes(`number ${String(n)}`))).toHaveLength(100);
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => api.chat(id, `number ${String(n)}`, { gateway: n % gateways })),
+      );
+      expect(
+        answers.filter(
+          ({ status, body }, n) => status === 200 && body.response.includes(`number ${String(n)}`),
+        ),
+      ).toHaveLength(100);
       expect((await starts()) - before).toBe(1);
     });
 
     it('wins against a sleep that races with a chat', async () => {
       const { id } = await api.runningAgent();
       for (let round = 0; round < 10; round++) {
-        const [slept, chat] = await Promise.all([api.post(`/api/agents/${id}/sleep`), api.chat(id, `round ${String(round)}`)]);
+        const [slept, chat] = await Promise.all([
+          api.post(`/api/agents/${id}/sleep`),
+          api.chat(id, `round ${String(round)}`),
+        ]);
         expect(slept.status).toBe(200);
-        expect([chat.status, chat.body.response]).toEqual([200, expect.stringContaining(`round ${String(round)}`)]);
+        expect([chat.status, chat.body.response]).toEqual([
+          200,
+          expect.stringContaining(`round ${String(round)}`),
+        ]);
       }
     });
   });
@@ -148,7 +200,9 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     it('of one conversation are handed over one at a time', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const answers = await Promise.all(
-        Array.from({ length: 5 }, () => api.post(`/api/agents/${id}/chat`, { message: 'slow 50', conversation_id: 'queue' })),
+        Array.from({ length: 5 }, () =>
+          api.post(`/api/agents/${id}/chat`, { message: 'slow 50', conversation_id: 'queue' }),
+        ),
       );
       expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect((await api.chat(id, 'most')).body.response).toBe('1');
@@ -165,7 +219,9 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const died = await api.chat(id, 'die');
       expect([died.status, died.body.detail.code]).toEqual([502, 'agent_error']);
-      await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), { timeoutMs: 20_000 });
+      await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), {
+        timeoutMs: 20_000,
+      });
     });
 
     it('find no chat in a blank agent', async () => {
@@ -177,11 +233,21 @@ export const describeAgentsApi = (stack: () => Stack): void => {
 
   describe('a program that keeps dying', () => {
     it('fails its agent with the reason, and its logs can be read', async () => {
-      const created = await api.post<{ id: string }>('/api/agents', { name: `crasher ${String(Date.now())}`, templateId: 'crasher' });
+      const created = await api.post<{ id: string }>('/api/agents', {
+        name: `crasher ${String(Date.now())}`,
+        templateId: 'crasher',
+      });
       const failed = await api.inState(created.body.id, 'failed', 60_000);
-      expect(failed['lastError']).toMatchObject({ code: expect.any(String), message: expect.stringContaining('7') });
+      expect(failed['lastError']).toMatchObject({
+        code: expect.any(String),
+        message: expect.stringContaining('7'),
+      });
       const { body } = await api.get<LogsBody>(`/api/agents/${created.body.id}/logs`);
-      expect(body.logs.some(({ message, source }) => source === 'agent' && message.includes('cannot find its settings'))).toBe(true);
+      expect(
+        body.logs.some(
+          ({ message, source }) => source === 'agent' && message.includes('cannot find its settings'),
+        ),
+      ).toBe(true);
       const chat = await api.chat(created.body.id, 'hello');
       expect([chat.status, chat.body.detail.code]).toEqual([409, 'agent_failed']);
     });
@@ -191,12 +257,20 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     it('reach the program after a reload, and a secret is never shown', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'moin' } });
       expect((await api.chat(id, 'env GREETING')).body.response).toBe('moin');
-      const put = await api.call('PUT', `/api/agents/${id}/env/API_TOKEN`, { body: { value: 's3cr3t-value', isSecret: true } });
-      expect([put.status, put.body]).toEqual([200, expect.objectContaining({ key: 'API_TOKEN', value: '********', isSecret: true })]);
+      const put = await api.call('PUT', `/api/agents/${id}/env/API_TOKEN`, {
+        body: { value: 's3cr3t-value', isSecret: true },
+      });
+      expect([put.status, put.body]).toEqual([
+        200,
+        expect.objectContaining({ key: 'API_TOKEN', value: '********', isSecret: true }),
+      ]);
       const listed = await api.get(`/api/agents/${id}/env`);
       expect(JSON.stringify(listed.body)).not.toContain('s3cr3t-value');
       expect((await api.post(`/api/agents/${id}/env/reload`)).status).toBe(200);
-      await eventually(async () => expect((await api.chat(id, 'env API_TOKEN')).body.response).toBe('s3cr3t-value'), { timeoutMs: 20_000 });
+      await eventually(
+        async () => expect((await api.chat(id, 'env API_TOKEN')).body.response).toBe('s3cr3t-value'),
+        { timeoutMs: 20_000 },
+      );
       expect((await api.call('DELETE', `/api/agents/${id}/env/API_TOKEN`)).status).toBe(204);
       expect((await api.call('DELETE', `/api/agents/${id}/env/API_TOKEN`)).status).toBe(404);
     });
@@ -206,16 +280,27 @@ export const describeAgentsApi = (stack: () => Stack): void => {
     it('page through every agent once, newest first, while others are created', async () => {
       const made: string[] = [];
       for (let n = 0; n < 5; n++) {
-        const { body } = await api.post<{ id: string }>('/api/agents', { name: `paged ${String(n)}`, templateId: 'blank', labels: { paged: 'yes' } });
+        const { body } = await api.post<{ id: string }>('/api/agents', {
+          name: `paged ${String(n)}`,
+          templateId: 'blank',
+          labels: { paged: 'yes' },
+        });
         made.push(body.id);
       }
       const seen: string[] = [];
       let cursor = '';
       do {
-        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(`/api/agents?label=paged%3Dyes&limit=2${cursor}`);
+        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(
+          `/api/agents?label=paged%3Dyes&limit=2${cursor}`,
+        );
         seen.push(...page.body.items.map(({ id }) => id));
         cursor = page.body.nextCursor === null ? '' : `&cursor=${encodeURIComponent(page.body.nextCursor)}`;
-        if (seen.length === 2) await api.post('/api/agents', { name: 'paged between', templateId: 'blank', labels: { paged: 'yes' } });
+        if (seen.length === 2)
+          await api.post('/api/agents', {
+            name: 'paged between',
+            templateId: 'blank',
+            labels: { paged: 'yes' },
+          });
       } while (cursor !== '');
       expect(seen).toEqual(made.reverse());
     });
@@ -223,13 +308,18 @@ export const describeAgentsApi = (stack: () => Stack): void => {
 
   describe('keys', () => {
     it('are refused everywhere once their revocation has answered: none of 200 parallel calls passes', async () => {
-      const minted = await api.post<{ id: string; key: string }>('/api/v1/keys', { name: 'short-lived', scopes: ['deploy'] });
+      const minted = await api.post<{ id: string; key: string }>('/api/v1/keys', {
+        name: 'short-lived',
+        scopes: ['deploy'],
+      });
       expect(minted.status).toBe(201);
       const { key } = minted.body;
       expect((await api.get('/api/agents', { key })).status).toBe(200);
       expect((await api.call('DELETE', `/api/v1/keys/${minted.body.id}`)).status).toBe(204);
       const gateways = stack().urls.length;
-      const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })));
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })),
+      );
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
     });
 

@@ -20,7 +20,11 @@ export interface CallOptions {
 export class Api {
   constructor(private readonly stack: () => Stack) {}
 
-  async call<Body = Record<string, unknown>>(method: string, path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+  async call<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    options: CallOptions = {},
+  ): Promise<Answer<Body>> {
     const { urls, key } = this.stack();
     const bearer = options.key === undefined ? key : options.key;
     const response = await fetch(`${urls[options.gateway ?? 0] ?? ''}${path}`, {
@@ -35,14 +39,22 @@ export class Api {
     });
     const text = await response.text();
     const json = response.headers.get('content-type')?.includes('json') === true;
-    return { status: response.status, headers: response.headers, body: (json ? JSON.parse(text) : { text }) as Body };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (json ? JSON.parse(text) : { text }) as Body,
+    };
   }
 
   get<Body = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Answer<Body>> {
     return this.call<Body>('GET', path, options);
   }
 
-  post<Body = Record<string, unknown>>(path: string, body?: unknown, options: CallOptions = {}): Promise<Answer<Body>> {
+  post<Body = Record<string, unknown>>(
+    path: string,
+    body?: unknown,
+    options: CallOptions = {},
+  ): Promise<Answer<Body>> {
     return this.call<Body>('POST', path, { ...options, ...(body === undefined ? {} : { body }) });
   }
 
@@ -50,7 +62,8 @@ export class Api {
   async runningAgent(more: Record<string, unknown> = {}): Promise<{ id: string; name: string }> {
     const name = `agent ${crypto.randomUUID().slice(0, 8)}`;
     const created = await this.post<{ id: string }>('/api/agents', { name, templateId: 'echo', ...more });
-    if (created.status !== 201) throw new Error(`The create was answered ${String(created.status)}: ${JSON.stringify(created.body)}`);
+    if (created.status !== 201)
+      throw new Error(`The create was answered ${String(created.status)}: ${JSON.stringify(created.body)}`);
     await this.inState(created.body.id, 'running');
     return { id: created.body.id, name };
   }
@@ -60,14 +73,19 @@ export class Api {
     return await eventually(
       async () => {
         const { body } = await this.get(`/api/agents/${agentId}?wait=${state}&timeout=5`);
-        if (body['state'] !== state) throw new Error(`The agent is not ${state} but ${JSON.stringify(body)}.`);
+        if (body['state'] !== state)
+          throw new Error(`The agent is not ${state} but ${JSON.stringify(body)}.`);
         return body;
       },
       { timeoutMs },
     );
   }
 
-  chat(agentId: string, message: string, options: CallOptions = {}): Promise<Answer<{ response: string; conversation_id: string; detail: { code: string } }>> {
+  chat(
+    agentId: string,
+    message: string,
+    options: CallOptions = {},
+  ): Promise<Answer<{ response: string; conversation_id: string; detail: { code: string } }>> {
     return this.post(`/api/agents/${agentId}/chat`, { message }, options);
   }
 }

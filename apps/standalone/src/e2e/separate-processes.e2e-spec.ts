@@ -8,7 +8,7 @@ import { temporaryFolder } from './stack.fixture.js';
 const folder = temporaryFolder();
 let stack: SeparateStack | undefined;
 const running = (): SeparateStack => {
-  if (stack === undefined) throw new Error("The stack did not start.");
+  if (stack === undefined) throw new Error('The stack did not start.');
   return stack;
 };
 
@@ -39,7 +39,10 @@ describe('every service as a process of its own, two gateways, two agents servic
           expect([200, 503]).toContain(during.status);
         }
         await running().replace(name);
-        await eventually(async () => expect((await api.chat(id, 'back?')).status).toBe(200), { timeoutMs: 30_000, intervalMs: 100 });
+        await eventually(async () => expect((await api.chat(id, 'back?')).status).toBe(200), {
+          timeoutMs: 30_000,
+          intervalMs: 100,
+        });
       },
     );
 
@@ -47,7 +50,10 @@ describe('every service as a process of its own, two gateways, two agents servic
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const before = (await api.chat(id, 'started')).body.response;
       await running().replace('runtime');
-      await eventually(async () => expect((await api.chat(id, 'started')).body.response).toBe(before), { timeoutMs: 30_000, intervalMs: 100 });
+      await eventually(async () => expect((await api.chat(id, 'started')).body.response).toBe(before), {
+        timeoutMs: 30_000,
+        intervalMs: 100,
+      });
     });
   });
 });

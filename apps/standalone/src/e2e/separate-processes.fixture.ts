@@ -20,7 +20,10 @@ export interface SeparateStack extends Stack {
 }
 
 export const startSeparateStack = async (dataDir: string, more: Env = {}): Promise<SeparateStack> => {
-  const infrastructure = await startEmbedded({ dataDir, log: createLogger({ service: 'embedded', level: 'warn' }) });
+  const infrastructure = await startEmbedded({
+    dataDir,
+    log: createLogger({ service: 'embedded', level: 'warn' }),
+  });
   const ports = [await freePort(), await freePort()] as const;
   const env = { ...serviceEnv(dataDir, infrastructure), ...more };
   const own: Record<string, Env> = {
@@ -53,7 +56,10 @@ export const startSeparateStack = async (dataDir: string, more: Env = {}): Promi
   };
 };
 
-const serviceEnv = (dataDir: string, { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
+const serviceEnv = (
+  dataDir: string,
+  { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure,
+): Env => ({
   NATS_URL: natsUrl,
   EVENTSTORE_URL: eventStoreUrl,
   DATABASE_URL: databaseUrl,
@@ -67,13 +73,20 @@ const serviceEnv = (dataDir: string, { natsUrl, eventStoreUrl, databaseUrl }: Em
 });
 
 /** Waits until the gateway and everything behind it answers. */
-export const healthy = async (url: string, programs: ReadonlyMap<string, Program>, timeoutMs = 60_000): Promise<void> => {
+export const healthy = async (
+  url: string,
+  programs: ReadonlyMap<string, Program>,
+  timeoutMs = 60_000,
+): Promise<void> => {
   await eventually(
     async () => {
       const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
       const response = await fetch(`${url}/health`);
       const body = (await response.json()) as { status: string };
-      if (body.status !== 'ok') throw new Error(`Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.said.slice(-2_000)}`}`);
+      if (body.status !== 'ok')
+        throw new Error(
+          `Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.said.slice(-2_000)}`}`,
+        );
     },
     { timeoutMs, intervalMs: 100 },
   );
@@ -85,6 +98,10 @@ const freePort = (): Promise<number> =>
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => (typeof address === 'object' && address !== null ? resolve(address.port) : reject(new Error('no port'))));
+      server.close(() =>
+        typeof address === 'object' && address !== null
+          ? resolve(address.port)
+          : reject(new Error('no port')),
+      );
     });
   });

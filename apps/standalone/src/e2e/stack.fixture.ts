@@ -89,4 +89,5 @@ export const startStandaloneStack = async (dataDir: string, env: Env = {}): Prom
   return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
 };
 
-export const readKey = (dataDir: string): string => readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim();
+export const readKey = (dataDir: string): string =>
+  readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim();

@@ -12,12 +12,5 @@ export type AgentLifecycleEvent = {
   readonly at: string;
 };
 
-export const AGENT_EVENTS = [
-  'created',
-  'started',
-  'fell-asleep',
-  'stopped',
-  'failed',
-  'deleted',
-] as const;
+export const AGENT_EVENTS = ['created', 'started', 'fell-asleep', 'stopped', 'failed', 'deleted'] as const;
 export type AgentEventName = (typeof AGENT_EVENTS)[number];

@@ -122,7 +122,9 @@ export const agentsRequests = {
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000),
   /** The host of the agent, null before it was placed. Never wakes. */
   locate: defineRequest<LocateAgent, { readonly host: string | null }>('qry.agents.locate.v1'),
-  templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>('qry.agents.templates.v1'),
+  templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
+    'qry.agents.templates.v1',
+  ),
   listEnv: defineRequest<LocateAgent, { readonly items: readonly EnvVarView[] }>('qry.agents.list-env.v1'),
   setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
   /** Errors: not_found `env_var_not_found`. */
@@ -133,11 +135,13 @@ export const agentsRequests = {
     'qry.agents.health.v1',
     3_000,
   ),
-  reportObservation: defineRequest<ReportObservation, Record<string, never>>('cmd.agents.report-observation.v1'),
-  /** Answers the agents the host must end, because the log knows them as gone, stopped or elsewhere. */
-  announceHost: defineRequest<AnnounceHost, { readonly remove: readonly string[]; readonly stop: readonly string[] }>(
-    'cmd.agents.announce-host.v1',
-    30_000,
+  reportObservation: defineRequest<ReportObservation, Record<string, never>>(
+    'cmd.agents.report-observation.v1',
   ),
+  /** Answers the agents the host must end, because the log knows them as gone, stopped or elsewhere. */
+  announceHost: defineRequest<
+    AnnounceHost,
+    { readonly remove: readonly string[]; readonly stop: readonly string[] }
+  >('cmd.agents.announce-host.v1', 30_000),
   reportActivity: defineRequest<ReportActivity, Record<string, never>>('cmd.agents.report-activity.v1'),
 };

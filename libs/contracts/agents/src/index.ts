@@ -1,4 +1,10 @@
-export { AGENT_STATES, type AgentState, type AgentView, type EnvVarView, type TemplateView } from './agent.view.js';
+export {
+  AGENT_STATES,
+  type AgentState,
+  type AgentView,
+  type EnvVarView,
+  type TemplateView,
+} from './agent.view.js';
 export { AGENT_EVENTS, type AgentEventName, type AgentLifecycleEvent } from './agents.events.js';
 export type { ObservedAgent } from './observed-agent.js';
 export {

@@ -107,7 +107,10 @@ export const runtimeRequests = {
   /** Ends the agent's processes (TERM, 10 s, KILL); volume stays. Nothing running: fine. An epoch above the host's own is fine too. */
   stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000),
   /** Ends it and removes container, volume, logs. Unknown: fine. */
-  remove: defineRequest<{ readonly agentId: string }, Record<string, never>>('cmd.runtime.remove.v1.{host}', 25_000),
+  remove: defineRequest<{ readonly agentId: string }, Record<string, never>>(
+    'cmd.runtime.remove.v1.{host}',
+    25_000,
+  ),
   /** Restarts the agent's program with another environment. */
   replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
   /** Hands a message to the agent's program and waits for its answer. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */

@@ -29,7 +29,8 @@ export class BackgroundWork {
       try {
         await work(signal);
       } catch (error) {
-        if (!signal.aborted) this.log.warn({ work: name, err: error }, 'background work failed and begins again');
+        if (!signal.aborted)
+          this.log.warn({ work: name, err: error }, 'background work failed and begins again');
       }
       if (Date.now() - begun > 30_000) pauseMs = FIRST_PAUSE_MS;
       await pause(pauseMs, signal);

@@ -97,11 +97,18 @@ const readResources = (value: unknown, complain: Complain): Template['resources'
   const fields = toObject(value, '"resources"', complain);
   const positive = (name: string, whole: boolean): number => {
     const amount = fields[name];
-    return typeof amount === 'number' && Number.isFinite(amount) && amount > 0 && (!whole || Number.isInteger(amount))
+    return typeof amount === 'number' &&
+      Number.isFinite(amount) &&
+      amount > 0 &&
+      (!whole || Number.isInteger(amount))
       ? amount
       : complain(`"resources.${name}" must be a ${whole ? 'whole ' : ''}number above 0`);
   };
-  return { memMb: positive('memMb', true), vcpus: positive('vcpus', false), diskGb: positive('diskGb', true) };
+  return {
+    memMb: positive('memMb', true),
+    vcpus: positive('vcpus', false),
+    diskGb: positive('diskGb', true),
+  };
 };
 
 const readEnv = (value: unknown, complain: Complain): readonly TemplateEnvVar[] => {

@@ -37,7 +37,9 @@ describe('templates', () => {
     const templates = await readTemplates([shipped]);
     expect(templates.map(({ id }) => id)).toEqual(expect.arrayContaining(['blank', 'echo', 'legacy']));
     expect(templates.filter(({ deprecated }) => deprecated).map(({ id }) => id)).toEqual(['legacy']);
-    expect(templates.filter(({ generation }) => generation === 'legacy').map(({ id }) => id)).toEqual(['legacy']);
+    expect(templates.filter(({ generation }) => generation === 'legacy').map(({ id }) => id)).toEqual([
+      'legacy',
+    ]);
     expect(templates.find(({ id }) => id === 'blank')?.program).toBeNull();
   });
 

@@ -1,3 +1,4 @@
 export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { TcpProxy } from './tcp-proxy.js';
+export { describeGoldenEvents } from './golden-events.js';

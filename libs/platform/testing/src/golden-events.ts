@@ -1,7 +1,19 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventCodec, StoredEvent } from '@berth/event-store';
 import { describe, expect, it } from 'vitest';
+
+interface StoredEvent {
+  readonly type: string;
+  readonly data: object;
+}
+
+/** The event store's codec, as far as it matters here. */
+interface Codec<Event> {
+  readonly category: string;
+  toStored(event: Event): StoredEvent;
+  // What is read may be anything: the codec is what checks it.
+  fromStored(stored: never): Event;
+}
 
 /**
  * The guarantees of a folder of golden events, one file per shape that was ever stored, named like its type:
@@ -9,7 +21,7 @@ import { describe, expect, it } from 'vitest';
  */
 export const describeGoldenEvents = <Event extends { readonly type: string }>(
   folder: string,
-  codec: EventCodec<Event>,
+  codec: Codec<Event>,
   written: { readonly [Type in Event['type']]: true },
 ): void => {
   const golden = readdirSync(folder).map((file) => ({
@@ -21,13 +33,13 @@ export const describeGoldenEvents = <Event extends { readonly type: string }>(
   describe(`stored events of ${codec.category}`, () => {
     it.each(golden)('$name is understood for ever', ({ name, stored }) => {
       expect(stored.type).toBe(name);
-      expect(current).toContain(codec.fromStored(stored).type);
+      expect(current).toContain(codec.fromStored(stored as never).type);
     });
 
     it.each(golden.filter(({ name }) => current.includes(name)))(
       '$name is written as it stands',
       ({ stored }) => {
-        expect(codec.toStored(codec.fromStored(stored))).toEqual(stored);
+        expect(codec.toStored(codec.fromStored(stored as never))).toEqual(stored);
       },
     );
 
@@ -36,7 +48,7 @@ export const describeGoldenEvents = <Event extends { readonly type: string }>(
     });
 
     it('of an unknown type are an error, never skipped', () => {
-      expect(() => codec.fromStored({ type: 'SomethingElse', data: {} })).toThrow('SomethingElse');
+      expect(() => codec.fromStored({ type: 'SomethingElse', data: {} } as never)).toThrow('SomethingElse');
     });
   });
 };

@@ -1,0 +1,8 @@
+import { join } from 'node:path';
+import { describeGoldenEvents } from '@berth/testing';
+import { reservationCodec } from './reservation.js';
+
+describeGoldenEvents(join(import.meta.dirname, '__events__'), reservationCodec('agentName'), {
+  NameReserved: true,
+  NameReleased: true,
+});

@@ -1,0 +1,2 @@
+export { Projections } from './projections.js';
+export { projectionsController } from './projections.nats-controller.js';
