@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { NatsLink, Requester } from '@berth/messaging';
-import { openDatabase, SecretBox } from '@berth/persistence';
+import { openDatabase, SecretBox, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -11,6 +11,7 @@ import { Drain } from './http/drain.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { prepareRequests, serverOptions } from './http/fastify-server.js';
 import type { HttpServer } from './http/fastify-types.js';
+import { nestLog } from './http/nest-log.js';
 import { addObservationHooks } from './http/observe-requests.js';
 import {
   addContextHook,
@@ -36,19 +37,17 @@ export interface RunningGateway {
   stop(): Promise<void>;
 }
 
-/** Opens the door: resolves when requests are answered. */
+/** Opens the door: resolves when requests are answered. What was opened is closed again when that fails. */
 export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
+  await using opened = new AsyncDisposableStack();
   const link = await NatsLink.open({ url: config.natsUrl, name: 'gateway', log });
-  const database = await openDatabase({
-    url: config.databaseUrl,
-    schema: VAULT_SCHEMA,
-    migrations,
-    applicationName: 'berth-gateway',
-    log,
-  });
+  opened.defer(() => link.close());
+  const database = await openVault(config, log);
+  opened.defer(() => database.close());
   const answers = new IdempotentAnswers(database, new SecretBox(config.keyring), (error) =>
     log.warn({ err: error }, 'kept answers could not be looked after'),
   );
+  opened.defer(() => answers.stop());
   const drain = new Drain();
   const facts = { version: versionOf(), driver: config.runtime };
   const app = await createApp(
@@ -57,18 +56,23 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
     config,
     log,
   );
+  opened.defer(() => closeWithin(app, DRAIN_MS));
+  opened.defer(() => drain.begin());
   const url = await listenOn(app, config);
   answers.start();
+  const running = opened.move();
   let stopping: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
-    drain.begin();
-    await closeWithin(app, DRAIN_MS);
-    await answers.stop();
-    await database.close();
-    await link.close();
-  };
-  return { name: 'gateway', url, stop: () => (stopping ??= stop()) };
+  return { name: 'gateway', url, stop: () => (stopping ??= running.disposeAsync()) };
 };
+
+const openVault = (config: GatewayConfig, log: Logger): Promise<Database> =>
+  openDatabase({
+    url: config.databaseUrl,
+    schema: VAULT_SCHEMA,
+    migrations,
+    applicationName: 'berth-gateway',
+    log,
+  });
 
 const createApp = async (
   dependencies: AppDependencies,
@@ -92,7 +96,7 @@ const createApp = async (
   const app = await NestFactory.create<NestFastifyApplication>(AppModule.forRoot(dependencies), adapter, {
     bodyParser: false,
     abortOnError: false,
-    logger: false,
+    logger: nestLog(log),
   });
   app.useGlobalFilters(new ErrorFilter(requester, log));
   await app.init();

@@ -1,6 +1,4 @@
-import { accountsRequests, type KeyView } from '@berth/contracts-accounts';
 import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';
@@ -92,7 +90,12 @@ describe('POST /api/agents', () => {
       instructions: ['x'],
       idleTtlSeconds: '900',
       labels: { 'a b': 'x', fine: 5 },
-      env: [{ key: 'BERTH_X', value: '1' }, 'x', { key: 'OK', value: 'nul\0', isSecret: 'yes' }],
+      env: [
+        { key: 'BERTH_X', value: '1' },
+        'x',
+        { key: 'OK', value: 'nul\0', isSecret: 'yes' },
+        { key: 'OK', value: '' },
+      ],
       resources: { memMb: '512', vcpus: 0.01, diskGb: 1.5 },
     };
     expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
@@ -108,6 +111,7 @@ describe('POST /api/agents', () => {
       'env.1',
       'env.2.value',
       'env.2.isSecret',
+      'env.3.key',
       'resources.memMb',
       'resources.vcpus',
       'resources.diskGb',
@@ -241,112 +245,5 @@ describe('moving agents', () => {
       headers: { 'content-type': 'application/json' },
     });
     expect([status, text]).toEqual([204, '']);
-  });
-});
-
-describe('environment variables', () => {
-  const item = { key: 'A', value: '********', isSecret: true, updatedAt: '2026-11-21T10:00:00.000Z' };
-
-  it('are listed, set, deleted and reloaded', async () => {
-    const agent = anAgent();
-    test.far.on(agentsRequests.listEnv, () => ({ items: [item] }));
-    test.far.on(agentsRequests.setEnv, () => item);
-    test.far.on(agentsRequests.deleteEnv, () => ({}));
-    test.far.on(agentsRequests.reloadEnv, () => agent);
-    const key = test.far.key();
-    const path = `/api/agents/${agent.id}/env`;
-    expect((await test.call('GET', path, { key: test.far.key(['read']) })).body).toEqual({ items: [item] });
-    const put = await test.call('PUT', `${path}/A`, { key, json: { value: '', secret: true } });
-    expect([put.status, put.body]).toEqual([200, item]);
-    expect(test.far.asked(agentsRequests.setEnv)[0]?.payload).toMatchObject({
-      key: 'A',
-      value: '',
-      isSecret: true,
-    });
-    expect((await test.call('DELETE', `${path}/A`, { key })).status).toBe(204);
-    expect((await test.call('POST', `${path}/reload`, { key })).body).toEqual(agent);
-  });
-
-  it.each(['BERTH_TOKEN', '1A', 'A-B', 'A%00', 'A'.repeat(129)])('refuses the name %s', async (name) => {
-    const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
-    const path = `/api/agents/${agent.id}/env/${name}`;
-    expect(await fieldsOf('PUT', path, { key: test.far.key(), json: { value: 5 } })).toEqual([
-      'key',
-      'value',
-    ]);
-    expect(await fieldsOf('DELETE', path, { key: test.far.key() })).toEqual(['key']);
-  });
-});
-
-describe('chat', () => {
-  it('answers the reply and its conversation', async () => {
-    test.far.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
-    const path = `/api/agents/${newId('agt')}/chat`;
-    const key = test.far.key();
-    const { status, body } = await test.call('POST', path, { key, json: { message: 'ping' } });
-    expect([status, body]).toEqual([200, { response: 'pong', conversation_id: 'cnv_1' }]);
-    await test.call('POST', path, { key, json: { message: 'ping', conversation_id: 'x'.repeat(128) } });
-    const asked = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['conversationId']);
-    expect(asked).toEqual([null, 'x'.repeat(128)]);
-  });
-
-  it('takes a message as long as the body may be', async () => {
-    test.far.on(deliveryRequests.chat, ({ message }) => ({
-      response: String(message.length),
-      conversationId: 'c',
-    }));
-    const message = 'x'.repeat(1_048_576 - '{"message":""}'.length);
-    const { body } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
-      key: test.far.key(),
-      json: { message },
-    });
-    expect(body['response']).toBe(String(message.length));
-  });
-});
-
-describe('keys', () => {
-  const view: KeyView = {
-    id: newId('key'),
-    name: 'ci',
-    scopes: ['read', 'deploy'],
-    accountId: newId('acc'),
-    createdAt: '2026-11-21T10:00:00.000Z',
-    lastUsedAt: null,
-    expiresAt: null,
-    revokedAt: null,
-  };
-
-  it('are minted with what the minting key holds, listed, and revoked', async () => {
-    test.far.on(accountsRequests.mintKey, () => ({ ...view, key: 'mk_x' }));
-    test.far.on(accountsRequests.listKeys, () => ({ items: [view], nextCursor: null }));
-    test.far.on(accountsRequests.revokeKey, () => view);
-    const key = test.far.key(['read', 'deploy', 'manage']);
-    const json = { name: 'ci', scopes: ['deploy'], expiresAt: '2999-01-01T00:00:00+01:00' };
-    const minted = await test.call('POST', '/api/v1/keys', { key, json });
-    expect([minted.status, minted.body]).toEqual([201, { ...view, key: 'mk_x' }]);
-    expect(test.far.asked(accountsRequests.mintKey)[0]?.payload).toMatchObject({
-      scopes: ['read', 'deploy'],
-      holderScopes: ['read', 'deploy', 'manage'],
-      expiresAt: '2998-12-31T23:00:00.000Z',
-    });
-    expect((await test.call('GET', '/api/v1/keys?limit=1', { key })).body).toEqual({
-      items: [view],
-      nextCursor: null,
-    });
-    expect((await test.call('DELETE', `/api/v1/keys/${view.id}`, { key })).status).toBe(204);
-  });
-
-  it.each([
-    [{ scopes: [] }, ['name']],
-    [{ name: 'x' }, ['scopes']],
-    [{ name: 'x', scopes: 'read' }, ['scopes']],
-    [{ name: 'x', scopes: ['root'] }, ['scopes']],
-    [{ name: 'x', scopes: ['read', 'read'] }, ['scopes']],
-    [{ name: 'x', scopes: [], expiresAt: '2020-01-01T00:00:00Z' }, ['expiresAt']],
-    [{ name: 'x', scopes: [], expiresAt: '2999-02-30T00:00:00Z' }, ['expiresAt']],
-    [{ name: 'x', scopes: [], expiresAt: 4_102_444_800 }, ['expiresAt']],
-  ])('are refused when asked for as %j', async (json, fields) => {
-    expect(await fieldsOf('POST', '/api/v1/keys', { key: test.far.key(), json })).toEqual(fields);
   });
 });

@@ -3,6 +3,7 @@ import type { Scope } from '@berth/contracts-accounts';
 import { IsOptional } from 'class-validator';
 import { ENV_KEY, ENV_VALUE, MOST_ENV_VARS } from '../env/env-names.js';
 import { EnvVarBody } from '../env/env-var.body.js';
+import type { FieldProblem } from '../http/http-refusal.js';
 import { isPlainObject } from '../validation/dto-validation.js';
 import { Inside, type NestedRule } from '../validation/nested-rules.js';
 import { IsText, IsWithin, listOf, objectOf, Obeys, textsByKey } from '../validation/rules.js';
@@ -46,10 +47,22 @@ const idleProblem = (value: unknown): string | undefined => {
 };
 
 /** Variables come as a list, or as an object of plain values. */
-const envVars: NestedRule = (value, path) =>
-  isPlainObject(value)
-    ? textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path)
-    : listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
+const envVars: NestedRule = (value, path) => {
+  if (isPlainObject(value)) return textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path);
+  const checked = listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
+  return { value: checked.value, problems: [...checked.problems, ...repeatedKeys(checked.value, path)] };
+};
+
+const repeatedKeys = (items: unknown, path: string): readonly FieldProblem[] => {
+  if (!Array.isArray(items) || items.length > MOST_ENV_VARS) return [];
+  const keys: readonly unknown[] = items.map((item: unknown) =>
+    isPlainObject(item) ? item['key'] : undefined,
+  );
+  return keys.flatMap((key, index) => {
+    const again = typeof key === 'string' && keys.indexOf(key) < index;
+    return again ? [{ path: `${path}.${index}.key`, message: 'is given twice' }] : [];
+  });
+};
 
 /** `POST /api/agents` */
 export class CreateAgentBody {

@@ -1,4 +1,5 @@
 import { accountsRequests, type Principal, type Scope } from '@berth/contracts-accounts';
+import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { unknownRoute } from '../http/error-answer.js';
 import type { HttpServer } from '../http/fastify-types.js';
@@ -37,8 +38,18 @@ export const authenticate = async (
 ): Promise<Principal> => {
   const key = keyOf(authorization);
   if (key === undefined) throw unauthenticated();
-  return requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) });
+  try {
+    return await requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) }, LOOK_UP);
+  } catch (error) {
+    // Nothing was begun that could still take effect: to the caller a part is away, whichever way it fails to answer.
+    if (isDomainError(error, 'timeout'))
+      throw new DomainError('unavailable', 'service_unavailable', error.message);
+    throw error;
+  }
 };
+
+/** Longer than the look-up of a frozen table takes to fail, and still within the 5 s of a 503. */
+const LOOK_UP = { deadlineMs: 4_600 };
 
 /** 403 with the scope that the key lacks. */
 export const missingScope = (scope: Scope): HttpRefusal =>

@@ -81,6 +81,13 @@ describe('401', () => {
     expect(text).not.toContain('10.0.0.3');
   });
 
+  it('is 503 within 5 s when the look-up of keys neither answers nor fails', async () => {
+    test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
+    const startedAt = performance.now();
+    expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([503, 'service_unavailable']);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
   it('holds for 1,000 parallel calls after a revoke', async () => {
     const key = test.far.key();
     test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));

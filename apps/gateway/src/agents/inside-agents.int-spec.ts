@@ -1,0 +1,84 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  test.far.agents.clear();
+});
+
+const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly string[] | undefined> => {
+  const { status, body } = await test.call(...args);
+  expect([status, body.detail?.code]).toEqual([400, 'invalid_request']);
+  return body.detail?.fields?.map(({ path }) => path);
+};
+
+describe('environment variables', () => {
+  const item = { key: 'A', value: '********', isSecret: true, updatedAt: '2026-11-21T10:00:00.000Z' };
+
+  it('are listed, set, deleted and reloaded', async () => {
+    const agent = anAgent();
+    test.far.on(agentsRequests.listEnv, () => ({ items: [item] }));
+    test.far.on(agentsRequests.setEnv, () => item);
+    test.far.on(agentsRequests.deleteEnv, () => ({}));
+    test.far.on(agentsRequests.reloadEnv, () => agent);
+    const key = test.far.key();
+    const path = `/api/agents/${agent.id}/env`;
+    expect((await test.call('GET', path, { key: test.far.key(['read']) })).body).toEqual({ items: [item] });
+    const put = await test.call('PUT', `${path}/A`, { key, json: { value: '', secret: true } });
+    expect([put.status, put.body]).toEqual([200, item]);
+    expect(test.far.asked(agentsRequests.setEnv)[0]?.payload).toMatchObject({
+      key: 'A',
+      value: '',
+      isSecret: true,
+    });
+    expect((await test.call('DELETE', `${path}/A`, { key })).status).toBe(204);
+    expect((await test.call('POST', `${path}/reload`, { key })).body).toEqual(agent);
+  });
+
+  it.each(['BERTH_TOKEN', '1A', 'A-B', 'A%00', 'A'.repeat(129)])('refuses the name %s', async (name) => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const path = `/api/agents/${agent.id}/env/${name}`;
+    expect(await fieldsOf('PUT', path, { key: test.far.key(), json: { value: 5 } })).toEqual([
+      'key',
+      'value',
+    ]);
+    expect(await fieldsOf('DELETE', path, { key: test.far.key() })).toEqual(['key']);
+  });
+});
+
+describe('chat', () => {
+  it('answers the reply and its conversation', async () => {
+    test.far.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
+    const path = `/api/agents/${newId('agt')}/chat`;
+    const key = test.far.key();
+    const { status, body } = await test.call('POST', path, { key, json: { message: 'ping' } });
+    expect([status, body]).toEqual([200, { response: 'pong', conversation_id: 'cnv_1' }]);
+    await test.call('POST', path, { key, json: { message: 'ping', conversation_id: 'x'.repeat(128) } });
+    const asked = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['conversationId']);
+    expect(asked).toEqual([null, 'x'.repeat(128)]);
+  });
+
+  it('takes a message as long as the body may be', async () => {
+    test.far.on(deliveryRequests.chat, ({ message }) => ({
+      response: String(message.length),
+      conversationId: 'c',
+    }));
+    const message = 'x'.repeat(1_048_576 - '{"message":""}'.length);
+    const { body } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
+      key: test.far.key(),
+      json: { message },
+    });
+    expect(body['response']).toBe(String(message.length));
+  });
+});
