@@ -1,7 +1,14 @@
 import { guestEnv } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
 import { OBEYED_WITHIN_MS, type Enclosure } from './enclosure.js';
-import { listPids, readProcess, readStartVariable, readUid, signal } from './process-table.js';
+import {
+  listPids,
+  readProcess,
+  readStartVariable,
+  readUid,
+  signal,
+  type ProcessEntry,
+} from './process-table.js';
 
 /** What tells an agent's processes from others. */
 export interface Traces {
@@ -43,9 +50,9 @@ export class SweepEnclosure implements Enclosure {
 
   async freeze(agentId: string): Promise<void> {
     const allStopped = async (): Promise<boolean> => {
-      const running = await this.#running(agentId);
-      for (const pid of running) signal(pid, 'SIGSTOP');
-      return running.length === 0;
+      const entries = await this.#entries(agentId);
+      for (const { pid, state } of entries) if (state !== 'T') signal(pid, 'SIGSTOP');
+      return entries.every(standsStill);
     };
     if (await becomesTrue(allStopped, OBEYED_WITHIN_MS)) return;
     await this.thaw(agentId);
@@ -57,7 +64,8 @@ export class SweepEnclosure implements Enclosure {
   }
 
   async isFrozen(agentId: string): Promise<boolean> {
-    return (await this.pids(agentId)).length > 0 && (await this.#running(agentId)).length === 0;
+    const entries = await this.#entries(agentId);
+    return entries.length > 0 && entries.every(standsStill);
   }
 
   async kill(agentId: string): Promise<void> {
@@ -82,8 +90,11 @@ export class SweepEnclosure implements Enclosure {
 
   async close(): Promise<void> {}
 
-  async #running(agentId: string): Promise<readonly number[]> {
+  async #entries(agentId: string): Promise<readonly ProcessEntry[]> {
     const entries = await Promise.all((await this.pids(agentId)).map(readProcess));
-    return entries.flatMap((entry) => (entry !== undefined && entry.state !== 'T' ? [entry.pid] : []));
+    return entries.flatMap((entry) => entry ?? []);
   }
 }
+
+/** One that waits in the kernel (D), say for a child that was stopped on its way to exec, stops before it runs on. */
+const standsStill = ({ state }: ProcessEntry): boolean => state === 'T' || state === 'D';
