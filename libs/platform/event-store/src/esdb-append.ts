@@ -8,8 +8,11 @@ import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-
 const BUDGET_MS = 4_000;
 const ATTEMPT_MS = 2_500;
 const LEAST_ATTEMPT_MS = 100;
-/** How much longer than its deadline a call may stay silent before we stop listening. */
-const GRACE_MS = 200;
+/**
+ * How much longer than we listen a call goes on. Its deadline would break it off in the middle of its events, and only
+ * tells that the store is slow; what it does after all is recognised by the next attempt.
+ */
+const LINGER_MS = 10_000;
 
 /** Where the client says an append ended; not every server says the position. */
 export interface ClientAppended {
@@ -64,15 +67,15 @@ const appendOnce = async (
   const call = calls.appendToStream(stream, events, {
     expectedRevision: expected,
     credentials,
-    deadline: Math.max(1, timeoutMs),
+    deadline: timeoutMs + LINGER_MS,
   });
-  const result = await within(call, timeoutMs + GRACE_MS);
+  const result = await within(call, timeoutMs);
   // Only when the URL says throwOnAppendFailure=false, where the client's revision means nothing.
   if (!result.success) throw new RevisionConflict(stream, expected, null);
   return { revision: result.nextExpectedRevision, position: result.position?.commit };
 };
 
-/** Some failures inside the client never settle its promise. */
+/** Stops listening after `millis`; some failures inside the client never settle its promise. */
 const within = async <T>(call: Promise<T>, millis: number): Promise<T> => {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
