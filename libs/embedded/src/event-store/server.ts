@@ -1,10 +1,11 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { Server } from '@grpc/grpc-js';
 import { batchAppendCall } from './batch-append-call.js';
 import { CommitSignal } from './commit-signal.js';
 import { openDatabase } from './database.js';
 import { EventLog } from './event-log.js';
 import { addUnsupportedServices, gossipCall, supportedMethodsCall } from './fixed-answers.js';
 import { GroupCommit } from './group-commit.js';
+import { listen } from './listener.js';
 import { LogWriter } from './log-writer.js';
 import { pipelineResponses } from './pipelined-call.js';
 import { featuresService, gossipService, streamsService } from './protocol.js';
@@ -27,7 +28,7 @@ const STREAMS_SERVICE = {
 export interface EventStoreServerOptions {
   readonly file: string;
   readonly port: number;
-  /** Loopback unless said otherwise: there is no authentication here. */
+  /** Loopback unless said otherwise: the user behind a connection is all that is checked. */
   readonly host?: string;
 }
 
@@ -53,10 +54,12 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
     const signal = new CommitSignal();
     const writes = new GroupCommit(database.db, new LogWriter(log, Date.now), signal);
     const server = createServer({ log, signal, writes, endpoint: () => ({ host, port }) });
-    const port = await bind(server, host, options.port);
+    const listener = await listen(server, host, options.port);
+    const { port } = listener;
     let closing: Promise<void> | undefined;
     const close = async (): Promise<void> => {
       signal.close();
+      listener.close();
       await shutDown(server, writes);
       database.close();
     };
@@ -99,15 +102,6 @@ function createServer({ log, signal, writes, endpoint }: Parts): Server {
   server.addService(gossipService.GossipService, { read: gossipCall(endpoint) });
   addUnsupportedServices(server);
   return server;
-}
-
-function bind(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.bindAsync(`${host}:${port}`, ServerCredentials.createInsecure(), (error, bound) => {
-      if (error === null) resolve(bound);
-      else reject(error);
-    });
-  });
 }
 
 async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
