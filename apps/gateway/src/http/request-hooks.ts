@@ -87,7 +87,7 @@ export const agentIdOf = (request: Pick<FastifyRequest, 'params'>): string | und
 };
 
 export const agentNotFound = (): HttpRefusal =>
-  new HttpRefusal(404, 'agent_not_found', 'There is no agent with this id.');
+  new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
 
 const hasReadableQuery = (url: string): boolean => {
   const start = url.indexOf('?');

@@ -58,7 +58,7 @@ export class KeysController {
   })
   @Delete(':key_id')
   async revoke(@Req() request: ApiRequest, @Param('key_id') keyId: string): Promise<void> {
-    if (!isId('key', keyId)) throw new HttpRefusal(404, 'key_not_found', 'There is no key with this id.');
+    if (!isId('key', keyId)) throw new HttpRefusal(404, 'key_not_found', 'No such key.');
     await this.requester.request(accountsRequests.revokeKey, { ...envelopeOf(request), keyId });
   }
 }
