@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Activity, type ActivityView } from './activity.js';
+
+describe('the idle time of an agent', () => {
+  const onIdle = vi.fn<() => void>();
+  const views: ActivityView[] = [];
+  const begin = (seconds: number): Activity =>
+    new Activity('start', seconds, { onIdle, onChange: (view) => void views.push(view) });
+
+  beforeEach(() => {
+    vi.useFakeTimers();
+    onIdle.mockReset();
+    views.length = 0;
+  });
+
+  afterEach(() => vi.useRealTimers());
+
+  it('is over when nothing went on for so long', () => {
+    const activity = begin(15);
+    vi.advanceTimersByTime(14_999);
+    expect(onIdle).not.toHaveBeenCalled();
+    expect(activity.idle).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(onIdle).toHaveBeenCalledOnce();
+    expect(activity.idle).toBe(true);
+  });
+
+  it('does not pass while anything is in flight, and begins anew after the last of it', async () => {
+    const activity = begin(15);
+    const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const both = [activity.during('chat', () => one.promise), activity.during('chat', () => two.promise)];
+    await vi.advanceTimersByTimeAsync(100_000);
+    one.resolve();
+    await vi.advanceTimersByTimeAsync(100_000);
+    expect(onIdle).not.toHaveBeenCalled();
+    expect(activity.view.sleepAt).toBeNull();
+    two.resolve();
+    await Promise.all(both);
+    expect(activity.view).toMatchObject({ lastActivityKind: 'chat', sleepAt: Date.now() + 15_000 });
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(onIdle).toHaveBeenCalledOnce();
+  });
+
+  it('never passes for an agent that is always on', () => {
+    const activity = begin(0);
+    vi.advanceTimersByTime(1e9);
+    expect(onIdle).not.toHaveBeenCalled();
+    expect(activity.view.sleepAt).toBeNull();
+  });
+
+  it('counts no more once the agent is not awake', async () => {
+    const activity = begin(15);
+    const work = Promise.withResolvers<void>();
+    const chat = activity.during('chat', () => work.promise);
+    activity.end();
+    const told = views.length;
+    work.resolve();
+    await chat;
+    vi.advanceTimersByTime(100_000);
+    expect(onIdle).not.toHaveBeenCalled();
+    expect(views).toHaveLength(told);
+  });
+});

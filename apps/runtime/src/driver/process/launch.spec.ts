@@ -1,0 +1,59 @@
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { cgroupMounts } from './cgroup-hierarchies.js';
+import { launchScript } from './launch-script.js';
+
+describe('the script that launches a guest', () => {
+  it('joins the groups, sets up the view and becomes the command, in this order', () => {
+    const script = launchScript({
+      groups: ['/cg/agt/cgroup.procs'],
+      view: {
+        root: '/run/berth',
+        mounts: [{ from: '/data/v', to: '/run/berth/volume', kind: 'folder', readOnly: false }],
+      },
+      noNewPrivileges: true,
+      command: ['/bin/node', '/guest/main.js'],
+    });
+    const at = (part: string): number => script.indexOf(part);
+    expect(at('echo $$ > /cg/agt/cgroup.procs')).toBeGreaterThan(-1);
+    expect(at('unshare --mount')).toBeGreaterThan(at('echo $$'));
+    expect(at('mount --bind /data/v /run/berth/volume')).toBeGreaterThan(at('unshare --mount'));
+    expect(at('exec setpriv --no-new-privs -- /bin/node /guest/main.js')).toBeGreaterThan(at('mount --bind'));
+  });
+
+  it('hands over any path as it is', () => {
+    const odd = '/tmp/it\'s $HOME `here`; "x"\nnew';
+    const script = launchScript({
+      groups: [],
+      view: null,
+      noNewPrivileges: false,
+      command: ['printf', '%s', odd],
+    });
+    expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(odd);
+  });
+
+  it('does not run the command when a group cannot be joined', () => {
+    const launch = {
+      groups: ['/nowhere/cgroup.procs'],
+      view: null,
+      noNewPrivileges: false,
+      command: ['echo', 'ran'],
+    };
+    expect(() => execFileSync('sh', ['-c', launchScript(launch)], { stdio: 'pipe' })).toThrow();
+  });
+});
+
+describe('the mounts of cgroups', () => {
+  it('are told apart by version and controllers', () => {
+    const mounts = [
+      'proc /proc proc rw 0 0',
+      'cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0',
+      'cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0',
+      '',
+    ].join('\n');
+    expect(cgroupMounts(mounts)).toEqual([
+      { version: 1, path: '/sys/fs/cgroup/freezer', controllers: ['rw', 'relatime', 'freezer'] },
+      { version: 2, path: '/sys/fs/cgroup/unified', controllers: [] },
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { readEvents, readHealth, readProgramAnswer, readRefusal } from './guest-answers.js';
+
+describe('what a guest says', () => {
+  it('is taken when it has the agreed shape', () => {
+    const health = { version: '1.0.0', capabilities: ['exec.detached'], program: 'serving' };
+    expect(readHealth(health)).toEqual(health);
+    expect(readProgramAnswer({ response: 'hi', more: 1 })).toEqual({ response: 'hi' });
+  });
+
+  it.each([null, 5, 'text', [], {}, { version: 1, capabilities: [], program: 'serving' }])(
+    'is no answer in any other shape (%j)',
+    (body) => {
+      expect(() => readHealth(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
+      expect(() => readProgramAnswer(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
+    },
+  );
+
+  it('is bounded in number and length', () => {
+    const { capabilities } = readHealth({
+      version: '1',
+      capabilities: [...Array.from({ length: 1000 }, (_, n) => `c${n}`), 'x'.repeat(1000), 5],
+      program: 'none',
+    });
+    expect(capabilities).toHaveLength(50);
+    const { events } = readEvents({
+      last: 1,
+      events: [
+        { seq: 1, type: 'crash_loop', message: 'x'.repeat(1e6) },
+        { seq: 2, type: 'other', message: '' },
+      ],
+    });
+    expect(events).toHaveLength(1);
+    expect(events[0]?.message.length).toBeLessThan(3_000);
+  });
+
+  it('cannot make errors of kinds, codes or contexts of its own', () => {
+    const refusal = (error: unknown) => readRefusal({ error });
+    const context = { handedOver: true, agentId: 'agt_other' };
+    expect(refusal({ kind: 'upstream', code: 'agent_error', message: 'no', context })).toMatchObject({
+      kind: 'upstream',
+      code: 'agent_error',
+      context: { handedOver: true },
+    });
+    for (const forged of [
+      { kind: 'unauthenticated', code: 'x', message: 'm' },
+      { kind: 'upstream', code: 'Bad Code', message: 'm' },
+      { kind: 'upstream', code: 'x'.repeat(100), message: 'm' },
+      'text',
+    ]) {
+      expect(refusal(forged)).toMatchObject({ code: 'guest_unreachable' });
+    }
+  });
+});

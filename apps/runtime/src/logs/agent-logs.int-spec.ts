@@ -1,0 +1,143 @@
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { LogsPage, ReadLogs } from '@berth/contracts-runtime';
+import { encodeLogLine, logFileName, type LogLine } from '@berth/guest-protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { agentFolders } from '../agent/agent-folders.js';
+import { AgentLogs } from './agent-logs.js';
+
+describe('the logs of an agent', () => {
+  const agentId = 'agt_1';
+  let dataDir: string;
+  let logs: AgentLogs;
+
+  beforeEach(() => {
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-logs-'));
+    mkdirSync(agentFolders(dataDir, agentId).logs, { recursive: true });
+    logs = new AgentLogs(dataDir);
+  });
+
+  afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
+
+  const append = (file: number, text: string): void =>
+    appendFileSync(join(agentFolders(dataDir, agentId).logs, logFileName(file)), text);
+
+  const write = (file: number, message: string, changes: Partial<LogLine> = {}): void =>
+    append(
+      file,
+      encodeLogLine({
+        timestamp: '2026-11-21T10:00:00.000Z',
+        level: 'info',
+        source: 'agent',
+        message,
+        ...changes,
+      }),
+    );
+
+  const read = (changes: Partial<ReadLogs> = {}): Promise<LogsPage> =>
+    logs.read({
+      agentId,
+      limit: 100,
+      level: null,
+      since: null,
+      source: null,
+      cursor: null,
+      waitMs: 0,
+      ...changes,
+    });
+
+  const messages = async (changes: Partial<ReadLogs> = {}): Promise<string[]> =>
+    (await read(changes)).logs.map(({ message }) => message);
+
+  it('are the newest entries, oldest first, across files', async () => {
+    for (let n = 1; n <= 6; n++) write(Math.ceil(n / 2), `m${n}`);
+    expect(await messages({ limit: 4 })).toEqual(['m3', 'm4', 'm5', 'm6']);
+  });
+
+  it('are empty where there are none yet', async () => {
+    expect((await logs.read({ ...(await query()), agentId: 'agt_unknown' })).logs).toEqual([]);
+  });
+
+  const query = async (): Promise<ReadLogs> => ({
+    agentId,
+    limit: 100,
+    level: null,
+    since: null,
+    source: null,
+    cursor: null,
+    waitMs: 0,
+  });
+
+  it('are filtered by least level, source and time before they are counted', async () => {
+    write(1, 'old error', { level: 'error', timestamp: '2026-11-21T09:00:00.000Z' });
+    write(1, 'debug', { level: 'debug' });
+    write(1, 'warn', { level: 'warn' });
+    write(1, 'error of the system', { level: 'error', source: 'system' });
+    write(1, 'info');
+    expect(await messages({ level: 'warn' })).toEqual(['old error', 'warn', 'error of the system']);
+    expect(await messages({ level: 'warn', limit: 1 })).toEqual(['error of the system']);
+    expect(await messages({ source: 'system' })).toEqual(['error of the system']);
+    expect(await messages({ since: '2026-11-21T10:00:00Z', level: 'error' })).toEqual([
+      'error of the system',
+    ]);
+  });
+
+  it('go on behind a cursor without a gap or a repetition, over new files and files that are gone', async () => {
+    write(1, 'a');
+    const first = await read();
+    write(1, 'b');
+    write(2, 'c');
+    write(3, 'd');
+    const second = await read({ cursor: first.nextCursor, limit: 2 });
+    expect(second.logs.map(({ message }) => message)).toEqual(['b', 'c']);
+    rmSync(join(agentFolders(dataDir, agentId).logs, logFileName(2)));
+    const third = await read({ cursor: second.nextCursor });
+    expect(third.logs.map(({ message }) => message)).toEqual(['d']);
+    expect((await read({ cursor: third.nextCursor })).logs).toEqual([]);
+  });
+
+  it('leave a line out until it is whole, and torn lines for ever', async () => {
+    write(1, 'a');
+    append(1, 'rubbish\n{"timestamp":"2026-11-21T10:00:00.000Z","level":"info",');
+    const first = await read();
+    expect(first.logs).toHaveLength(1);
+    append(1, '"source":"agent","message":"late"}\n');
+    expect(await messages({ cursor: first.nextCursor })).toEqual(['late']);
+  });
+
+  it('wait for a new entry as long as asked', async () => {
+    write(1, 'a');
+    const { nextCursor } = await read();
+    const waiting = messages({ cursor: nextCursor, waitMs: 2_000 });
+    write(1, 'b');
+    expect(await waiting).toEqual(['b']);
+    const end = (await read()).nextCursor;
+    const asked = performance.now();
+    expect(await messages({ cursor: end, waitMs: 300 })).toEqual([]);
+    expect(performance.now() - asked).toBeGreaterThanOrEqual(295);
+  });
+
+  it('of any size are answered in parts that the broker takes', async () => {
+    for (let n = 0; n < 200; n++) write(1, `${n} ${'ü'.repeat(8_000)}`);
+    const { logs: newest } = await read({ limit: 1_000 });
+    expect(JSON.stringify(newest).length).toBeLessThan(720 * 1024);
+    expect(newest.at(-1)?.message).toMatch(/^199 /);
+    const seen: string[] = [];
+    let cursor: string | null = Buffer.from('1:0').toString('base64url');
+    while (seen.length < 200) {
+      const page: LogsPage = await read({ cursor, limit: 1_000 });
+      expect(page.logs.length).toBeGreaterThan(0);
+      seen.push(...page.logs.map(({ message }) => message.split(' ')[0] ?? ''));
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => String(n)));
+  });
+
+  it('refuse a cursor that they did not give', async () => {
+    await expect(read({ cursor: 'bm9uc2Vuc2U' })).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'invalid_request',
+    });
+  });
+});

@@ -1,0 +1,27 @@
+import type { AnnounceHost } from '@berth/contracts-agents';
+import type { Requester } from '@berth/messaging';
+import { afterEach, describe, expect, it } from 'vitest';
+import { HostFixture, quietLog } from '../__fixtures__/host.fixture.js';
+import { HostAnnouncer } from './host-announcer.js';
+
+describe('a host that announces itself', () => {
+  let host: HostFixture;
+
+  afterEach(() => host.destroy());
+
+  it('does not end an agent that was started anew while the answer was on its way', async () => {
+    host = await HostFixture.open();
+    const recipe = HostFixture.recipe();
+    const { agentId } = recipe;
+    await host.agents.start(recipe);
+    const answering = async (_: unknown, { agents }: AnnounceHost): Promise<unknown> => {
+      expect(agents).toEqual([{ agentId, epoch: 1, state: 'running' }]);
+      await host.agents.start({ ...recipe, epoch: 2 });
+      return { remove: [], stop: [agentId] };
+    };
+    const requester = { request: answering } as unknown as Pick<Requester, 'request'>;
+    await new HostAnnouncer('hst_1', host.agents, requester, quietLog).announce();
+    expect(host.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running' }]);
+    expect(await host.deliver(agentId, 2, 'still here')).toBe('echo: still here');
+  });
+});

@@ -1,0 +1,280 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  agentsRequests,
+  type AnnounceHost,
+  type ReportActivity,
+  type ReportObservation,
+} from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { Controller, Module } from '@nestjs/common';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './__fixtures__/host.fixture.js';
+import { listPids, readStartVariable } from './driver/process/process-table.js';
+
+/** What hosts told, and what they are told to end. */
+const told = {
+  announcements: [] as AnnounceHost[],
+  observations: [] as ReportObservation[],
+  activities: [] as ReportActivity['items'][number][],
+  orders: { remove: [] as string[], stop: [] as string[] },
+  deaf: false,
+  refused: 0,
+};
+
+/** Stands where the service `agents` stands. */
+@Controller()
+class Agents {
+  @HandleRequest(agentsRequests.announceHost)
+  async announce(request: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
+    told.announcements.push(request);
+    return told.orders;
+  }
+
+  @HandleRequest(agentsRequests.reportObservation)
+  async observe(request: ReportObservation): Promise<Record<string, never>> {
+    if (told.deaf) {
+      told.refused += 1;
+      throw new Error('not now');
+    }
+    told.observations.push(request);
+    return {};
+  }
+
+  @HandleRequest(agentsRequests.reportActivity)
+  async activity(request: ReportActivity): Promise<Record<string, never>> {
+    told.activities.push(...request.items);
+    return {};
+  }
+}
+
+@Module({ controllers: [Agents] })
+class AgentsModule {}
+
+describe('the runtime of a host', () => {
+  let infra: TestInfra;
+  let link: NatsLink;
+  let agents: RunningService;
+  let requester: Requester;
+  let dataDir: string;
+  let runtime: ChildProcess | undefined;
+  let host: string;
+
+  beforeAll(async () => {
+    infra = await startTestInfra({ parts: ['nats'] });
+    link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log: quietLog });
+    requester = new Requester(link);
+    agents = await startService({ name: 'agents', module: AgentsModule, link, log: quietLog });
+  });
+
+  afterAll(async () => {
+    await agents.stop();
+    await link.close();
+    await infra.stop();
+  });
+
+  beforeEach(async () => {
+    Object.assign(told, {
+      announcements: [],
+      observations: [],
+      activities: [],
+      orders: { remove: [], stop: [] },
+      deaf: false,
+      refused: 0,
+    });
+    dataDir = mkdtempSync(join(tmpdir(), 'berth-host-'));
+    await launch();
+  });
+
+  afterEach(async () => {
+    await end('SIGTERM');
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  /** The runtime as a process of its own. */
+  const launch = async (): Promise<void> => {
+    const heard = told.announcements.length;
+    runtime = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        PATH: process.env['PATH'],
+        NATS_URL: infra.natsUrl,
+        BERTH_RUNTIME_DATA: dataDir,
+        BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
+        BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+        BERTH_LOG_LEVEL: 'silent',
+      },
+    });
+    await vi.waitUntil(() => told.announcements.length > heard, { timeout: 15_000 });
+    host = told.announcements.at(-1)?.host ?? '';
+  };
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const running = runtime;
+    runtime = undefined;
+    if (running === undefined) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    await exited;
+  };
+
+  const processesOf = async (agentId: string): Promise<number> => {
+    const marks = await Promise.all(
+      (await listPids()).map((pid) => readStartVariable(pid, 'BERTH_AGENT_MARK')),
+    );
+    return marks.filter((mark) => mark?.endsWith(agentId)).length;
+  };
+
+  const start = async (changes: Parameters<typeof HostFixture.recipe>[0] = {}): Promise<string> => {
+    const recipe = HostFixture.recipe(changes);
+    await requester.request(runtimeRequests.start, recipe, { host });
+    return recipe.agentId;
+  };
+
+  const say = (agentId: string, message: string, epoch = 1): Promise<{ response: string }> =>
+    requester.request(
+      runtimeRequests.deliver,
+      { agentId, epoch, deliveryId: newId('dlv'), conversationId: 'cnv_1', message },
+      { host },
+    );
+
+  it('answers for itself who it is and what it has', async () => {
+    await start();
+    expect(await requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
+      { host, driver: 'process', freeMemMb: expect.any(Number) as number, agents: 1 },
+    ]);
+  });
+
+  it('brings messages to an agent and tells when it was used', async () => {
+    const agentId = await start({ idleTtlSeconds: 60 });
+    expect(await say(agentId, 'hello')).toEqual({ response: 'echo: hello' });
+    await vi.waitUntil(() => told.activities.some((item) => item.lastActivityKind === 'chat'), {
+      timeout: 5_000,
+    });
+    const last = told.activities.at(-1);
+    expect(last?.agentId).toBe(agentId);
+    expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
+  });
+
+  it('shows the log without the agent, and goes on behind a cursor', async () => {
+    const agentId = await start();
+    await say(agentId, 'one');
+    await requester.request(runtimeRequests.stop, { agentId, epoch: 1 }, { host });
+    const query = { agentId, limit: 100, level: null, since: null, source: null, cursor: null, waitMs: 0 };
+    const page = await requester.request(runtimeRequests.logs, query, { host });
+    expect(page.logs.map(({ message }) => message)).toEqual(
+      expect.arrayContaining([
+        'Starting.',
+        'the echo agent is listening',
+        'answered a message of 3 characters',
+        'Stopped.',
+      ]),
+    );
+    const waiting = requester.request(
+      runtimeRequests.logs,
+      { ...query, cursor: page.nextCursor, waitMs: 2_000 },
+      { host },
+    );
+    await start({ agentId, epoch: 2 });
+    expect((await waiting).logs[0]?.message).toBe('Starting.');
+  });
+
+  it('finds its agents again after it was killed: the same processes, awake or frozen', async () => {
+    const [awake, frozen] = await Promise.all([
+      start({ templateId: 'shell' }),
+      start({ templateId: 'shell' }),
+    ]);
+    const { response: pid } = await say(awake, 'echo $PPID');
+    await requester.request(runtimeRequests.freeze, { agentId: frozen, epoch: 1 }, { host });
+    const before = told.announcements.at(-1)?.incarnation;
+    await end('SIGKILL');
+    expect(await processesOf(awake)).toBeGreaterThan(0);
+    await launch();
+    const announced = told.announcements.at(-1);
+    expect(announced?.incarnation).not.toBe(before);
+    expect(announced?.agents.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
+      { agentId: frozen, epoch: 1, state: 'frozen' },
+      { agentId: awake, epoch: 1, state: 'running' },
+    ]);
+    expect((await say(awake, 'echo $PPID')).response).toBe(pid);
+    await requester.request(runtimeRequests.thaw, { agentId: frozen, epoch: 2 }, { host });
+    expect((await say(frozen, 'echo back', 2)).response).toBe('back');
+  });
+
+  it('ends all its agents on SIGTERM within 5 s, tells so, and leaves no process', async () => {
+    const ids = await Promise.all([start(), start({ templateId: 'shell' }), start({ templateId: 'blank' })]);
+    await say(ids[1] ?? '', 'setsid sh -c \'trap "" TERM; sleep 1000\' >/dev/null 2>&1 &');
+    const asked = performance.now();
+    await end('SIGTERM');
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    for (const agentId of ids) expect(await processesOf(agentId)).toBe(0);
+    expect(told.observations.map(({ agentId, observation }) => ({ agentId, ...observation }))).toEqual(
+      expect.arrayContaining(
+        ids.map((agentId) => ({ agentId, type: 'asleep', depth: 'cold', reason: 'host_shutdown' })),
+      ),
+    );
+  });
+
+  it('ends what it is told to when it comes back', async () => {
+    const [gone, stale] = await Promise.all([start(), start()]);
+    told.orders = { remove: [gone], stop: [stale] };
+    await end('SIGKILL');
+    await launch();
+    await vi.waitUntil(async () => (await processesOf(gone)) + (await processesOf(stale)) === 0, {
+      timeout: 10_000,
+    });
+    told.orders = { remove: [], stop: [] };
+    await start({ agentId: stale, epoch: 2 });
+    expect((await say(stale, 'again', 2)).response).toBe('echo: again');
+  });
+
+  it('tells of an idle agent’s sleep until it is heard', async () => {
+    told.deaf = true;
+    const agentId = await start({ idleTtlSeconds: 1 });
+    await vi.waitUntil(() => told.refused > 1, { timeout: 10_000 });
+    told.deaf = false;
+    await vi.waitUntil(() => told.observations.length > 0, { timeout: 10_000 });
+    expect(told.observations).toEqual([
+      { host, agentId, epoch: 1, observation: { type: 'asleep', depth: 'warm', reason: 'idle' } },
+    ]);
+  });
+
+  it('is itself again, and announces itself, after the broker was gone', async () => {
+    const agentId = await start();
+    const heard = told.announcements.length;
+    infra.part('nats').kill();
+    await vi.waitUntil(() => told.announcements.length > heard, { timeout: 20_000 });
+    await vi.waitUntil(
+      () =>
+        say(agentId, 'back').then(
+          ({ response }) => response === 'echo: back',
+          () => false,
+        ),
+      {
+        timeout: 10_000,
+      },
+    );
+  });
+
+  it('refuses ids that are no ids', async () => {
+    await expect(start({ agentId: '../../etc' })).rejects.toMatchObject({ code: 'agent_not_on_host' });
+    const query = {
+      agentId: '../..',
+      limit: 1,
+      level: null,
+      since: null,
+      source: null,
+      cursor: null,
+      waitMs: 0,
+    };
+    await expect(requester.request(runtimeRequests.logs, query, { host })).rejects.toMatchObject({
+      code: 'agent_not_on_host',
+    });
+  });
+});
