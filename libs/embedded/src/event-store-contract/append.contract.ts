@@ -57,6 +57,20 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(refused).toMatchObject({ type: 'wrong-expected-version', streamName: stream });
     });
 
+    it('an append of many events that the caller breaks off is there whole or not at all', async () => {
+      const streams = Array.from({ length: 200 }, () => store().stream());
+      const events = numberedRange(0, 39);
+      await Promise.allSettled(
+        streams.map((stream, index) =>
+          store().append(stream, events, 'no_stream', { deadline: index % 3 === 0 ? -1 : index % 5 }),
+        ),
+      );
+      // What was still under way when its caller gave up has settled once a later append is answered.
+      await store().append(store().stream(), numbered(1), 'no_stream');
+      const lengths = await Promise.all(streams.map((stream) => store().length(stream)));
+      expect(new Set([0, 40, ...lengths])).toEqual(new Set([0, 40]));
+    });
+
     it('an exact revision that is not the current one is refused and nothing is written', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 1), 'no_stream');

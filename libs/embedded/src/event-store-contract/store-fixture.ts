@@ -42,8 +42,13 @@ export class StoreFixture {
     stream: string,
     events: ContractEvent | ContractEvent[],
     expectedRevision: AppendExpectedRevision = 'any',
+    options: { deadline?: number } = {},
   ): Promise<AppendResult> {
-    return this.client.appendToStream(stream, events, { expectedRevision, credentials: CREDENTIALS });
+    return this.client.appendToStream(stream, events, {
+      expectedRevision,
+      credentials: CREDENTIALS,
+      ...options,
+    });
   }
 
   async read(
@@ -61,6 +66,16 @@ export class StoreFixture {
     options: Parameters<EventStoreDBClient['readStream']>[1] = {},
   ): Promise<number[]> {
     return (await this.read(stream, options)).map(numberOf);
+  }
+
+  /** How many events the stream has; 0 when there is no such stream. */
+  async length(stream: string): Promise<number> {
+    try {
+      return (await this.read(stream)).length;
+    } catch (error) {
+      if (error instanceof Error && 'type' in error && error.type === 'stream-not-found') return 0;
+      throw error;
+    }
   }
 
   dispose(): Promise<void> {

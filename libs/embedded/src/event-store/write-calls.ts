@@ -49,8 +49,11 @@ export function appendCall(writes: GroupCommit): AppendHandler {
       }
     });
     call.on('end', () => {
-      if (failed || call.cancelled) return;
-      append.write(writes).then((response) => callback(null, response), fail);
+      // A call that was reset half way ends first and is known as cancelled a moment later: its events are not all here.
+      setImmediate(() => {
+        if (failed || call.cancelled) return;
+        append.write(writes).then((response) => callback(null, response), fail);
+      });
     });
   };
 }
