@@ -10,6 +10,7 @@ import { request as httpsRequest } from 'node:https';
 
 /** The part of Berth's API that is meant for agents. */
 const AGENT_API = /^\/agent\/v1(?:\/|$)/;
+const RELAY = 'http://relay';
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -52,13 +53,13 @@ export class ApiRelay {
   }
 
   #pass(request: IncomingMessage, response: ServerResponse): void {
-    const path = request.url ?? '/';
-    if (!AGENT_API.test(path.split('?')[0] ?? '')) {
+    const wanted = agentPath(request.url ?? '/');
+    if (wanted === undefined) {
       return refuse(response, 404, 'not_found', 'Only /agent/v1 is reached from inside an agent.');
     }
     if (this.#gatewayUrl === null)
       return refuse(response, 503, 'service_unavailable', 'Berth’s API cannot be reached.');
-    const target = new URL(path, this.#gatewayUrl);
+    const target = new URL(wanted, this.#gatewayUrl);
     const send = target.protocol === 'https:' ? httpsRequest : httpRequest;
     const onward = send(target, {
       method: request.method,
@@ -75,6 +76,13 @@ export class ApiRelay {
     request.pipe(onward);
   }
 }
+
+/** The path and query as they will be sent, dot segments resolved; undefined where they lead elsewhere. */
+const agentPath = (url: string): string | undefined => {
+  if (!url.startsWith('/') || !URL.canParse(url, RELAY)) return undefined;
+  const { origin, pathname, search } = new URL(url, RELAY);
+  return origin === RELAY && AGENT_API.test(pathname) ? `${pathname}${search}` : undefined;
+};
 
 const endToEnd = (headers: IncomingMessage['headers']): IncomingMessage['headers'] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP.has(name)));

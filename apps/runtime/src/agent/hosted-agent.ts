@@ -12,17 +12,11 @@ import { startingRecord, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { AgentSurroundings } from './agent-surroundings.js';
 import { BoxedGuest } from './boxed-guest.js';
+import { LongWork } from './long-work.js';
 import { Serial } from './serial.js';
 
 type Life =
   { readonly at: 'resting' | 'starting' } | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
-
-/** What holds the critical section for long, and gives way to a stop. */
-interface LongWork {
-  readonly epoch: number;
-  readonly interrupt: AbortController;
-  readonly started?: Promise<StartedAgent>;
-}
 
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
@@ -35,7 +29,7 @@ const RELOAD_WITHIN_MS = 50_000;
 export class HostedAgent {
   #life: Life = { at: 'resting' };
   readonly #serial = new Serial();
-  #long: LongWork | undefined;
+  readonly #long = new LongWork();
   #removed = false;
 
   constructor(
@@ -56,14 +50,11 @@ export class HostedAgent {
 
   start(request: StartAgent): Promise<StartedAgent> {
     const { epoch } = request;
-    const before = this.#long;
-    if (before?.started !== undefined && before.epoch === epoch) return before.started;
-    const interrupt = new AbortController();
-    if (epoch < (before?.epoch ?? 0)) return Promise.reject(this.#stale());
-    if (before !== undefined && epoch > before.epoch) before.interrupt.abort();
-    const started = this.#serial.run(() => this.#startNow(request, interrupt.signal));
-    this.#holdLong({ epoch, interrupt, started }, started);
-    return started;
+    const joined = this.#long.startOf(epoch);
+    if (joined !== undefined) return joined;
+    if (epoch < this.#long.epoch) return Promise.reject(this.#stale());
+    this.#long.interrupt(epoch - 1);
+    return this.#long.start(epoch, (interrupt) => this.#serial.run(() => this.#startNow(request, interrupt)));
   }
 
   thaw({ agentId, epoch }: AgentEpoch): Promise<StartedAgent> {
@@ -90,7 +81,7 @@ export class HostedAgent {
   }
 
   async stop({ epoch }: AgentEpoch): Promise<void> {
-    if (this.#long !== undefined && this.#long.epoch <= epoch) this.#long.interrupt.abort();
+    this.#long.interrupt(epoch);
     await this.#serial.run(async () => {
       this.#refuseBelow(this.record.epoch, epoch);
       const ran = this.#life.at !== 'resting';
@@ -102,7 +93,7 @@ export class HostedAgent {
 
   /** Ends it with its host; answers the epoch at which it had been up, null when it was not. */
   async shutDown(graceMs: number): Promise<number | null> {
-    this.#long?.interrupt.abort();
+    this.#long.interrupt();
     return this.#serial.run(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
@@ -114,7 +105,7 @@ export class HostedAgent {
 
   async remove(): Promise<void> {
     this.#removed = true;
-    this.#long?.interrupt.abort();
+    this.#long.interrupt();
     await this.#serial.run(async () => {
       await this.#end(REMOVE_GRACE_MS);
       await this.around.driver.remove(this.agentId);
@@ -122,20 +113,7 @@ export class HostedAgent {
   }
 
   replaceEnv({ epoch, env }: ReplaceEnv): Promise<void> {
-    const interrupt = new AbortController();
-    const replaced = this.#serial.run(async () => {
-      const guest = this.#awakeAt(epoch);
-      try {
-        await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt.signal);
-        await this.#say('info', 'Restarted with another environment.');
-      } catch (error) {
-        if (interrupt.signal.aborted) throw this.#stale();
-        if (isDomainError(error, 'upstream')) await this.#fail(guest, 'crash_loop', error.message);
-        throw error;
-      }
-    });
-    this.#holdLong({ epoch, interrupt }, replaced);
-    return replaced;
+    return this.#long.run(epoch, (interrupt) => this.#serial.run(() => this.#reload(epoch, env, interrupt)));
   }
 
   async deliver({ epoch, deliveryId, conversationId, message }: DeliverMessage): Promise<DeliveredMessage> {
@@ -192,6 +170,18 @@ export class HostedAgent {
         'error',
         error instanceof Error && isDomainError(error) ? error.message : 'The start failed.',
       );
+      throw error;
+    }
+  }
+
+  async #reload(epoch: number, env: ReplaceEnv['env'], interrupt: AbortSignal): Promise<void> {
+    const guest = this.#awakeAt(epoch);
+    try {
+      await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt);
+      await this.#say('info', 'Restarted with another environment.');
+    } catch (error) {
+      if (interrupt.aborted) throw this.#stale();
+      if (isDomainError(error, 'upstream')) await this.#fail(guest, 'crash_loop', error.message);
       throw error;
     }
   }
@@ -272,14 +262,6 @@ export class HostedAgent {
 
   #stale(): Error {
     return staleEpoch(this.record.epoch, this.#removed ? 'removed' : this.#life.at);
-  }
-
-  #holdLong(long: LongWork, work: Promise<unknown>): void {
-    this.#long = long;
-    const over = (): void => {
-      if (this.#long === long) this.#long = undefined;
-    };
-    work.then(over, over);
   }
 
   #inBackground(work: () => Promise<void>): void {

@@ -1,0 +1,42 @@
+// A program that does as it is told in the message of a chat.
+import { appendFileSync, existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+
+const volume = process.env.BERTH_VOLUME;
+const pause = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
+let busy = 0;
+
+const answers = {
+  die: () => process.exit(7),
+  fail: () => [{ error: { message: 'the model is out of words' } }, 500],
+  'fail long': () => ['x'.repeat(5000), 500],
+  garbage: () => ['<html>'],
+  'no text': () => [{ response: 5 }],
+  huge: () => [{ response: 'x'.repeat(1_100_000) }],
+  env: () => [{ response: JSON.stringify(process.env) }],
+  hold: async () => {
+    while (!existsSync(`${volume}/go`)) await pause(10);
+  },
+  lane: async (conversation) => {
+    busy += 1;
+    const now = busy;
+    await pause(30);
+    busy -= 1;
+    return [{ response: `${conversation}:${now}` }];
+  },
+};
+
+const server = createServer(async (request, response) => {
+  if (request.url === '/health') return response.end('ok');
+  const chunks = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const { message, conversation_id: conversation } = JSON.parse(Buffer.concat(chunks));
+  appendFileSync(`${volume}/seen`, `${message}\n`);
+  const answer = answers[message.startsWith('lane') ? 'lane' : message];
+  const [body, status = 200] = (await answer?.(conversation)) ?? [{ response: `heard ${message}` }];
+  response.statusCode = status;
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+});
+server.listen(process.env.PORT, '127.0.0.1');
+console.log(JSON.stringify({ level: 'warn', msg: 'up' }));
+console.error('to stderr');

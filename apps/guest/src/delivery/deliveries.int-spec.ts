@@ -1,0 +1,98 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { GuestFixture } from '../__fixtures__/guest.fixture.js';
+
+describe('a delivery to a program', () => {
+  let guest: GuestFixture;
+
+  beforeEach(async () => {
+    guest = await GuestFixture.open();
+  });
+
+  afterEach(() => guest.destroy());
+
+  it('keeps the messages of one conversation in order and apart, while conversations run side by side', async () => {
+    await guest.put();
+    const replies = await Promise.all([
+      guest.deliver('lane 1', 'dlv_1', 'a'),
+      guest.deliver('lane 2', 'dlv_2', 'a'),
+      guest.deliver('lane 3', 'dlv_3', 'a'),
+    ]);
+    expect(replies.map(({ body }) => body['response'])).toEqual(['a:1', 'a:1', 'a:1']);
+    expect(guest.seen()).toEqual(['lane 1', 'lane 2', 'lane 3']);
+    const apart = await Promise.all([
+      guest.deliver('lane 4', 'dlv_4', 'b'),
+      guest.deliver('lane 5', 'dlv_5', 'c'),
+    ]);
+    expect(apart.map(({ body }) => String(body['response']).slice(2)).toSorted()).toEqual(['1', '2']);
+  });
+
+  it('hands a message over once, however often it comes: while it runs, after, and after its own restart', async () => {
+    await guest.put();
+    const both = [guest.deliver('hold', 'dlv_x'), guest.deliver('hold', 'dlv_x')];
+    await vi.waitUntil(() => guest.seen().length === 1);
+    writeFileSync(join(guest.dir, 'volume/go'), '');
+    expect((await Promise.all(both)).map(({ body }) => body)).toEqual([
+      { response: 'heard hold' },
+      { response: 'heard hold' },
+    ]);
+    expect((await guest.deliver('hold', 'dlv_x')).body).toEqual({ response: 'heard hold' });
+    await guest.restart();
+    await guest.put();
+    expect((await guest.deliver('hold', 'dlv_x')).body).toEqual({ response: 'heard hold' });
+    expect(guest.seen()).toEqual(['hold']);
+  });
+
+  it('does not hand over again a message whose answer was lost with the guest', async () => {
+    await guest.put();
+    void guest.deliver('hold', 'dlv_x').catch(() => undefined);
+    await vi.waitUntil(() => guest.seen().length === 1);
+    const journal = readFileSync(join(guest.dir, 'journal/deliveries.jsonl'));
+    // What a guest leaves that is killed rather than stopped.
+    await guest.restart();
+    writeFileSync(join(guest.dir, 'journal/deliveries.jsonl'), journal);
+    await guest.restart();
+    await guest.put();
+    expect((await guest.deliver('hold', 'dlv_x')).body.error).toMatchObject({
+      code: 'agent_unavailable',
+      context: { handedOver: true },
+    });
+    expect(guest.seen()).toEqual(['hold']);
+  });
+
+  it('goes on with a delivery whose caller hung up', async () => {
+    await guest.put();
+    const call = request({ socketPath: join(guest.dir, 'sock'), method: 'POST', path: '/v1/deliver' });
+    call.on('error', () => undefined);
+    call.end(JSON.stringify({ deliveryId: 'dlv_x', conversationId: 'c', message: 'hold' }));
+    await vi.waitUntil(() => guest.seen().length === 1);
+    call.destroy();
+    writeFileSync(join(guest.dir, 'volume/go'), '');
+    expect((await guest.deliver('hold', 'dlv_x', 'c')).body).toEqual({ response: 'heard hold' });
+    expect(guest.seen()).toEqual(['hold']);
+  });
+
+  it.each([
+    ['fail', 'the model is out of words'],
+    ['fail long', 'x'.repeat(2000)],
+    ['garbage', 'The answer of the agent is not JSON.'],
+    ['no text', 'The answer of the agent has no text "response".'],
+    ['huge', 'The answer of the agent is larger than 1 MiB.'],
+    ['die', 'The agent stopped while it was answering.'],
+  ])(
+    'tells an agent’s own failure as agent_error (%s), again for the same delivery',
+    async (message, words) => {
+      await guest.put();
+      for (let round = 0; round < 2; round++) {
+        expect((await guest.deliver(message)).body.error).toMatchObject({
+          kind: 'upstream',
+          code: 'agent_error',
+          message: words,
+        });
+      }
+      expect(guest.seen()).toEqual([message]);
+    },
+  );
+});

@@ -1,0 +1,58 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { decodeLogLine } from '@berth/guest-protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { LogWriter } from './log-writer.js';
+
+describe('the log of an agent', () => {
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-log-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  const messages = (): string[] =>
+    readdirSync(folder)
+      .toSorted()
+      .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
+      .flatMap((line) => decodeLogLine(line)?.message ?? []);
+
+  it('takes at most three files of the given size; the newest lines are kept', async () => {
+    const log = new LogWriter(folder, 10_000);
+    for (let n = 0; n < 1_000; n++) {
+      log.add('agent', 'info', `line ${n}`);
+      if (n % 20 === 0) await log.flush();
+    }
+    await log.close();
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(3);
+    for (const name of names) expect(statSync(join(folder, name)).size).toBeLessThanOrEqual(10_000);
+    const kept = messages();
+    expect(kept.at(-1)).toBe('line 999');
+    expect(kept).toEqual(Array.from({ length: kept.length }, (_, n) => `line ${1_000 - kept.length + n}`));
+  });
+
+  it('goes on where an earlier guest stopped', async () => {
+    for (const message of ['one', 'two']) {
+      const log = new LogWriter(folder);
+      log.add('system', 'info', message);
+      await log.close();
+    }
+    expect(messages()).toEqual(['one', 'two']);
+    expect(readdirSync(folder)).toHaveLength(1);
+  });
+
+  it('is readable by its owner alone, and a folder that is gone harms nobody', async () => {
+    const log = new LogWriter(folder);
+    log.add('system', 'info', 'one');
+    await log.flush();
+    expect(statSync(join(folder, readdirSync(folder)[0] ?? '')).mode & 0o777).toBe(0o600);
+    const lost = new LogWriter(join(folder, 'nowhere'));
+    lost.add('system', 'info', 'one');
+    await lost.close();
+    await log.close();
+  });
+});
