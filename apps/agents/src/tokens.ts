@@ -1,3 +1,2 @@
-/** Injection tokens of what has an interface only. */
+/** Injection token of the log's port, which is an interface only. */
 export const EVENT_STORE = Symbol('EventStore');
-export const LOGGER = Symbol('Logger');

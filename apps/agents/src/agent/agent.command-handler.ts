@@ -1,6 +1,7 @@
 import { CommandHandler, type EventStore, type ProjectionRunner } from '@berth/event-store';
 import type { Actor } from '@berth/kernel';
-import { agentDecider, type AgentCommand } from './agent.decider.js';
+import type { AgentCommand } from './agent.commands.js';
+import { agentDecider } from './agent.decider.js';
 import { agentCodec } from './agent.events.js';
 import type { Agent, AgentEvent } from './agent.js';
 

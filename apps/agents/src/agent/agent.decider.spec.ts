@@ -1,6 +1,8 @@
 import { decideGiven, isDomainError, type Decided } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { agentDecider, MAX_RECOVERIES, type AgentCommand } from './agent.decider.js';
+import type { AgentCommand } from './agent.commands.js';
+import { agentDecider } from './agent.decider.js';
+import { MAX_RECOVERIES } from './decide-observed.js';
 import type { AgentEvent, Profile } from './agent.js';
 
 const agentId = 'agt_01';

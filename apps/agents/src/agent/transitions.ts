@@ -4,7 +4,7 @@ import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { AgentListQuery } from '../agent-list/agent-list.query.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
-import type { AgentCommand } from './agent.decider.js';
+import type { AgentCommand } from './agent.commands.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
 import type { LiveAgent } from './agent.js';

@@ -1,7 +1,7 @@
 import type { ReportActivity, ReportObservation } from '@berth/contracts-agents';
 import type { SqlRunner } from '@berth/persistence';
 import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
-import type { AgentCommand } from '../agent/agent.decider.js';
+import type { AgentCommand } from '../agent/agent.commands.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
 /** What hosts see happen to their agents becomes commands; an old epoch's changes nothing. */

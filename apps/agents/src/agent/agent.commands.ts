@@ -1,0 +1,49 @@
+import type { Guest, Profile, SleepReason } from './agent.js';
+
+/** Everything that can be asked of an agent or told about it. `at` is when, ISO 8601. */
+export type AgentCommand =
+  | {
+      readonly type: 'Create';
+      readonly agentId: string;
+      readonly profile: Profile;
+      readonly host: string;
+      readonly at: string;
+    }
+  | { readonly type: 'AbandonCreation'; readonly agentId: string; readonly at: string }
+  | { readonly type: 'Start'; readonly cause: 'start' | 'restart'; readonly at: string }
+  | { readonly type: 'Wake'; readonly refusedEpoch: number | null; readonly at: string }
+  | { readonly type: 'ConfirmStarted'; readonly epoch: number; readonly guest: Guest; readonly at: string }
+  | {
+      readonly type: 'FailTransition';
+      readonly epoch: number;
+      readonly code: string;
+      readonly message: string;
+      readonly at: string;
+    }
+  | { readonly type: 'Stop'; readonly target: 'stopped' | 'sleeping'; readonly at: string }
+  | { readonly type: 'ConfirmStopped'; readonly epoch: number; readonly at: string }
+  | {
+      readonly type: 'FallAsleep';
+      readonly epoch: number;
+      readonly depth: 'warm' | 'cold';
+      readonly reason: SleepReason;
+      readonly at: string;
+    }
+  | { readonly type: 'ReportCrash'; readonly epoch: number; readonly message: string; readonly at: string }
+  | {
+      readonly type: 'ReportCrashLoop';
+      readonly epoch: number;
+      readonly message: string;
+      readonly at: string;
+    }
+  | { readonly type: 'LoseHost'; readonly at: string }
+  | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }
+  | { readonly type: 'FindAgain'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
+  | { readonly type: 'RequestDeletion'; readonly at: string }
+  | { readonly type: 'ConfirmDeleted'; readonly at: string };
+
+/** One command by its name. */
+export type AgentCommandOf<Type extends AgentCommand['type']> = Extract<
+  AgentCommand,
+  { readonly type: Type }
+>;

@@ -1,0 +1,108 @@
+import type { AgentCommandOf } from './agent.commands.js';
+import type { AgentEvent, LiveAgent } from './agent.js';
+import { failed, starting } from './agent-starting.js';
+
+/** So many crashes within the window, and the agent is failed instead of started again. */
+export const MAX_RECOVERIES = 5;
+export const RECOVERY_WINDOW_SECONDS = 600;
+
+export const fallAsleep = (
+  command: AgentCommandOf<'FallAsleep'>,
+  agent: LiveAgent,
+): readonly AgentEvent[] => {
+  if (command.epoch !== agent.epoch) return [];
+  const { state } = agent.life;
+  const deeper = state === 'sleeping' && agent.life.depth === 'warm' && command.depth === 'cold';
+  if (state !== 'running' && !deeper) return [];
+  const { epoch, depth, reason, at } = command;
+  return [{ type: 'AgentFellAsleep', data: { agentId: agent.agentId, epoch, depth, reason, at } }];
+};
+
+export const crash = (command: AgentCommandOf<'ReportCrash'>, agent: LiveAgent): readonly AgentEvent[] => {
+  if (command.epoch !== agent.epoch) return [];
+  if (agent.life.state === 'sleeping' && agent.life.depth === 'warm') {
+    return [
+      {
+        type: 'AgentFellAsleep',
+        data: { agentId: agent.agentId, epoch: agent.epoch, depth: 'cold', reason: 'cooled', at: command.at },
+      },
+    ];
+  }
+  if (agent.life.state !== 'running') return [];
+  const since = Date.parse(command.at) - RECOVERY_WINDOW_SECONDS * 1000;
+  const recent = agent.recoveries.filter((at) => Date.parse(at) > since).length;
+  if (recent >= MAX_RECOVERIES) return failed(agent, 'agent_crash_loop', command.message, command.at);
+  return starting(agent, 'recover', false, command.at);
+};
+
+/** The host has nothing of an agent it should have: processes went with the machine or the host's end. */
+export const settleAbsence = (
+  command: AgentCommandOf<'SettleAbsence'>,
+  agent: LiveAgent,
+): readonly AgentEvent[] => {
+  if (command.epoch !== agent.epoch) return [];
+  const { life, agentId, epoch } = agent;
+  const lost = life.state === 'failed' && life.code === 'host_lost';
+  if (life.state !== 'running' && !lost && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
+  if (agent.profile.idleTtlSeconds === 0 && life.state !== 'sleeping')
+    return starting(agent, 'recover', false, command.at);
+  return [
+    {
+      type: 'AgentFellAsleep',
+      data: { agentId, epoch, depth: 'cold', reason: 'host_restarted', at: command.at },
+    },
+  ];
+};
+
+export const findAgain = (command: AgentCommandOf<'FindAgain'>, agent: LiveAgent): readonly AgentEvent[] => {
+  if (command.epoch !== agent.epoch) return [];
+  const { life, agentId, epoch } = agent;
+  const lost = life.state === 'failed' && life.code === 'host_lost';
+  if (command.frozen) {
+    if (life.state !== 'running' && !lost) return [];
+    return [
+      { type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'warm', reason: 'idle', at: command.at } },
+    ];
+  }
+  return lost ? [{ type: 'AgentStarted', data: { agentId, epoch, guest: agent.guest, at: command.at } }] : [];
+};
+
+export const loseHost = (command: AgentCommandOf<'LoseHost'>, agent: LiveAgent): readonly AgentEvent[] =>
+  agent.life.state === 'running'
+    ? failed(agent, 'host_lost', 'The machine that runs the agent does not answer.', command.at)
+    : [];
+
+type EpochCommand = AgentCommandOf<
+  'ConfirmStarted' | 'FailTransition' | 'ConfirmStopped' | 'ReportCrashLoop'
+>;
+
+/** What the host tells of an epoch: an old epoch changes nothing any more. */
+export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly AgentEvent[] => {
+  if (command.epoch !== agent.epoch) return [];
+  const { life, agentId, epoch } = agent;
+  const transient = life.state === 'deploying' || life.state === 'starting';
+  switch (command.type) {
+    case 'ConfirmStarted':
+      return transient
+        ? [{ type: 'AgentStarted', data: { agentId, epoch, guest: command.guest, at: command.at } }]
+        : [];
+    case 'FailTransition':
+      return transient || life.state === 'stopping'
+        ? failed(agent, command.code, command.message, command.at)
+        : [];
+    case 'ReportCrashLoop':
+      return transient || life.state === 'running'
+        ? failed(agent, 'agent_crash_loop', command.message, command.at)
+        : [];
+    case 'ConfirmStopped':
+      if (life.state !== 'stopping') return [];
+      return life.target === 'stopped'
+        ? [{ type: 'AgentStopped', data: { agentId, epoch, at: command.at } }]
+        : [
+            {
+              type: 'AgentFellAsleep',
+              data: { agentId, epoch, depth: 'cold', reason: 'requested', at: command.at },
+            },
+          ];
+  }
+};

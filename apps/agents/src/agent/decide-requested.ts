@@ -1,0 +1,102 @@
+import { DomainError } from '@berth/kernel';
+import type { AgentCommandOf } from './agent.commands.js';
+import type { Agent, AgentEvent, LiveAgent } from './agent.js';
+import { after, starting } from './agent-starting.js';
+
+/** Deadlines of the transient states in seconds (contract §3). */
+const DEPLOY_DEADLINE_SECONDS = 900;
+const STOP_DEADLINE_SECONDS = 30;
+
+export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonly AgentEvent[] => {
+  if (agent.status === 'live') return [];
+  if (agent.status !== 'absent')
+    throw new DomainError('conflict', 'agent_creation_abandoned', 'Creating took too long; try again.');
+  const { agentId, profile, at } = command;
+  return [
+    { type: 'AgentCreated', data: { agentId, ...profile, at } },
+    {
+      type: 'AgentStarting',
+      data: {
+        agentId,
+        epoch: 1,
+        host: command.host,
+        cause: 'deploy',
+        thaw: false,
+        deadline: after(at, DEPLOY_DEADLINE_SECONDS),
+        at,
+      },
+    },
+  ];
+};
+
+export const start = (command: AgentCommandOf<'Start'>, agent: LiveAgent): readonly AgentEvent[] => {
+  const { life } = agent;
+  if (command.cause === 'start') {
+    if (life.state === 'running' || life.state === 'starting' || life.state === 'deploying') return [];
+    return starting(agent, 'start', life.state === 'sleeping' && life.depth === 'warm', command.at);
+  }
+  // A restart asked for while one goes on is that one.
+  if (life.state === 'deploying' || (life.state === 'starting' && life.cause === 'restart')) return [];
+  return starting(agent, 'restart', false, command.at);
+};
+
+export const wake = (command: AgentCommandOf<'Wake'>, agent: LiveAgent): readonly AgentEvent[] => {
+  const { life } = agent;
+  switch (life.state) {
+    case 'sleeping':
+      return starting(agent, 'wake', life.depth === 'warm', command.at);
+    case 'running':
+      // The host froze it and its report is still under way.
+      return command.refusedEpoch === agent.epoch ? starting(agent, 'wake', true, command.at) : [];
+    case 'starting':
+      if (life.cause === 'wake' || life.cause === 'recover') return [];
+      throw new DomainError(
+        'conflict',
+        'agent_deploying',
+        'The agent is starting; try again when it is running.',
+      );
+    case 'deploying':
+      throw new DomainError(
+        'conflict',
+        'agent_deploying',
+        'The agent is deploying; try again when it is running.',
+      );
+    case 'stopping':
+      // Falling asleep loses against a wake; a stop is not undone by itself.
+      if (life.target === 'sleeping') return starting(agent, 'wake', false, command.at);
+      throw new DomainError('conflict', 'agent_stopped', 'The agent is stopping; start it first.');
+    case 'stopped':
+      throw new DomainError('conflict', 'agent_stopped', 'The agent is stopped; start it first.');
+    case 'failed':
+      throw new DomainError(
+        'conflict',
+        'agent_failed',
+        `The agent has failed: ${life.message} Start or restart it.`,
+        { reason: life.code },
+      );
+  }
+};
+
+export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonly AgentEvent[] => {
+  const { life, agentId } = agent;
+  if (life.state === 'stopping' && life.target === command.target) return [];
+  if (command.target === 'stopped' && life.state === 'stopped') return [];
+  if (command.target === 'sleeping') {
+    if (life.state === 'sleeping') return [];
+    if (life.state === 'stopped' || (life.state === 'failed' && life.code !== 'host_lost')) {
+      return [
+        {
+          type: 'AgentFellAsleep',
+          data: { agentId, epoch: agent.epoch, depth: 'cold', reason: 'requested', at: command.at },
+        },
+      ];
+    }
+  }
+  const deadline = after(command.at, STOP_DEADLINE_SECONDS);
+  return [
+    {
+      type: 'AgentStopping',
+      data: { agentId, epoch: agent.epoch + 1, target: command.target, deadline, at: command.at },
+    },
+  ];
+};

@@ -1,0 +1,79 @@
+import { hkdfSync } from 'node:crypto';
+import type { EventStore, ProjectionRunner } from '@berth/event-store';
+import { Requester, type NatsLink } from '@berth/messaging';
+import type { Projections } from '@berth/operations';
+import { SecretBox, type Database } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { AgentListQuery } from './agent-list/agent-list.query.js';
+import { ownersAdmission } from './agent/admission.js';
+import { AgentCommandHandler } from './agent/agent.command-handler.js';
+import { AgentLifecycle } from './agent/agent-lifecycle.js';
+import { AgentRegistration } from './agent/create-agent.js';
+import { EnsureAwakeHandler } from './agent/ensure-awake.js';
+import { StartRecipe } from './agent/start-recipe.js';
+import { Transitions } from './agent/transitions.js';
+import type { AgentsConfig } from './config.js';
+import { EnvCommandHandler } from './env/env.command-handler.js';
+import { EnvVault } from './env/env-vault.js';
+import { AnnounceHostHandler } from './host/announce-host.js';
+import { HostDirectory } from './host/host-directory.js';
+import { ObservationHandler } from './host/report-observation.js';
+import { Reservations } from './reservation/reservations.js';
+import type { TemplateCatalogue } from './templates/template-catalogue.js';
+import { AgentTimers } from './timers/agent-timers.js';
+
+/** What the service stands on, opened before it. */
+export interface AgentsParts {
+  readonly config: AgentsConfig;
+  readonly link: NatsLink;
+  readonly store: EventStore;
+  readonly database: Database;
+  readonly templates: TemplateCatalogue;
+  readonly agentList: ProjectionRunner;
+  readonly projections: Projections;
+  readonly log: Logger;
+}
+
+/** What answers requests, each thing once. */
+export interface AgentsHandlers {
+  readonly query: AgentListQuery;
+  readonly registration: AgentRegistration;
+  readonly transitions: Transitions;
+  readonly ensureAwake: EnsureAwakeHandler;
+  readonly env: EnvCommandHandler;
+  readonly announceHost: AnnounceHostHandler;
+  readonly observations: ObservationHandler;
+  readonly timers: AgentTimers;
+}
+
+/** Puts the service together: commands in the middle, hosts on one side, the table on the other. */
+export const assemble = (parts: AgentsParts): AgentsHandlers => {
+  const { config, store, database, templates, log } = parts;
+  const requester = new Requester(parts.link);
+  const query = new AgentListQuery(database);
+  const vault = new EnvVault(database, new SecretBox(config.keyring));
+  const hosts = new HostDirectory(requester, database);
+  const agents = new AgentCommandHandler(store, parts.agentList);
+  const recipe = new StartRecipe(vault, tokenSecret(config));
+  const lifecycle = new AgentLifecycle(agents, requester, recipe, log);
+  // The claims ask the registration whether a holder is gone, and the registration makes the claims.
+  const reservations = new Reservations(store, (agentId) => registration.isGone(agentId));
+  const registry = { reservations, templates, hosts, vault };
+  const registration: AgentRegistration = new AgentRegistration(agents, lifecycle, registry, query, log);
+  return {
+    query,
+    registration,
+    transitions: new Transitions(agents, lifecycle, requester, query, config),
+    ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission),
+    env: new EnvCommandHandler(store, agents, vault, requester, query),
+    announceHost: new AnnounceHostHandler(agents, lifecycle, hosts, database),
+    observations: new ObservationHandler(agents, lifecycle, database),
+    timers: new AgentTimers(agents, lifecycle, hosts, database, config, log),
+  };
+};
+
+/** The secret behind agents' tokens, derived from the oldest key so that a rotation leaves running agents alone. */
+const tokenSecret = ({ keyring }: AgentsConfig): Buffer => {
+  const oldest = [...keyring.keys.values()].at(-1) ?? new Uint8Array();
+  return Buffer.from(hkdfSync('sha256', oldest, '', 'berth/agent-token', 32));
+};

@@ -1,0 +1,59 @@
+import { ProjectionRunner } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
+import { EventRelay, startService } from '@berth/messaging';
+import { Projections } from '@berth/operations';
+import { AdvisoryLock } from '@berth/persistence';
+import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
+import type { Logger } from '@berth/telemetry';
+import { agentListProjection } from './agent-list/agent-list.projection.js';
+import { agentCodec } from './agent/agent.events.js';
+import { AppModule } from './app.module.js';
+import { assemble, type AgentsHandlers } from './assemble.js';
+import type { AgentsConfig } from './config.js';
+import { createAgentsTables } from './migrations/2026-11-21-agents.js';
+import { toContractEvent } from './publish/to-contract-event.js';
+import { TemplateCatalogue } from './templates/template-catalogue.js';
+
+const NAME = 'agents';
+
+/** Starts the service; when it answers, the service hears requests. */
+export const startAgents = async (config: AgentsConfig, log: Logger): Promise<Stoppable> => {
+  const templates = await TemplateCatalogue.read(config.templateFolders);
+  const opened = await openParts({ name: NAME, config, migrations: [createAgentsTables], log });
+  const { database, store, link } = opened;
+  const work = new BackgroundWork(log);
+  const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
+  const projections = new Projections(NAME, { [agentListProjection.name]: agentList }, systemClock, log);
+  let service: Stoppable | undefined;
+  const stop = async (): Promise<void> => {
+    await service?.stop();
+    await Promise.all([work.stop(), projections.stop()]);
+    await closeParts(opened);
+  };
+  try {
+    work.start('agent-list', (signal) => agentList.run(signal));
+    await agentList.untilServing();
+    const parts = { ...opened, config, templates, agentList, projections };
+    const handlers = assemble(parts);
+    service = await startService({ name: NAME, module: AppModule.forRoot(parts, handlers), link, log });
+    startBackground(work, opened, handlers);
+    return { name: NAME, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const startBackground = (work: BackgroundWork, opened: ServiceParts, { timers }: AgentsHandlers): void => {
+  const { database, log } = opened;
+  const relay = new EventRelay({
+    ...opened,
+    context: NAME,
+    categories: [agentCodec.category],
+    toContractEvent,
+  });
+  work.start('relay', (signal) => relay.run(signal));
+  work.start('timers', (signal) =>
+    AdvisoryLock.run(database, `${NAME}/timers`, (held) => timers.run(held), { signal, log }),
+  );
+};

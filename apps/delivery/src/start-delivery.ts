@@ -1,0 +1,59 @@
+import { ProjectionRunner } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
+import { EventConsumer, startService } from '@berth/messaging';
+import { Projections } from '@berth/operations';
+import { AdvisoryLock } from '@berth/persistence';
+import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
+import type { Logger } from '@berth/telemetry';
+import { AppModule } from './app.module.js';
+import type { DeliveryConfig } from './config.js';
+import { conversationListProjection } from './conversation-list/conversation-list.projection.js';
+import { createDeliveryTables } from './migrations/2026-11-21-delivery.js';
+import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
+import { LostDeliveries } from './timers/lost-deliveries.js';
+
+const NAME = 'delivery';
+
+/** Starts the service; when it answers, the service hears requests. */
+export const startDelivery = async (config: DeliveryConfig, log: Logger): Promise<Stoppable> => {
+  const opened = await openParts({ name: NAME, config, migrations: [createDeliveryTables], log });
+  const { database, store, link } = opened;
+  const work = new BackgroundWork(log);
+  const projection = conversationListProjection;
+  const conversationList = new ProjectionRunner({ store, database, projection, log });
+  const projections = new Projections(NAME, { [projection.name]: conversationList }, systemClock, log);
+  let service: Stoppable | undefined;
+  const stop = async (): Promise<void> => {
+    await service?.stop();
+    await Promise.all([work.stop(), projections.stop()]);
+    await closeParts(opened);
+  };
+  try {
+    work.start('conversation-list', (signal) => conversationList.run(signal));
+    await conversationList.untilServing();
+    const module = AppModule.forRoot({ ...opened, config, conversationList, projections });
+    const { app, ...started } = await startService({ name: NAME, module, link, log });
+    service = started;
+    startBackground(work, opened, app.get(LostDeliveries));
+    return { name: NAME, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const startBackground = (work: BackgroundWork, opened: ServiceParts, lost: LostDeliveries): void => {
+  const { database, log } = opened;
+  const forget = new ForgetConversationsWhenAgentIsGone(opened.store);
+  const deletedAgents = new EventConsumer({
+    ...opened,
+    context: 'agents',
+    durable: 'delivery__forget-conversations',
+    filterSubjects: ['evt.agents.deleted.v1.>'],
+    handle: (event) => forget.handle(event),
+  });
+  work.start('forget-conversations', (signal) => deletedAgents.run(signal));
+  work.start('lost-deliveries', (signal) =>
+    AdvisoryLock.run(database, `${NAME}/timers`, (held) => lost.run(held), { signal, log }),
+  );
+};
