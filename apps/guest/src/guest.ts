@@ -96,8 +96,12 @@ export class Guest {
         onCrashLoop: (message) => this.events.publish('crash_loop', message),
       },
     );
-    // Whoever hears of a failed start looks into the log next.
-    await this.#supervisor.ready().finally(() => this.parts.log.flush());
+    try {
+      await this.#supervisor.ready();
+    } finally {
+      // Whoever hears of a failed start looks into the log next.
+      await this.parts.log.flush();
+    }
     return this.health();
   }
 

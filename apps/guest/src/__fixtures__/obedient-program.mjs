@@ -38,5 +38,5 @@ const server = createServer(async (request, response) => {
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 });
 server.listen(process.env.PORT, '127.0.0.1');
-console.log(JSON.stringify({ level: 'warn', msg: 'up' }));
-console.error('to stderr');
+process.stdout.write(`${JSON.stringify({ level: 'warn', msg: 'up' })}\n`);
+process.stderr.write('to stderr\n');

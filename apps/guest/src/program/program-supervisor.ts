@@ -116,7 +116,7 @@ export class ProgramSupervisor {
     return how;
   }
 
-  #giveUp(how: string): void {
+  async #giveUp(how: string): Promise<void> {
     const neverServed = this.#state === 'starting';
     this.#enter('crash_loop');
     const message = neverServed
@@ -124,6 +124,8 @@ export class ProgramSupervisor {
       : `The agent's program keeps dying; at last it ${how}.`;
     this.around.log.add('system', 'error', message);
     this.#firstServed.reject(startFailed(message));
+    // Whoever hears of it ends this guest.
+    await this.around.log.flush();
     if (!neverServed) this.around.onCrashLoop(message);
   }
 
