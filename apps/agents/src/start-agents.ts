@@ -6,6 +6,7 @@ import { AdvisoryLock } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { agentListProjection } from './agent-list/agent-list.projection.js';
+import { observeAgents } from './agent/agent-metrics.js';
 import { agentCodec } from './agent/agent.events.js';
 import { AppModule } from './app.module.js';
 import { assemble, type AgentsHandlers } from './assemble.js';
@@ -37,6 +38,7 @@ export const startAgents = async (config: AgentsConfig, log: Logger): Promise<St
     const handlers = assemble(parts);
     service = await startService({ name: NAME, module: AppModule.forRoot(parts, handlers), link, log });
     startBackground(work, opened, handlers);
+    observeAgents(database);
     return { name: NAME, stop };
   } catch (error) {
     await stop();

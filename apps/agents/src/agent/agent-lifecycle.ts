@@ -2,6 +2,7 @@ import { runtimeRequests, type StartedAgent } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
+import { countStart } from './agent-metrics.js';
 import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent } from './agent.js';
 import type { StartRecipe } from './start-recipe.js';
@@ -63,17 +64,18 @@ export class AgentLifecycle {
 
   private async start(
     agent: LiveAgent,
-    life: { readonly thaw: boolean; readonly deadline: string },
+    life: { readonly cause: string; readonly thaw: boolean; readonly deadline: string },
   ): Promise<boolean> {
     const { agentId, epoch } = agent;
     try {
-      const { guest } =
-        (life.thaw ? await this.thaw(agent) : null) ?? (await this.startCold(agent, life.deadline));
+      const thawed = life.thaw ? await this.thaw(agent) : null;
+      const { guest } = thawed ?? (await this.startCold(agent, life.deadline));
       await this.agents.handle(
         agentId,
         { type: 'ConfirmStarted', epoch, guest, at: now() },
         this.origin(agent, 'started'),
       );
+      countStart(life.cause, thawed !== null);
     } catch (error) {
       if (!isDomainError(error, 'upstream')) throw error;
       const { code, message } = error;

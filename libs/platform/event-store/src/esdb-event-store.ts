@@ -7,7 +7,7 @@ import {
   StreamNotFoundError,
 } from '@eventstore/db-client';
 import { backoff, pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
+import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
 import { esdbConnection, type EsdbConnection } from './esdb-connection.js';
 import { mapLogError } from './esdb-errors.js';
@@ -28,6 +28,11 @@ import type {
 export const connectEventStore = (options: { url: string; log: Logger }): EventStore =>
   new EsdbEventStore(esdbConnection(options.url), options.log);
 
+const CLIENT = { kind: 'client', attributes: { 'db.system.name': 'eventstoredb' } } as const;
+
+/** Spans are named by category: a stream's id says nothing about how long its kind takes. */
+const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf('-')));
+
 class EsdbEventStore implements EventStore {
   readonly #closed = new AbortController();
 
@@ -36,7 +41,11 @@ class EsdbEventStore implements EventStore {
     private readonly log: Logger,
   ) {}
 
-  async read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
+  read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
+    return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.#read(stream, options));
+  }
+
+  async #read(stream: string, options: { readonly from?: bigint }): Promise<readonly RecordedEvent[]> {
     const { calls, credentials } = this.connection;
     const fromRevision = options.from ?? START;
     try {
@@ -52,7 +61,11 @@ class EsdbEventStore implements EventStore {
     }
   }
 
-  async append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
+  append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
+    return withSpan(`append ${categoryOf(stream)}`, CLIENT, () => this.#append(stream, events, expected));
+  }
+
+  async #append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
     const { revision, position } = await appendToStream(this.connection, stream, events, expected);
     return { revision, position: position ?? (await this.#positionOf(stream, revision)) };
   }

@@ -15,6 +15,12 @@ const appliedEvents = metrics.counter('berth_projection_events', 'Events applied
   'projection',
 ]);
 
+const lagSeconds = metrics.gauge(
+  'berth_projection_lag_seconds',
+  'How old the last event was when its projection had applied it.',
+  ['projection'],
+);
+
 /** Writes batches into one build: rows and checkpoint in one transaction, fenced by the checkpoint itself. */
 export class ProjectionWriter {
   #build: Build;
@@ -90,7 +96,11 @@ export class ProjectionWriter {
     this.#build = { ...this.#build, position: to };
     this.#writtenAt = Date.now();
     this.#applied += events.length;
-    if (events.length > 0) appliedEvents.inc({ projection: this.projection.name }, events.length);
+    const last = events.at(-1);
+    if (last === undefined) return;
+    const labels = { projection: this.projection.name };
+    appliedEvents.inc(labels, events.length);
+    lagSeconds.set(Math.max(0, Date.now() - last.createdAt.getTime()) / 1000, labels);
   }
 }
 

@@ -1,0 +1,21 @@
+import { metrics } from '@berth/telemetry';
+import type { SqlRunner } from '@berth/persistence';
+
+const starts = metrics.counter(
+  'berth_agent_starts',
+  'Starts that succeeded, by why, and whether from frozen.',
+  ['cause', 'thawed'],
+);
+
+/** Counts a start that the host confirmed; a wake has the cause `wake`. */
+export const countStart = (cause: string, thawed: boolean): void => starts.inc({ cause, thawed });
+
+/** `berth_agents`, read from the table on every scrape. Every instance tells the same number: take the maximum. */
+export const observeAgents = (database: SqlRunner): void => {
+  metrics.gauge('berth_agents', 'Agents, by state and how deep they sleep.', ['state', 'depth'], async () => {
+    const rows = await database.query<{ state: string; depth: string; agents: string }>(
+      `SELECT state, coalesce(sleep_depth, '') AS depth, count(*) AS agents FROM agent_list GROUP BY 1, 2`,
+    );
+    return rows.map(({ state, depth, agents }) => ({ value: Number(agents), labels: { state, depth } }));
+  });
+};
