@@ -1,0 +1,153 @@
+import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { newId } from '@berth/kernel';
+import { openDatabase, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliveryDecider, type DeliveryCommand } from '../delivery/delivery.decider.js';
+import { deliveryCodec } from '../delivery/delivery.events.js';
+import type { Delivery, DeliveryEvent } from '../delivery/delivery.js';
+import { MessageBudget } from '../delivery/message-budget.js';
+import { createDeliveryTables } from '../migrations/2026-11-21-delivery.js';
+import { ForgetConversationsWhenAgentIsGone } from '../react/forget-conversations-when-agent-is-gone.js';
+import { conversationListProjection } from './conversation-list.projection.js';
+import { ConversationListQuery } from './conversation-list.query.js';
+
+const log = createLogger({ service: 'test', level: 'silent' });
+
+describe('the conversation list', () => {
+  let infra: TestInfra;
+  let database: Database;
+  let store: EventStore;
+  let runner: ProjectionRunner;
+  let query: ConversationListQuery;
+  let deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
+  const ending = new AbortController();
+  let running: Promise<void>;
+
+  beforeAll(async () => {
+    infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
+    database = await openDatabase({
+      url: infra.databaseUrl,
+      schema: 'delivery',
+      migrations: [createDeliveryTables],
+      applicationName: 'conversation-list-test',
+      log,
+    });
+    store = connectEventStore({ url: infra.eventStoreUrl, log });
+    runner = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
+    deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
+    query = new ConversationListQuery(database);
+    running = runner.run(ending.signal);
+    await runner.untilServing();
+  });
+
+  afterAll(async () => {
+    ending.abort();
+    await running;
+    await Promise.all([store.close(), database.close()]);
+    await infra.stop();
+  });
+
+  const origin = (): { commandId: string; accountId: string; actor: { kind: 'system'; id: string } } => ({
+    commandId: newId('cmd'),
+    accountId: 'acc_1',
+    actor: { kind: 'system', id: 'test' },
+  });
+
+  const message = async (
+    agentId: string,
+    conversationId: string,
+    end: 'Answer' | 'Fail' | null,
+  ): Promise<void> => {
+    const deliveryId = newId('dlv');
+    const at = new Date().toISOString();
+    const accept = {
+      type: 'Accept',
+      deliveryId,
+      agentId,
+      conversationId,
+      kind: 'chat',
+      messageLength: 3,
+      at,
+    } as const;
+    let { position } = await deliveries.handle(deliveryId, accept, origin());
+    if (end === 'Answer')
+      position = (await deliveries.handle(deliveryId, { type: 'Answer', responseLength: 4, at }, origin()))
+        .position;
+    if (end === 'Fail')
+      position = (await deliveries.handle(deliveryId, { type: 'Fail', code: 'agent_error', at }, origin()))
+        .position;
+    expect(await runner.waitFor(position ?? 0n, 10_000)).toBe(true);
+  };
+
+  const everything = async (): Promise<unknown> => ({
+    conversations: await database.query('SELECT * FROM conversation ORDER BY agent_id, id'),
+    deliveries: await database.query('SELECT * FROM delivery ORDER BY id'),
+  });
+
+  const forget = (agentId: string, eventId: string): Promise<void> =>
+    new ForgetConversationsWhenAgentIsGone(store).handle({
+      id: eventId,
+      context: 'agents',
+      name: 'deleted',
+      version: 1,
+      accountId: 'acc_1',
+      subjectId: agentId,
+      subject: `evt.agents.deleted.v1.acc_1.${agentId}`,
+      payload: { agentId, accountId: 'acc_1', at: new Date().toISOString() },
+      position: 0n,
+      recordedAt: new Date(),
+      delivery: 1,
+    });
+
+  it('knows the conversation that last received a message, also one that failed', async () => {
+    const agentId = newId('agt');
+    expect(await query.current(agentId)).toBeNull();
+    await message(agentId, 'one', 'Answer');
+    await message(agentId, 'two', 'Fail');
+    expect(await query.current(agentId)).toBe('two');
+    await message(agentId, 'one', null);
+    expect(await query.current(agentId)).toBe('one');
+  });
+
+  it('forgets an agent that is gone, once, however often it hears of it', async () => {
+    const agentId = newId('agt');
+    await message(agentId, 'one', 'Answer');
+    const eventId = crypto.randomUUID();
+    await forget(agentId, eventId);
+    await forget(agentId, eventId);
+    await expect.poll(() => query.current(agentId)).toBeNull();
+    expect(await store.read(`recipient-${agentId}`)).toHaveLength(1);
+  });
+
+  it('built anew from the log is row by row what it was live', async () => {
+    const agentIds = [newId('agt'), newId('agt'), newId('agt')];
+    const ends = ['Answer', 'Fail', null] as const;
+    for (let n = 0; n < 30; n++) {
+      await message(agentIds[n % 3] ?? '', `conversation ${String(n % 7)}`, ends[n % 3] ?? null);
+    }
+    await forget(agentIds[2] ?? '', crypto.randomUUID());
+    await expect.poll(() => query.current(agentIds[2] ?? '')).toBeNull();
+    const before = await everything();
+    await runner.rebuild(() => undefined, ending.signal);
+    expect(await everything()).toEqual(before);
+  });
+
+  it('lets through as many messages of a minute as the budget says, exactly, also in parallel', async () => {
+    const budget = new MessageBudget(database, 20);
+    const agentId = newId('agt');
+    const minute = (): number => Math.floor(Date.now() / 60_000);
+    const begun = minute();
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => budget.take(agentId)));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    // A minute that ended midway begins the count anew.
+    if (minute() === begun) expect(refused).toHaveLength(30);
+    for (const { reason } of refused) {
+      expect(reason).toMatchObject({
+        code: 'rate_limited',
+        context: { retryAfterSeconds: expect.any(Number) },
+      });
+    }
+  });
+});
