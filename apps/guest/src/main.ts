@@ -1,11 +1,13 @@
 import { basename, dirname } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
+import { closeInherited } from './close-inherited.js';
 import { readGuestConfig } from './config.js';
 import { startGuest } from './start-guest.js';
 
 const GRACE_MS = 10_000;
 
 try {
+  closeInherited();
   const config = readGuestConfig(process.env);
   // The path of a socket holds 107 bytes at most; from within its folder it always fits.
   process.chdir(dirname(config.socket));

@@ -101,7 +101,8 @@ describe('the runtime of a host', () => {
   const launch = async (): Promise<void> => {
     const heard = told.announcements.length;
     runtime = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
-      stdio: ['ignore', 'ignore', 'inherit'],
+      // The fourth is what a shell or a supervisor may leave open.
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
       env: {
         PATH: process.env['PATH'],
         NATS_URL: infra.natsUrl,
@@ -160,6 +161,12 @@ describe('the runtime of a host', () => {
     const last = told.activities.at(-1);
     expect(last?.agentId).toBe(agentId);
     expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
+  });
+
+  it('hands nothing down to an agent that its own starter had left open', async () => {
+    const agentId = await start({ templateId: 'shell' });
+    const { response } = await say(agentId, 'echo $(ls /proc/$$/fd)');
+    expect(response).toBe('0 1 2');
   });
 
   it('shows the log without the agent, and goes on behind a cursor', async () => {
