@@ -5,36 +5,41 @@ import type { Logger } from '@berth/telemetry';
 import { BerthProgram } from './programs/berth-program.js';
 import type { Environment } from './programs/child-environment.js';
 
-/** How long and how often is measured. */
+/** How long and how often is measured. Many short rounds: the two sides of a ratio then lie close together in time. */
 export interface Effort {
   readonly rounds: number;
+  /** Rounds of what cannot be short. */
+  readonly longRounds: number;
   /** Length of a round that repeats until time is up. */
   readonly roundMs: number;
   readonly warmUpMs: number;
+  /** Length of a round of the load generator, which counts in whole seconds. */
+  readonly loadSeconds: number;
   /** Things of a round that are counted out. */
   readonly warmWakes: number;
   readonly coldWakes: number;
-  readonly starts: number;
   readonly rebuildEvents: number;
 }
 
 export const FULL: Effort = {
-  rounds: 3,
-  roundMs: 1_500,
+  rounds: 5,
+  longRounds: 3,
+  roundMs: 800,
   warmUpMs: 700,
-  warmWakes: 10,
+  loadSeconds: 2,
+  warmWakes: 6,
   coldWakes: 3,
-  starts: 3,
   rebuildEvents: 50_000,
 };
 
 export const QUICK: Effort = {
   rounds: 1,
+  longRounds: 1,
   roundMs: 700,
   warmUpMs: 400,
+  loadSeconds: 1,
   warmWakes: 5,
   coldWakes: 2,
-  starts: 1,
   rebuildEvents: 10_000,
 };
 
@@ -71,6 +76,10 @@ export class BenchContext {
     await this.berth();
     await this.stop();
     return this.berthFolder;
+  }
+
+  async removeAgents(): Promise<void> {
+    await this.#berth?.removeAgents();
   }
 
   /** A file of this run's own. */

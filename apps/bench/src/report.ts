@@ -1,4 +1,4 @@
-import { availableParallelism, cpus, release, totalmem } from 'node:os';
+import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import type { Comparison, Row } from './measure/compare.js';
 import type { Inventory } from './measure/inventory.js';
 import type { Section } from './parts/part.js';
@@ -9,6 +9,8 @@ export interface Machine {
   readonly memoryGb: number;
   readonly system: string;
   readonly node: string;
+  /** Of the minute before: what else the machine did. */
+  readonly load: number;
 }
 
 export const thisMachine = (): Machine => ({
@@ -17,10 +19,11 @@ export const thisMachine = (): Machine => ({
   memoryGb: Math.round(totalmem() / 2 ** 30),
   system: `${process.platform} ${process.arch} ${release()}`,
   node: process.version,
+  load: loadavg()[0] ?? 0,
 });
 
-export const renderMachine = ({ cores, processor, memoryGb, system, node }: Machine): string =>
-  `${cores} cores (${processor}), ${memoryGb} GB, ${system}, node ${node}`;
+export const renderMachine = ({ cores, processor, memoryGb, system, node, load }: Machine): string =>
+  `${cores} cores (${processor}), ${memoryGb} GB, ${system}, node ${node}, load ${load.toFixed(1)} at the start`;
 
 /** A section as a table; a ratio stands beside the limit it is a ratio to. */
 export const renderSection = (section: Section): string =>

@@ -29,6 +29,7 @@ export const runBench = async (
   try {
     for (const part of PARTS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
       const sections = await part.run(context);
+      await context.removeAgents();
       for (const section of sections) say(renderSection(section));
       results.push({ part: part.name, sections });
     }
@@ -42,6 +43,6 @@ export const runBench = async (
     );
   }
   say(
-    `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, ${effort.rounds} rounds each; shown is the middle one.`,
+    `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, up to ${effort.rounds} rounds each; shown is the middle one.`,
   );
 };

@@ -65,17 +65,17 @@ type Target = Pick<ApiClient, 'url' | 'key'>;
 
 const side = (name: string, { effort }: BenchContext, target: Target, path: string): Side => ({
   name,
-  warmUp: () => load(target, path, effort.roundMs * 2),
-  round: () => load(target, path, effort.roundMs * 2),
+  warmUp: () => load(target, path, effort.loadSeconds),
+  round: () => load(target, path, effort.loadSeconds),
 });
 
-const load = async ({ url, key }: Target, path: string, ms: number): Promise<Summary> => {
+const load = async ({ url, key }: Target, path: string, seconds: number): Promise<Summary> => {
   const times: number[] = [];
   let refused = 0;
   const options = {
     url: `${url}${path}`,
     connections: CONNECTIONS,
-    duration: Math.max(1, Math.round(ms / 1000)),
+    duration: seconds,
     headers: { authorization: `Bearer ${key ?? ''}` },
   };
   const begun = performance.now();

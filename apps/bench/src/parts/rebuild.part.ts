@@ -36,7 +36,7 @@ export const rebuildPart: Part = {
           side('EventStore port, read and thrown away', () => readPort(store)),
         ],
       } as const;
-      return [await compare(plan, effort.rounds)];
+      return [await compare(plan, effort.longRounds)];
     } finally {
       await database.close();
       await store.close();

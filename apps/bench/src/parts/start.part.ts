@@ -17,7 +17,7 @@ export const startPart: Part = {
       ours: berthSide('npm start', 'npm start', folder, context),
       limits: [nodeSide(context), berthSide('node apps/standalone/dist/main.js', 'program', folder, context)],
     } as const;
-    return [await compare(plan, context.effort.starts)];
+    return [await compare(plan, context.effort.longRounds)];
   },
 };
 

@@ -83,7 +83,7 @@ const coldWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
       },
     ],
   } as const;
-  return compare(plan, effort.rounds);
+  return compare(plan, effort.longRounds);
 };
 
 const startOnce = async (env: BenchContext['env']): Promise<number> => {

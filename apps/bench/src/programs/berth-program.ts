@@ -22,6 +22,8 @@ export type Launch = 'program' | 'npm start';
 
 /** A whole Berth with its embedded parts, as a process of its own. */
 export class BerthProgram {
+  readonly #agents: string[] = [];
+
   private constructor(
     readonly program: ChildProgram,
     readonly api: ApiClient,
@@ -50,9 +52,15 @@ export class BerthProgram {
   async createEcho(name: string): Promise<string> {
     const body = { name, templateId: 'echo', idleTtlSeconds: 0 };
     const { id } = await this.api.json<AgentState>('POST', '/api/agents', body);
+    this.#agents.push(id);
     const agent = await this.api.json<AgentState>('GET', `/api/agents/${id}?wait=running&timeout=60`);
     if (agent.state !== 'running') throw new BenchError(`The agent does not run: ${JSON.stringify(agent)}`);
     return id;
+  }
+
+  /** Removes every agent it made, so that the next part does not measure them too. */
+  async removeAgents(): Promise<void> {
+    for (const id of this.#agents.splice(0)) await this.api.call('DELETE', `/api/agents/${id}`);
   }
 
   chat(agentId: string, message = 'hello'): Promise<unknown> {

@@ -2,13 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { jsonEvent, type EventStoreDBClient } from '@eventstore/db-client';
 import { BOAT_CATEGORY } from './boat-list.projection.js';
 
-const PER_STREAM = 5;
 const AT_A_TIME = 64;
-const TYPES = ['BoatCreated', 'BoatStarting', 'BoatStarted', 'BoatFellAsleep', 'BoatStarting'];
+/** The life of one boat: as many events a stream has. */
+const TYPES = [
+  'BoatCreated',
+  ...Array.from({ length: 3 }, () => ['BoatStarting', 'BoatStarted', 'BoatFellAsleep']),
+].flat();
 
-/** Writes `count` events, five to a stream. */
+/** Writes `count` events, rounded up to whole streams. */
 export const fillLog = async (client: EventStoreDBClient, count: number): Promise<void> => {
-  let left = Math.ceil(count / PER_STREAM);
+  let left = Math.ceil(count / TYPES.length);
   const worker = async (): Promise<void> => {
     while (left-- > 0) {
       await client.appendToStream(`${BOAT_CATEGORY}-${randomUUID()}`, TYPES.map(newEvent), {
