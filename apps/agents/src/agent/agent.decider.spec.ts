@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentCommand } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import { MAX_RECOVERIES } from './decide-observed.js';
-import type { AgentEvent, Profile } from './agent.js';
+import type { AgentEvent, Profile, SleepReason } from './agent.js';
 
 const agentId = 'agt_01';
 const at = '2026-11-21T10:00:00.000Z';
@@ -33,9 +33,9 @@ const started = (epoch: number): AgentEvent => ({
   type: 'AgentStarted',
   data: { agentId, epoch, guest, at },
 });
-const asleep = (epoch: number, depth: 'warm' | 'cold'): AgentEvent => ({
+const asleep = (epoch: number, depth: 'warm' | 'cold', reason: SleepReason = 'idle'): AgentEvent => ({
   type: 'AgentFellAsleep',
-  data: { agentId, epoch, depth, reason: 'idle', at },
+  data: { agentId, epoch, depth, reason, at },
 });
 const stopping = (epoch: number, target: 'stopped' | 'sleeping'): AgentEvent => ({
   type: 'AgentStopping',
@@ -202,6 +202,25 @@ describe('a host that restarted without the agent', () => {
     ]);
   });
 
+  it('starts it again after an orderly end too, but not what had been put to sleep', () => {
+    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at };
+    const shutDown: AgentCommand = {
+      type: 'FallAsleep',
+      epoch: 1,
+      depth: 'cold',
+      reason: 'host_shutdown',
+      at,
+    };
+    const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
+    const ended = given(alwaysOn, shutDown).events;
+    expect(given([...alwaysOn, ...ended], settle).events).toMatchObject([{ data: { cause: 'recover' } }]);
+    expect(types(given([...running, ...given(running, shutDown).events], settle))).toEqual([]);
+    const atRest = [...alwaysOn, asleep(1, 'warm', 'requested')];
+    const cooled = given(atRest, shutDown).events;
+    expect(cooled).toMatchObject([{ data: { depth: 'cold', reason: 'cooled' } }]);
+    expect(types(given([...atRest, ...cooled], settle))).toEqual([]);
+  });
+
   it('gives a lost agent back when the host returns with it', () => {
     const lost = [...running, failed(1, 'host_lost')];
     expect(types(given(running, { type: 'LoseHost', at }))).toEqual(['AgentFailed']);
@@ -242,6 +261,15 @@ describe('what the owner asks for', () => {
       expect(types(given([...running, ...rest], { type: 'Start', cause: 'start', at }))).toEqual([
         'AgentStarting',
       ]);
+    }
+  });
+
+  it('wakes a sleeping agent by a start, and a chat meanwhile joins', () => {
+    for (const depth of ['warm', 'cold'] as const) {
+      const history = [...running, asleep(1, depth)];
+      const { events } = given(history, { type: 'Start', cause: 'start', at });
+      expect(events).toMatchObject([{ data: { cause: 'wake', thaw: depth === 'warm' } }]);
+      expect(types(given([...history, ...events], wake()))).toEqual([]);
     }
   });
 

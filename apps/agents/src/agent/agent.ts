@@ -112,7 +112,7 @@ export type Life =
   | { readonly state: 'running' }
   | { readonly state: 'stopping'; readonly target: 'stopped' | 'sleeping'; readonly deadline: string }
   | { readonly state: 'stopped' }
-  | { readonly state: 'sleeping'; readonly depth: 'warm' | 'cold' }
+  | { readonly state: 'sleeping'; readonly depth: 'warm' | 'cold'; readonly reason: SleepReason }
   | { readonly state: 'failed'; readonly code: string; readonly message: string };
 
 export interface LiveAgent {
@@ -164,8 +164,10 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       return starting(agent, event.data);
     case 'AgentStarted':
       return withLife(agent, { state: 'running' }, event.data.at, { guest: event.data.guest });
-    case 'AgentFellAsleep':
-      return withLife(agent, { state: 'sleeping', depth: event.data.depth }, event.data.at);
+    case 'AgentFellAsleep': {
+      const { depth, reason, at } = event.data;
+      return withLife(agent, { state: 'sleeping', depth, reason }, at);
+    }
     case 'AgentStopping': {
       const { target, deadline, at, epoch } = event.data;
       return withLife(agent, { state: 'stopping', target, deadline }, at, { epoch });

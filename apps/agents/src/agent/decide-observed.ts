@@ -14,7 +14,9 @@ export const fallAsleep = (
   const { state } = agent.life;
   const deeper = state === 'sleeping' && agent.life.depth === 'warm' && command.depth === 'cold';
   if (state !== 'running' && !deeper) return [];
-  const { epoch, depth, reason, at } = command;
+  const { epoch, depth, at } = command;
+  // What slept already did not fall asleep because its host went, and is not got up when the host is back.
+  const reason = deeper ? 'cooled' : command.reason;
   return [{ type: 'AgentFellAsleep', data: { agentId: agent.agentId, epoch, depth, reason, at } }];
 };
 
@@ -43,9 +45,10 @@ export const settleAbsence = (
   if (command.epoch !== agent.epoch) return [];
   const { life, agentId, epoch } = agent;
   const lost = life.state === 'failed' && life.code === 'host_lost';
-  if (life.state !== 'running' && !lost && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
-  if (agent.profile.idleTtlSeconds === 0 && life.state !== 'sleeping')
+  const shutDown = life.state === 'sleeping' && life.reason === 'host_shutdown';
+  if (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || lost || shutDown))
     return starting(agent, 'recover', false, command.at);
+  if (life.state !== 'running' && !lost && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
   return [
     {
       type: 'AgentFellAsleep',

@@ -33,7 +33,9 @@ export const start = (command: AgentCommandOf<'Start'>, agent: LiveAgent): reado
   const { life } = agent;
   if (command.cause === 'start') {
     if (life.state === 'running' || life.state === 'starting' || life.state === 'deploying') return [];
-    return starting(agent, 'start', life.state === 'sleeping' && life.depth === 'warm', command.at);
+    // Starting a sleeping agent wakes it (interface §3), and whoever comes meanwhile joins the wake.
+    if (life.state === 'sleeping') return starting(agent, 'wake', life.depth === 'warm', command.at);
+    return starting(agent, 'start', false, command.at);
   }
   // A restart asked for while one goes on is that one.
   if (life.state === 'deploying' || (life.state === 'starting' && life.cause === 'restart')) return [];

@@ -72,7 +72,9 @@ export class AnnounceHostHandler {
     const present = new Set(announcement.agents.map((agent) => agent.agentId));
     const rows = await this.database.query<HostedRow>(
       `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list
-       WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm' OR (state = 'failed' AND state_reason = 'host_lost'))`,
+       WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm'
+         OR (state = 'failed' AND state_reason = 'host_lost')
+         OR (state = 'sleeping' AND state_reason = 'host_shutdown' AND idle_ttl_seconds = 0))`,
       [announcement.host],
     );
     for (const row of rows) {
