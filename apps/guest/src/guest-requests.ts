@@ -36,9 +36,15 @@ export const readEnvChange = (body: unknown): PutEnv =>
 
 /** Body of `POST /v1/deliver`. */
 export const readDelivery = (body: unknown): DeliverToProgram =>
-  fieldsOf(body, ({ deliveryId, conversationId, message }) =>
-    [deliveryId, conversationId, message].every(isText),
+  fieldsOf(
+    body,
+    ({ deliveryId, conversationId, message, traceparent }) =>
+      [deliveryId, conversationId, message].every(isText) &&
+      (traceparent === undefined || isTraceparent(traceparent)),
   ) as unknown as DeliverToProgram;
+
+const isTraceparent = (value: unknown): boolean =>
+  typeof value === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
 
 /** Body of `POST /v1/shutdown`. */
 export const readShutDown = (body: unknown): ShutDown =>

@@ -25,7 +25,7 @@ export interface RuntimeConfig {
 
 /**
  * NATS_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
- * BERTH_RUNTIME_DATA, BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
+ * BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
  * BERTH_START_ATTEMPTS (3). Throws `ConfigError` naming every bad variable.
  */
@@ -38,7 +38,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
-    dataDir: reader.path('BERTH_RUNTIME_DATA'),
+    dataDir: reader.path('BERTH_RUNTIME_DATA', '.data/runtime'),
     driver: reader.oneOf('BERTH_RUNTIME', ['process'], 'process'),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     guestMain: reader.path('BERTH_GUEST_MAIN', besideThisApp()),

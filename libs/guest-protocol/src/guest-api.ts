@@ -91,6 +91,8 @@ export interface DeliverToProgram {
   readonly deliveryId: string;
   readonly conversationId: string;
   readonly message: string;
+  /** W3C Trace Context of the caller, passed on so that the program's own spans join; absent when tracing is off. */
+  readonly traceparent?: string;
 }
 
 export interface ProgramAnswer {

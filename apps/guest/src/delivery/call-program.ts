@@ -19,7 +19,7 @@ export class NotConnected extends Error {
  */
 export const callProgram = async (
   endpoint: Endpoint,
-  { conversationId, message }: DeliverToProgram,
+  { conversationId, message, traceparent }: DeliverToProgram,
   signal: AbortSignal,
 ): Promise<ProgramAnswer> => {
   const body = Buffer.from(JSON.stringify({ message, conversation_id: conversationId }));
@@ -32,7 +32,11 @@ export const callProgram = async (
       // A connection of its own for each chat: a kept one may have died with the program's last life.
       agent: false,
       signal,
-      headers: { 'content-type': 'application/json', 'content-length': body.length },
+      headers: {
+        'content-type': 'application/json',
+        'content-length': body.length,
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
     });
     call.on('socket', (socket) => socket.once('connect', () => (connected = true)));
     call.on('error', () => undefined);

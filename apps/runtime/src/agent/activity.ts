@@ -39,6 +39,22 @@ export class Activity {
     };
   }
 
+  get busy(): boolean {
+    return this.#inFlight > 0;
+  }
+
+  /** Resolves once nothing is in flight, or after so many milliseconds. */
+  async untilQuiet(withinMs: number): Promise<void> {
+    if (!this.busy) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, withinMs);
+      this.#waiting.add(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
   /** Work that keeps the agent awake while it goes on. */
   async during<T>(kind: ActivityKind, work: () => Promise<T>): Promise<T> {
     this.#inFlight += 1;
@@ -48,6 +64,7 @@ export class Activity {
     } finally {
       this.#inFlight -= 1;
       this.#touch(kind);
+      if (this.#inFlight === 0) this.#tellQuiet();
     }
   }
 
@@ -56,9 +73,16 @@ export class Activity {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#ended = true;
+    this.#tellQuiet();
   }
 
   #ended = false;
+  readonly #waiting = new Set<() => void>();
+
+  #tellQuiet(): void {
+    for (const tell of this.#waiting) tell();
+    this.#waiting.clear();
+  }
 
   get #ttlMs(): number {
     return this.idleTtlSeconds * 1000;

@@ -1,6 +1,7 @@
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
 import type { DeliverToProgram, GuestEvent } from '@berth/guest-protocol';
+import { injectTrace, withSpan, type TraceCarrier } from '@berth/telemetry';
 import type { Box } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
 import { watchEvents } from '../guest/watch-events.js';
@@ -43,6 +44,16 @@ export class BoxedGuest {
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
   }
 
+  /** Whether something is in flight. */
+  get busy(): boolean {
+    return this.#awake?.activity.busy === true;
+  }
+
+  /** Waits for what is in flight to end, so long at most. */
+  async untilQuiet(withinMs: number): Promise<void> {
+    await this.#awake?.activity.untilQuiet(withinMs);
+  }
+
   /** From now on no request gets in, and those that are in get no answer. Comes before the processes are touched. */
   rest(): void {
     this.#awake?.activity.end();
@@ -55,7 +66,9 @@ export class BoxedGuest {
     const { activity, ending } = this.#awake;
     return activity.during('chat', async () => {
       try {
-        return await this.client.deliver(message, ending.signal);
+        return await withSpan('guest deliver', { kind: 'client' }, () =>
+          this.client.deliver({ ...message, ...traceOf(injectTrace()) }, ending.signal),
+        );
       } catch (error) {
         if (!isDomainError(error) || error.code !== 'guest_unreachable') throw error;
         throw agentUnavailable('The agent was put to rest while it was answering.');
@@ -81,3 +94,6 @@ export class BoxedGuest {
     await this.client.close();
   }
 }
+
+const traceOf = ({ traceparent }: TraceCarrier): { traceparent?: string } =>
+  traceparent === undefined ? {} : { traceparent };

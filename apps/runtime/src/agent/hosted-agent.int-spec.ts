@@ -185,18 +185,29 @@ describe('an agent on a host', () => {
     await expect(agent.freeze({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'agent_not_on_host' });
   });
 
-  it('put to sleep amid a chat lets the caller go at once; the answer is there after the wake', async () => {
+  it('put to sleep amid a chat answers it first', async () => {
     const agentId = await start();
-    const deliveryId = newId('dlv');
-    const chat = expect(holdOpen(agentId, 1, deliveryId)).rejects.toMatchObject({
-      code: 'agent_unavailable',
-    });
+    const agent = host.agents.of(agentId);
+    const chat = holdOpen(agentId, 1, newId('dlv'));
     await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
-    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
-    await chat;
+    const asleep = agent.freeze({ agentId, epoch: 1 });
     writeFileSync(inVolume(agentId, 'go'), '');
-    await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
-    expect(await holdOpen(agentId, 2, deliveryId)).toBe('out');
+    expect(await chat).toBe('out');
+    await asleep;
+    expect(agent.observed).toMatchObject({ state: 'frozen' });
+  });
+
+  it('woken while it waits for a chat before it sleeps stays awake: the wake wins', async () => {
+    const agentId = await start();
+    const agent = host.agents.of(agentId);
+    const chat = holdOpen(agentId, 1, newId('dlv'));
+    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    const asleep = expect(agent.freeze({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'stale_epoch' });
+    await agent.thaw({ agentId, epoch: 2 });
+    writeFileSync(inVolume(agentId, 'go'), '');
+    expect(await chat).toBe('out');
+    await asleep;
+    expect(agent.observed).toMatchObject({ state: 'running', epoch: 2 });
   });
 
   it('whose program keeps dying is ended and reported', async () => {

@@ -8,6 +8,7 @@ import type {
   StartedAgent,
 } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
+import type { Life } from './agent-life.js';
 import { startingRecord, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { AgentSurroundings } from './agent-surroundings.js';
@@ -15,9 +16,8 @@ import { BoxedGuest } from './boxed-guest.js';
 import { LongWork } from './long-work.js';
 import { Serial } from './serial.js';
 
-type Life =
-  { readonly at: 'resting' | 'starting' } | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
-
+/** How long an explicit sleep waits for chats that go on. */
+const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
 const RELOAD_WITHIN_MS = 50_000;
@@ -72,12 +72,12 @@ export class HostedAgent {
     });
   }
 
-  freeze({ epoch }: AgentEpoch): Promise<void> {
-    return this.#serial.run(async () => {
-      if (this.#life.at === 'resting') throw agentNotOnHost();
-      if (epoch !== this.record.epoch) throw this.#stale();
-      if (this.#life.at === 'awake') await this.#freezeNow(this.#life.guest);
-    });
+  /** What is in flight is answered first, within bounds; a wake that comes meanwhile has a higher epoch and wins. */
+  async freeze({ epoch }: AgentEpoch): Promise<void> {
+    const giveUpAt = Date.now() + DRAIN_MS;
+    while (!(await this.#serial.run(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
+      if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - Date.now());
+    }
   }
 
   async stop({ epoch }: AgentEpoch): Promise<void> {
@@ -194,6 +194,15 @@ export class HostedAgent {
       onActivity: (view) => this.around.activities.note(this.agentId, view),
       onEvent: (event) => this.#inBackground(() => this.#fail(guest, event.type, event.message)),
     });
+  }
+
+  async #freezeIfQuiet(epoch: number, giveUpAt: number): Promise<boolean> {
+    if (this.#life.at === 'resting') throw agentNotOnHost();
+    if (epoch !== this.record.epoch) throw this.#stale();
+    if (this.#life.at !== 'awake') return true;
+    if (this.#life.guest.busy && Date.now() < giveUpAt) return false;
+    await this.#freezeNow(this.#life.guest);
+    return true;
   }
 
   async #freezeNow(guest: BoxedGuest): Promise<void> {

@@ -180,6 +180,18 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect((await starts()) - before).toBe(1);
     });
 
+    it('leaves a chat that goes on its answer: an explicit sleep comes after it', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const chat = api.chat(id, 'slow 1500');
+      await eventually(async () => {
+        const { body } = await api.get(`/api/agents/${id}`);
+        return body['lastActivityKind'] === 'chat';
+      });
+      const slept = await api.post(`/api/agents/${id}/sleep`);
+      expect([(await chat).status, (await chat).body.response]).toEqual([200, 'slept 1500']);
+      expect(slept.body).toMatchObject({ state: 'sleeping' });
+    });
+
     it('wins against a sleep that races with a chat', async () => {
       const { id } = await api.runningAgent();
       for (let round = 0; round < 10; round++) {

@@ -102,8 +102,8 @@ export const runtimeRequests = {
   start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000),
   /** Wakes a frozen agent under a new, higher epoch. Errors: conflict `agent_not_frozen`. */
   thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000),
-  /** Freezes at once, whatever is in flight. Already frozen at that epoch: fine. */
-  freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 10_000),
+  /** Freezes once what is in flight has been answered, after 20 s in any case. Already frozen at that epoch: fine. */
+  freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 30_000),
   /** Ends the agent's processes (TERM, 10 s, KILL); volume stays. Nothing running: fine. An epoch above the host's own is fine too. */
   stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000),
   /** Ends it and removes container, volume, logs. Unknown: fine. */

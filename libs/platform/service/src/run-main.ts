@@ -7,8 +7,11 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
+/** What every process is told about its logs and its telemetry. */
+export type ProcessEnv = Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'>;
+
 /** One service as a process of its own. */
-export interface Main<Config extends ServiceEnv> {
+export interface Main<Config extends ProcessEnv> {
   readonly name: string;
   readonly env: Env;
   /** Throws `ConfigError` when the environment is wrong. */
@@ -20,7 +23,7 @@ export interface Main<Config extends ServiceEnv> {
 const STOP_DEADLINE_MS = 9_000;
 
 /** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 wrong configuration, 1 anything else. */
-export const runMain = async <Config extends ServiceEnv>(main: Main<Config>): Promise<void> => {
+export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });
   const telemetry = await startTelemetry({
@@ -38,7 +41,7 @@ export const runMain = async <Config extends ServiceEnv>(main: Main<Config>): Pr
   }
 };
 
-const configOrExit = <Config extends ServiceEnv>(main: Main<Config>): Config => {
+const configOrExit = <Config extends ProcessEnv>(main: Main<Config>): Config => {
   try {
     return main.readConfig(main.env);
   } catch (error) {
