@@ -65,7 +65,7 @@ export const assemble = (parts: AgentsParts): AgentsHandlers => {
     registration,
     transitions: new Transitions(agents, lifecycle, requester, query, config),
     ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission),
-    env: new EnvCommandHandler(store, agents, vault, requester, query),
+    env: new EnvCommandHandler(store, agents, vault, requester, query, lifecycle),
     announceHost: new AnnounceHostHandler(agents, lifecycle, hosts, database),
     observations: new ObservationHandler(agents, lifecycle, database),
     timers: new AgentTimers(agents, lifecycle, hosts, database, config, log),

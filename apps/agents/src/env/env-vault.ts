@@ -14,7 +14,8 @@ interface VaultRow {
 export interface EnvVar {
   readonly key: string;
   readonly value: string;
-  readonly isSecret: boolean;
+  /** null keeps what it was: a secret is not laid open by renewing its value. */
+  readonly isSecret: boolean | null;
 }
 
 /**
@@ -33,9 +34,9 @@ export class EnvVault {
 
   async put(agentId: string, { key, value, isSecret }: EnvVar): Promise<EnvVarView> {
     const rows = await this.database.query<VaultRow>(
-      `INSERT INTO env_vault (agent_id, key, sealed, is_secret, updated_at) VALUES ($1, $2, $3, $4, now())
+      `INSERT INTO env_vault (agent_id, key, sealed, is_secret, updated_at) VALUES ($1, $2, $3, coalesce($4, false), now())
        ON CONFLICT (agent_id, key) DO UPDATE
-         SET sealed = excluded.sealed, is_secret = excluded.is_secret, updated_at = excluded.updated_at
+         SET sealed = excluded.sealed, is_secret = coalesce($4, env_vault.is_secret), updated_at = excluded.updated_at
        RETURNING key, sealed, is_secret, updated_at`,
       [agentId, key, this.box.seal(value, aad(agentId, key)), isSecret],
     );

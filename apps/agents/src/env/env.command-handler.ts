@@ -8,13 +8,18 @@ import type {
 } from '@berth/contracts-agents';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { CommandHandler, type EventStore } from '@berth/event-store';
-import { DomainError } from '@berth/kernel';
+import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { AgentListQuery } from '../agent-list/agent-list.query.js';
 import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
+import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import type { LiveAgent } from '../agent/agent.js';
 import { ofAccount } from '../agent/ensure-awake.js';
 import { envCodec, envDecider, type AgentEnv, type EnvCommand, type EnvEvent } from './agent-env.js';
 import type { EnvVault } from './env-vault.js';
+
+/** An agent that changes its state so often meanwhile is told to the caller. */
+const MAX_ATTEMPTS = 3;
 
 /** Variables of an agent. A running program sees a change after a reload or a start. */
 export class EnvCommandHandler {
@@ -26,6 +31,7 @@ export class EnvCommandHandler {
     private readonly vault: EnvVault,
     private readonly requester: Requester,
     private readonly query: AgentListQuery,
+    private readonly lifecycle: AgentLifecycle,
   ) {
     this.handler = new CommandHandler({ store, decider: envDecider, codec: envCodec, cacheSize: 500 });
   }
@@ -37,11 +43,11 @@ export class EnvCommandHandler {
 
   async set(request: SetEnvVar): Promise<EnvVarView> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
-    const { agentId, key, isSecret } = request;
+    const { agentId, key } = request;
     const view = await this.vault.put(agentId, request);
     await this.handler.handle(
       agentId,
-      { type: 'Set', agentId, key, isSecret, at: new Date().toISOString() },
+      { type: 'Set', agentId, key, isSecret: view.isSecret, at: new Date().toISOString() },
       request,
     );
     return view;
@@ -63,13 +69,33 @@ export class EnvCommandHandler {
 
   /** Restarts the program of an awake agent with its present variables; an agent at rest sees them at its next start. */
   async reload(request: AgentCommand): Promise<AgentView> {
-    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    if (agent.life.state === 'running') {
-      const { agentId, epoch, host } = agent;
+    const { accountId, agentId } = request;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.renew(ofAccount(await this.agents.load(agentId), accountId));
+        return await this.query.get(accountId, agentId);
+      } catch (error) {
+        // It fell asleep or woke up in between.
+        const overtaken = isDomainError(error, 'conflict') && error.code === 'stale_epoch';
+        if (!overtaken || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  private async renew(agent: LiveAgent): Promise<void> {
+    const { agentId, epoch, host, life } = agent;
+    if (life.state === 'deploying' || life.state === 'starting') {
+      // The start that goes on may have read the variables before they changed.
+      await this.lifecycle.drive(agentId);
+      const started = await this.agents.load(agentId);
+      if (started.status === 'live' && started.life.state === 'running') await this.renew(started);
+    } else if (life.state === 'running') {
       const env = await this.vault.open(agentId);
       const payload = { agentId, epoch, env: env.values, secretKeys: env.secretKeys };
       await this.requester.request(runtimeRequests.replaceEnv, payload, { host: host ?? '' });
+    } else {
+      // A frozen program would go on with what it was started with.
+      await this.lifecycle.cool(agent);
     }
-    return await this.query.get(request.accountId, request.agentId);
   }
 }

@@ -106,7 +106,8 @@ export class AgentsController {
 
 const envOf = (env: CreateAgentBody['env']): readonly { key: string; value: string; isSecret: boolean }[] => {
   if (env === undefined || env === null) return [];
-  if (isList(env)) return env.map((item) => ({ key: item.key, value: item.value, isSecret: isSecret(item) }));
+  if (isList(env))
+    return env.map((item) => ({ key: item.key, value: item.value, isSecret: isSecret(item) ?? false }));
   return Object.entries(env).map(([key, value]) => ({ key, value, isSecret: false }));
 };
 

@@ -13,7 +13,8 @@ export class EnvValueBody {
     type: 'boolean',
     required: false,
     nullable: true,
-    description: 'Secret values are encrypted at rest and read back as `********`. Default false.',
+    description:
+      'Secret values are encrypted at rest and read back as `********`. Left out, a variable stays what it was; a new one is none.',
   })
   @IsOptional()
   @IsBoolean({ message: 'must be true or false' })
@@ -37,5 +38,5 @@ export class EnvVarBody extends EnvValueBody {
   readonly key!: string;
 }
 
-/** `isSecret` wins; `secret` is the name client libraries use. */
-export const isSecret = (body: EnvValueBody): boolean => body.isSecret ?? body.secret ?? false;
+/** `isSecret` wins; `secret` is the name client libraries use. Null when neither is given. */
+export const isSecret = (body: EnvValueBody): boolean | null => body.isSecret ?? body.secret ?? null;

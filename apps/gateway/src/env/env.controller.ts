@@ -74,7 +74,8 @@ export class EnvController {
   @Endpoint({
     access: 'deploy',
     summary: 'Give a running agent its current variables',
-    description: 'Restarts the agent’s program. An agent that is not awake gets them at its next start.',
+    description:
+      'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
     answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
     errors: { 404: ['agent_not_found'] },
   })

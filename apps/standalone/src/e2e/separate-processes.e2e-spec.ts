@@ -2,6 +2,7 @@ import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
+import { describeEnvironmentApi } from './environment.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -23,6 +24,7 @@ afterAll(async () => {
 
 describe('every service as a process of its own, two gateways, two agents services', () => {
   describeAgentsApi(running);
+  describeEnvironmentApi(running);
 
   describe('a killed service', () => {
     const api = new Api(running);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { describeEnvironmentApi } from './environment.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -15,3 +16,4 @@ afterAll(async () => {
 });
 
 describeAgentsApi(() => stack);
+describeEnvironmentApi(() => stack);

@@ -99,7 +99,8 @@ export interface ReportActivity {
 export interface SetEnvVar extends AgentCommand {
   readonly key: string;
   readonly value: string;
-  readonly isSecret: boolean;
+  /** null keeps what it was; a new variable is no secret then. */
+  readonly isSecret: boolean | null;
 }
 
 export interface DeleteEnvVar extends AgentCommand {
