@@ -57,7 +57,7 @@ describe('a ratio', () => {
   });
 
   it('is not moved by a round in which the machine was slow for both', () => {
-    const ratio = ratioOf('rate', [round(50), round(5), round(50)], [round(100), round(10), round(100)]);
+    const ratio = ratioOf('rate', [round(50), round(5), round(20)], [round(100), round(10), round(40)]);
     expect(ratio).toEqual({ middle: 0.5, least: 0.5, most: 0.5 });
   });
 
