@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { Client, RECOVERED_WITHIN_MS } from './outage.fixture.js';
+import { guestOf, pidOfPart, programOf, signalAll, treeOf, type PartName } from './processes.fixture.js';
+import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+import { queryTables } from './tables.fixture.js';
+
+const KILLED_FOR_MS = 4_000;
+const FROZEN_FOR_MS = 8_000;
+const PARTS: readonly PartName[] = ['nats', 'event-store', 'postgres'];
+
+const folder = temporaryFolder();
+let stack: StandaloneStack;
+const api = new Api(() => stack);
+
+beforeAll(async () => {
+  stack = await startStandaloneStack(folder.path);
+});
+
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+const partPids = (part: PartName): number[] => {
+  const pid = pidOfPart(folder.path, part);
+  if (pid === undefined) throw new Error(`${part} does not run.`);
+  return treeOf(pid);
+};
+
+const kill = (part: PartName): void => signalAll(partPids(part).slice(0, 1), 'SIGKILL');
+
+/** It is started again at once: only one that dies whenever it is back is away for a while. */
+const keepKilled = async (part: PartName): Promise<void> => {
+  for (const end = Date.now() + KILLED_FOR_MS; Date.now() < end; ) {
+    const pid = pidOfPart(folder.path, part);
+    if (pid !== undefined) signalAll([pid], 'SIGKILL');
+    await sleep(20);
+  }
+};
+
+/** Hanging is worse than dying: the connections stay open and nobody answers. */
+const freeze = async (part: PartName): Promise<void> => {
+  const pids = partPids(part);
+  signalAll(pids, 'SIGSTOP');
+  try {
+    await sleep(FROZEN_FOR_MS);
+  } finally {
+    signalAll(pids, 'SIGCONT');
+  }
+};
+
+describe.each(PARTS)('%s', (part) => {
+  it('killed: calls end in time meanwhile, and nothing acknowledged is lost', { timeout: 90_000 }, async () => {
+    const { id } = await api.runningAgent({ templateId: 'probe' });
+    const before = (await api.chat(id, 'pid')).body;
+    const client = new Client(api, id);
+    await client.roundsDuring(keepKilled(part));
+    await client.expectRecovery();
+    expect((await api.chat(id, 'pid')).body).toEqual(before);
+  });
+
+  it('frozen: calls end in time meanwhile, and nothing is left in between', { timeout: 120_000 }, async () => {
+    const { id } = await api.runningAgent({ templateId: 'probe' });
+    const idle = await api.runningAgent({ idleTtlSeconds: 15 });
+    const before = (await api.chat(id, 'pid')).body;
+    const client = new Client(api, id);
+    const { sleepAt } = (await api.get(`/api/agents/${idle.id}`)).body as { sleepAt: string };
+    await eventually(() => Date.parse(sleepAt) - Date.now() < 2_000, { timeoutMs: 20_000 });
+    await client.roundsDuring(freeze(part));
+    await client.expectRecovery();
+    expect((await api.chat(id, 'pid')).body).toEqual(before);
+    await api.inState(idle.id, 'sleeping', RECOVERED_WITHIN_MS);
+    expect((await api.chat(idle.id, 'awake?')).body.response).toContain('awake?');
+  });
+});
+
+describe('the broker killed right after an event', () => {
+  it('still brings it to its consumers: conversations of a deleted agent are forgotten', async () => {
+    const other = await api.runningAgent();
+    const { id } = await api.runningAgent();
+    expect((await api.chat(id, 'remember me')).status).toBe(200);
+    const conversations = async (): Promise<number> =>
+      (await queryTables(folder.path, 'SELECT 1 FROM delivery.conversation WHERE agent_id = $1', [id])).length;
+    expect(await conversations()).toBe(1);
+    expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
+    kill('nats');
+    await eventually(async () => expect(await conversations()).toBe(0), { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 });
+    await eventually(async () => expect((await api.chat(other.id, 'and you?')).status).toBe(200), { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 });
+  });
+});
+
+describe.each([
+  ['guest', guestOf],
+  ['program', programOf],
+] as const)("an agent's %s killed", (_, find) => {
+  const killIt = (id: string): void => {
+    const pid = find(id);
+    if (pid === undefined) throw new Error('There is no such process.');
+    signalAll([pid], 'SIGKILL');
+  };
+
+  it('while it is awake: the agent answers again', async () => {
+    const { id } = await api.runningAgent();
+    killIt(id);
+    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), { timeoutMs: RECOVERED_WITHIN_MS });
+    expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
+  });
+
+  it('while it sleeps warm: the agent answers when it is woken', async () => {
+    const { id } = await api.runningAgent();
+    expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({ state: 'sleeping', sleepDepth: 'warm' });
+    killIt(id);
+    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), { timeoutMs: RECOVERED_WITHIN_MS });
+    expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
+  });
+
+  it('in the middle of a chat: the caller is told, and the next message is answered', async () => {
+    const { id } = await api.runningAgent({ templateId: 'probe' });
+    const begun = Date.now();
+    const chat = api.chat(id, 'slow 60000');
+    await eventually(async () => expect((await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body['response']).toBe('1'));
+    killIt(id);
+    expect([502, 503]).toContain((await chat).status);
+    expect(Date.now() - begun).toBeLessThan(RECOVERED_WITHIN_MS);
+    await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), { timeoutMs: RECOVERED_WITHIN_MS });
+  });
+});
+
+describe('a caller who hangs up in the middle of a chat', () => {
+  it('cancels nothing, and the next message comes after it', async () => {
+    const { id } = await api.runningAgent({ templateId: 'probe' });
+    const { conversation_id } = (await api.chat(id, 'pid')).body;
+    const gone = new AbortController();
+    const hungUp = api.chat(id, 'slow 1500', { signal: gone.signal }).catch((error: unknown) => error);
+    await eventually(async () => expect((await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body['response']).toBe('1'));
+    gone.abort();
+    expect(await hungUp).toBeInstanceOf(Error);
+    const next = await api.post(`/api/agents/${id}/chat`, { message: 'slow 1', conversation_id });
+    expect(next.body['response']).toBe('slept 1');
+    // Two at a time would have been seen.
+    expect((await api.chat(id, 'most')).body.response).toBe('1');
+  });
+});

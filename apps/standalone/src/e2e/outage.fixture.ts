@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@berth/testing';
+import { expect } from 'vitest';
+import type { Answer, Api } from './api.fixture.js';
+
+/** The contract's bounds: an answer while a part is away, and everything itself again after its return. */
+export const ANSWERED_WITHIN_MS = 5_000;
+export const RECOVERED_WITHIN_MS = 30_000;
+/** Every creation starts a process: what a client asks for must not be what is too slow. */
+const ROUND_EVERY_MS = 1_000;
+
+/** One call as it was answered. */
+interface Observed {
+  readonly call: string;
+  readonly millis: number;
+  readonly answer: Answer;
+}
+
+const observe = async (call: string, work: () => Promise<Answer>): Promise<Observed> => {
+  const begun = performance.now();
+  const answer = await work();
+  return { call, millis: Math.round(performance.now() - begun), answer };
+};
+
+/** A call that is answered as always, or by 503 with what a client needs to try again; both in time. */
+const expectInTime = ({ call, millis, answer }: Observed, usual: number): void => {
+  const { status, headers, body } = answer;
+  const said = `${call}: ${String(status)} after ${String(millis)} ms, ${JSON.stringify(body)}`;
+  expect([usual, 503], said).toContain(status);
+  expect(millis, said).toBeLessThan(ANSWERED_WITHIN_MS);
+  if (status !== 503) return;
+  expect(body, said).toMatchObject({ detail: { code: expect.stringMatching(/^(service|agent)_unavailable$/), message: expect.any(String) } });
+  expect(Number(headers.get('retry-after')), said).toBeGreaterThanOrEqual(1);
+};
+
+/** What a client does with one agent and its account, over and over, and what it was promised meanwhile. */
+export class Client {
+  /** Agents whose creation was answered 201. */
+  readonly created: string[] = [];
+  /** Creations that were answered 503: their outcome is open. */
+  readonly open: { readonly name: string; readonly key: string }[] = [];
+
+  constructor(
+    private readonly api: Api,
+    private readonly agentId: string,
+  ) {}
+
+  /** One round of calls, all at once. */
+  async round(): Promise<void> {
+    const { api, agentId } = this;
+    const name = `outage ${crypto.randomUUID()}`;
+    const key = crypto.randomUUID();
+    const calls = [
+      observe('get', () => api.get(`/api/agents/${agentId}`)),
+      observe('list', () => api.get('/api/agents?limit=5')),
+      observe('chat', () => api.post(`/api/agents/${agentId}/chat`, { message: 'pid' })),
+      observe('create', () => this.#create(name, key)),
+    ];
+    for (const call of await Promise.all(calls)) {
+      expectInTime(call, call.call === 'create' ? 201 : 200);
+      if (call.call !== 'create') continue;
+      if (call.answer.status === 201) this.created.push(String(call.answer.body['id']));
+      else this.open.push({ name, key });
+    }
+  }
+
+  /** Rounds until the work is over, at least one. */
+  async roundsDuring(work: Promise<unknown>): Promise<void> {
+    let over = false;
+    const ended = work.finally(() => (over = true));
+    while (!over) {
+      await this.round();
+      await Promise.race([ended, sleep(ROUND_EVERY_MS)]);
+    }
+    await ended;
+  }
+
+  /** Within 30 s: chat works, nothing acknowledged is missing, what is open can be repeated, nothing is left in between. */
+  async expectRecovery(): Promise<void> {
+    const { api, agentId } = this;
+    const options = { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 };
+    const begun = Date.now();
+    await eventually(async () => expect(await api.chat(agentId, 'pid')).toMatchObject({ status: 200 }), options);
+    await eventually(async () => expect(await api.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } }), options);
+    for (const { name, key } of this.open) this.created.push(await eventually(() => this.#repeated(name, key), options));
+    await Promise.all(this.created.map((id) => api.inState(id, 'running')));
+    expect(Date.now() - begun).toBeLessThan(RECOVERED_WITHIN_MS);
+    await Promise.all(this.created.map((id) => api.call('DELETE', `/api/agents/${id}`)));
+  }
+
+  /** Creates it, or finds that it was created although the answer said otherwise. */
+  async #repeated(name: string, key: string): Promise<string> {
+    const { status, body } = await this.#create(name, key);
+    const { detail } = body as { detail?: { agentId?: string } };
+    const id = status === 201 ? String(body['id']) : (detail?.agentId ?? '');
+    expect(await this.api.get(`/api/agents/${id}`), `${String(status)} ${JSON.stringify(body)}`).toMatchObject({ status: 200, body: { name } });
+    return id;
+  }
+
+  #create(name: string, key: string): Promise<Answer> {
+    return this.api.post('/api/agents', { name, templateId: 'blank' }, { headers: { 'idempotency-key': key } });
+  }
+}

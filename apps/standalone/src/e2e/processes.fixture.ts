@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The embedded parts, by the names of their pid files. */
+export type PartName = 'nats' | 'event-store' | 'postgres';
+
+const read = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const pids = (): number[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+
+/** Fields of proc(5)'s `stat` after the command's name: state, parent, … A zombie is no process any more. */
+const statOf = (pid: number): string[] => {
+  const stat = read(`/proc/${String(pid)}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat === '' || fields[0] === 'Z' ? [] : fields;
+};
+
+const isAlive = (pid: number): boolean => statOf(pid).length > 0;
+
+/** The process and all that descend from it. */
+export const treeOf = (root: number): number[] => {
+  const parents = pids().map((pid) => [pid, Number(statOf(pid)[1])] as const);
+  const found = [root];
+  for (const known of found) found.push(...parents.filter(([, parent]) => parent === known).map(([pid]) => pid));
+  return found.filter(isAlive);
+};
+
+/** The process that runs an embedded part of the data folder right now; undefined while there is none. */
+export const pidOfPart = (dataDir: string, part: PartName): number | undefined => {
+  const file = read(join(dataDir, 'embedded', `${part}.pid.json`));
+  if (file === '') return undefined;
+  const { pid } = JSON.parse(file) as { pid: number };
+  return isAlive(pid) ? pid : undefined;
+};
+
+/** Sends a signal to all of them; who is gone already is fine. */
+export const signalAll = (targets: readonly number[], signal: NodeJS.Signals): void => {
+  for (const pid of targets) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+  }
+};
+
+/** What the runtime of a data folder calls its control groups and marks its processes with. */
+const instanceOf = (dataDir: string): string => {
+  const folder = join(dataDir, 'runtime');
+  if (!existsSync(folder)) return 'no runtime has been here';
+  return createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 12);
+};
+
+/** Every process that has to do with the data folder: the program, its parts, its agents and what they started. */
+export const processesOf = (dataDir: string): { readonly pid: number; readonly command: string }[] => {
+  const marks = [dataDir, instanceOf(dataDir)];
+  return pids().flatMap((pid) => {
+    const files = ['cmdline', 'environ', 'cgroup'].map((name) => read(`/proc/${String(pid)}/${name}`));
+    if (pid === process.pid || !isAlive(pid) || !marks.some((mark) => files.some((file) => file.includes(mark)))) return [];
+    return [{ pid, command: (files[0] ?? '').replaceAll('\0', ' ').trim() }];
+  });
+};
+
+const variablesOf = (pid: number): string[] => read(`/proc/${String(pid)}/environ`).split('\0');
+
+/** The agent's own program; undefined while it has none. */
+export const programOf = (agentId: string): number | undefined =>
+  pids().find((pid) => isAlive(pid) && variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`));
+
+/** The guest that watches over the agent. */
+export const guestOf = (agentId: string): number | undefined =>
+  pids().find((pid) => {
+    const variables = variablesOf(pid);
+    const marked = variables.some((entry) => entry.startsWith('BERTH_AGENT_MARK=') && entry.endsWith(`/${agentId}`));
+    return marked && isAlive(pid) && !variables.some((entry) => entry.startsWith('BERTH_AGENT_ID='));
+  });
