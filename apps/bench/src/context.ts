@@ -26,7 +26,7 @@ export const FULL: Effort = {
   longRounds: 3,
   roundMs: 800,
   warmUpMs: 700,
-  loadSeconds: 2,
+  loadSeconds: 1,
   warmWakes: 6,
   coldWakes: 3,
   rebuildEvents: 50_000,

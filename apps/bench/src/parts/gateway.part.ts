@@ -65,7 +65,7 @@ type Target = Pick<ApiClient, 'url' | 'key'>;
 
 const side = (name: string, { effort }: BenchContext, target: Target, path: string): Side => ({
   name,
-  warmUp: () => load(target, path, effort.loadSeconds),
+  warmUp: () => load(target, path, 2 * effort.loadSeconds),
   round: () => load(target, path, effort.loadSeconds),
 });
 
