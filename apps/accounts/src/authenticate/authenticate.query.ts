@@ -43,5 +43,5 @@ const unauthenticated = (): DomainError =>
   new DomainError(
     'unauthenticated',
     'unauthenticated',
-    'Send a valid API key as `Authorization: Bearer mk_…`.',
+    'Send a valid API key as Authorization: Bearer mk_….',
   );

@@ -28,7 +28,9 @@ export class DocsController {
   })
   @Get(':file')
   async file(@Param('file') file: string, @Res() reply: ApiReply): Promise<void> {
-    await this.send(file, reply);
+    // `/docs/`: the page's relative links start from `/docs`.
+    if (file === '') await reply.redirect('../docs', 308);
+    else await this.send(file, reply);
   }
 
   private async send(name: string, reply: ApiReply): Promise<void> {

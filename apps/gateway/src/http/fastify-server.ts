@@ -5,7 +5,7 @@ import type { HttpServer } from './fastify-types.js';
 import { readJsonBody } from './json-body.js';
 import { HttpRefusal } from './http-refusal.js';
 import { requestIdOf } from './request-id.js';
-import { answerBrokenRequest, writeRawAnswer } from './raw-answers.js';
+import { answerBrokenRequest, answerConnect, writeRawAnswer } from './raw-answers.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
 /**
@@ -60,5 +60,6 @@ const createNodeServer = (handler: (request: IncomingMessage, response: ServerRe
     const refusal = new HttpRefusal(417, 'expectation_failed', 'Only Expect: 100-continue is understood.');
     writeRawAnswer(request, response, refusal);
   });
+  server.on('connect', answerConnect);
   return server;
 };

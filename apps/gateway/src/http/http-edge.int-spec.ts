@@ -88,6 +88,27 @@ describe('what the HTTP layer refuses', () => {
     expect(body.detail).toMatchObject({ code: 'headers_too_large' });
   });
 
+  it("is answered under the caller's request id even when it was never parsed", async () => {
+    for (const rest of ['Content-Length: x', `X-Long: ${'a'.repeat(20_000)}`]) {
+      const bytes = `POST /api/agents HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine-1\r\n${rest}\r\n\r\n`;
+      expect(readRaw(await sendRaw(test.gateway.url, bytes)).head).toContain('x-request-id: mine-1');
+    }
+    const odd = 'BLURB / HTTP/1.1\r\nX-Request-Id: not mine\r\n\r\n';
+    expect(readRaw(await sendRaw(test.gateway.url, odd)).head).toContain('x-request-id: req_');
+  });
+
+  it('is a tunnel with 405, and two Host headers with 400', async () => {
+    const tunnel = readRaw(
+      await sendRaw(test.gateway.url, 'CONNECT example.org:80 HTTP/1.1\r\nHost: x\r\n\r\n'),
+    );
+    expect(tunnel.head).toContain('http/1.1 405');
+    expect(tunnel.body.detail).toMatchObject({ code: 'method_not_allowed' });
+    const hosts = 'GET /openapi.json HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n';
+    const twice = readRaw(await sendRaw(test.gateway.url, hosts));
+    expect(twice.head).toContain('http/1.1 400');
+    expect(twice.body.detail?.fields?.[0]?.path).toBe('Host');
+  });
+
   it('is HTTP/1.1 without Host, an unknown expectation, and an asterisk target', async () => {
     const noHost = readRaw(
       await sendRaw(test.gateway.url, 'GET /openapi.json HTTP/1.1\r\nConnection: close\r\n\r\n'),

@@ -48,7 +48,20 @@ const parse = (text: string): unknown => {
   try {
     return secureJson.parse(text, undefined, { protoAction: 'error', constructorAction: 'error' });
   } catch {
-    throw badBody('The body is not valid JSON.');
+    throw badBody(
+      isJson(text)
+        ? 'The body holds a member named __proto__ or constructor.prototype.'
+        : 'The body is not valid JSON.',
+    );
+  }
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 };
 

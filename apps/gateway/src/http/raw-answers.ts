@@ -1,5 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { answerTo } from './error-answer.js';
 import { FIXED_HEADERS } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
@@ -10,27 +11,57 @@ interface AnsweringSocket extends Socket {
   readonly _httpMessage?: ServerResponse | null;
 }
 
+/** What Node's HTTP parser gives up on: `rawPacket` is what it was reading. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
 /** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
-export const answerBrokenRequest = (
-  error: Error & { readonly code?: string },
-  socket: AnsweringSocket,
-): void => {
+export const answerBrokenRequest = (error: ParserError, socket: AnsweringSocket): void => {
   if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
     // Inside an answer that is on its way, a second one would be read as part of the first.
     socket.destroy();
     return;
   }
-  const { status, body } = answerTo(refusalOf(error.code));
+  writeToSocket(socket, refusalOf(error.code), sentRequestId(error.rawPacket));
+};
+
+/** Nothing is tunnelled here, and Node gives a CONNECT no response to write to. */
+export const answerConnect = (request: IncomingMessage, socket: Duplex): void => {
+  const refusal = new HttpRefusal(405, 'method_not_allowed', 'No path answers CONNECT.', {}, { allow: '' });
+  writeToSocket(socket, refusal, request.headers['x-request-id']);
+};
+
+const writeToSocket = (
+  socket: Duplex,
+  refusal: HttpRefusal,
+  requestId: string | readonly string[] | undefined,
+): void => {
+  const { status, headers, body } = answerTo(refusal);
   const text = JSON.stringify(body);
+  const fields = {
+    ...FIXED_HEADERS,
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    'x-request-id': requestIdOf(requestId),
+    connection: 'close',
+  };
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'content-type: application/json; charset=utf-8',
-    `content-length: ${Buffer.byteLength(text)}`,
-    'connection: close',
-    `x-request-id: ${requestIdOf(undefined)}`,
-    ...Object.entries(FIXED_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+};
+
+const REQUEST_ID_LINE = /\r\nx-request-id:[ \t]*([^\r\n]*?)[ \t]*\r\n/gi;
+
+/** The caller's id out of what never was parsed; of several, nobody knows which request it belongs to. */
+const sentRequestId = (packet: Buffer | undefined): string | undefined => {
+  if (packet === undefined) return undefined;
+  const found = [...packet.toString('latin1').matchAll(REQUEST_ID_LINE)];
+  return found.length === 1 ? found[0]?.[1] : undefined;
 };
 
 const refusalOf = (code: string | undefined): HttpRefusal => {

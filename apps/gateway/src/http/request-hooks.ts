@@ -59,8 +59,9 @@ export const addUnknownRouteHook = (server: HttpServer): void => {
 /** Runs after authentication: what is wrong with the request line, then the ids in it. */
 export const addRequestLineHook = (server: HttpServer): void => {
   server.addHook('onRequest', (request, _reply, done) => {
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      return done(invalidRequest([{ path: 'Host', message: 'Send a Host header.' }]));
+    const hosts = request.raw.headersDistinct['host']?.length ?? 0;
+    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
+      return done(invalidRequest([{ path: 'Host', message: 'Send one Host header.' }]));
     }
     if (hasUnknownAgent(request)) return done(agentNotFound());
     if (!hasReadableQuery(request.url)) {

@@ -37,6 +37,8 @@ export class EventStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'x-accel-buffering': 'no',
       'x-request-id': request.id,
+      // The socket of a revoked key's stream goes with it.
+      connection: 'close',
     });
     reply.raw.write(`retry: ${RETRY_MS}\n\n`);
     this.#heartbeat = setInterval(() => reply.raw.write(': still here\n\n'), HEARTBEAT_MS);

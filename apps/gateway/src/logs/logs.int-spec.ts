@@ -151,6 +151,7 @@ describe('following logs', () => {
     expect(followed.headers.get('content-type')).toContain('text/event-stream');
     expect(followed.headers.get('x-request-id')).toMatch(/^req_/);
     expect(followed.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(followed.headers.get('connection')).toBe('close');
     await eventually(() => messagesOf(followed.text()).length === 2);
     for (const word of ['new 1', 'new 2', 'new 3']) {
       entries.push(entry(word));

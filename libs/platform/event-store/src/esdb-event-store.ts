@@ -42,10 +42,10 @@ class EsdbEventStore implements EventStore {
   ) {}
 
   read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
-    return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.#read(stream, options));
+    return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.readStream(stream, options));
   }
 
-  async #read(stream: string, options: { readonly from?: bigint }): Promise<readonly RecordedEvent[]> {
+  private async readStream(stream: string, options: { readonly from?: bigint }): Promise<readonly RecordedEvent[]> {
     const { calls, credentials } = this.connection;
     const fromRevision = options.from ?? START;
     try {
@@ -62,12 +62,12 @@ class EsdbEventStore implements EventStore {
   }
 
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
-    return withSpan(`append ${categoryOf(stream)}`, CLIENT, () => this.#append(stream, events, expected));
+    return withSpan(`append ${categoryOf(stream)}`, CLIENT, () => this.appendEvents(stream, events, expected));
   }
 
-  async #append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
+  private async appendEvents(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
     const { revision, position } = await appendToStream(this.connection, stream, events, expected);
-    return { revision, position: position ?? (await this.#positionOf(stream, revision)) };
+    return { revision, position: position ?? (await this.positionOf(stream, revision)) };
   }
 
   async *subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined> {
@@ -110,7 +110,7 @@ class EsdbEventStore implements EventStore {
   }
 
   /** Some servers do not say where a repeated append stands. */
-  async #positionOf(stream: string, revision: bigint): Promise<bigint> {
+  private async positionOf(stream: string, revision: bigint): Promise<bigint> {
     const [event] = await this.read(stream, { from: revision });
     if (event === undefined) throw new Error(`${stream} has no event ${revision} that was just appended.`);
     return event.position;
