@@ -45,7 +45,10 @@ class EsdbEventStore implements EventStore {
     return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.readStream(stream, options));
   }
 
-  private async readStream(stream: string, options: { readonly from?: bigint }): Promise<readonly RecordedEvent[]> {
+  private async readStream(
+    stream: string,
+    options: { readonly from?: bigint },
+  ): Promise<readonly RecordedEvent[]> {
     const { calls, credentials } = this.connection;
     const fromRevision = options.from ?? START;
     try {
@@ -62,10 +65,16 @@ class EsdbEventStore implements EventStore {
   }
 
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
-    return withSpan(`append ${categoryOf(stream)}`, CLIENT, () => this.appendEvents(stream, events, expected));
+    return withSpan(`append ${categoryOf(stream)}`, CLIENT, () =>
+      this.appendEvents(stream, events, expected),
+    );
   }
 
-  private async appendEvents(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended> {
+  private async appendEvents(
+    stream: string,
+    events: readonly NewEvent[],
+    expected: ExpectedRevision,
+  ): Promise<Appended> {
     const { revision, position } = await appendToStream(this.connection, stream, events, expected);
     return { revision, position: position ?? (await this.positionOf(stream, revision)) };
   }
