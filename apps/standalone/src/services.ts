@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readAccountsConfig, startAccounts } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
@@ -7,8 +8,10 @@ import { readRuntimeConfig, startRuntime } from '@berth/runtime';
 import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
-/** The services in the order they end: the door first, then whoever stands behind it. */
-const STOP_ORDER = ['gateway', 'delivery', 'runtime', 'agents', 'accounts'] as const;
+type ServiceName = 'gateway' | 'delivery' | 'runtime' | 'agents' | 'accounts';
+
+/** Requests in flight get so long before the agents they wait for are ended; SIGTERM has 10 s for everything. */
+const IN_FLIGHT_MS = 2_500;
 
 /** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
 export const startServices = async (
@@ -17,26 +20,34 @@ export const startServices = async (
 ): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<string, Stoppable>();
   const start = async <Service extends Stoppable>(
-    name: (typeof STOP_ORDER)[number],
+    name: ServiceName,
     begin: () => Promise<Service>,
   ): Promise<Service> => {
     const service = await begin();
     running.set(name, service);
     return service;
   };
+  const end = async (name: ServiceName): Promise<void> => {
+    await running
+      .get(name)
+      ?.stop()
+      .catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
+  };
   const stop = async (): Promise<void> => {
-    for (const name of STOP_ORDER) {
-      await running
-        .get(name)
-        ?.stop()
-        .catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
-    }
+    const doorClosed = end('gateway');
+    await Promise.race([doorClosed, sleep(IN_FLIGHT_MS, undefined, { ref: false })]);
+    // A chat may go on for minutes: without its agent it ends, and its caller is still told how.
+    await Promise.all([doorClosed, end('delivery'), end('runtime')]);
+    // What the runtime had to say last was said to `agents`.
+    await Promise.all([end('agents'), end('accounts')]);
   };
   const behind = [
     start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'))),
-    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'))),
     start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'))),
-    start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),
+    // A host announces itself as soon as it is up, to `agents`.
+    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'))).then(() =>
+      start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),
+    ),
   ];
   try {
     await Promise.all(behind);

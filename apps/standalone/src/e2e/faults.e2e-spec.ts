@@ -34,7 +34,7 @@ const kill = (part: PartName): void => signalAll(partPids(part).slice(0, 1), 'SI
 
 /** It is started again at once: only one that dies whenever it is back is away for a while. */
 const keepKilled = async (part: PartName): Promise<void> => {
-  for (const end = Date.now() + KILLED_FOR_MS; Date.now() < end; ) {
+  for (const end = Date.now() + KILLED_FOR_MS; Date.now() < end;) {
     const pid = pidOfPart(folder.path, part);
     if (pid !== undefined) signalAll([pid], 'SIGKILL');
     await sleep(20);
@@ -53,28 +53,36 @@ const freeze = async (part: PartName): Promise<void> => {
 };
 
 describe.each(PARTS)('%s', (part) => {
-  it('killed: calls end in time meanwhile, and nothing acknowledged is lost', { timeout: 90_000 }, async () => {
-    const { id } = await api.runningAgent({ templateId: 'probe' });
-    const before = (await api.chat(id, 'pid')).body;
-    const client = new Client(api, id);
-    await client.roundsDuring(keepKilled(part));
-    await client.expectRecovery();
-    expect((await api.chat(id, 'pid')).body).toEqual(before);
-  });
+  it(
+    'killed: calls end in time meanwhile, and nothing acknowledged is lost',
+    { timeout: 90_000 },
+    async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const before = (await api.chat(id, 'pid')).body;
+      const client = new Client(api, id);
+      await client.roundsDuring(keepKilled(part));
+      await client.expectRecovery();
+      expect((await api.chat(id, 'pid')).body).toEqual(before);
+    },
+  );
 
-  it('frozen: calls end in time meanwhile, and nothing is left in between', { timeout: 120_000 }, async () => {
-    const { id } = await api.runningAgent({ templateId: 'probe' });
-    const idle = await api.runningAgent({ idleTtlSeconds: 15 });
-    const before = (await api.chat(id, 'pid')).body;
-    const client = new Client(api, id);
-    const { sleepAt } = (await api.get(`/api/agents/${idle.id}`)).body as { sleepAt: string };
-    await eventually(() => Date.parse(sleepAt) - Date.now() < 2_000, { timeoutMs: 20_000 });
-    await client.roundsDuring(freeze(part));
-    await client.expectRecovery();
-    expect((await api.chat(id, 'pid')).body).toEqual(before);
-    await api.inState(idle.id, 'sleeping', RECOVERED_WITHIN_MS);
-    expect((await api.chat(idle.id, 'awake?')).body.response).toContain('awake?');
-  });
+  it(
+    'frozen: calls end in time meanwhile, and nothing is left in between',
+    { timeout: 120_000 },
+    async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const idle = await api.runningAgent({ idleTtlSeconds: 15 });
+      const before = (await api.chat(id, 'pid')).body;
+      const client = new Client(api, id);
+      const { sleepAt } = (await api.get(`/api/agents/${idle.id}`)).body as { sleepAt: string };
+      await eventually(() => Date.parse(sleepAt) - Date.now() < 2_000, { timeoutMs: 20_000 });
+      await client.roundsDuring(freeze(part));
+      await client.expectRecovery();
+      expect((await api.chat(id, 'pid')).body).toEqual(before);
+      await api.inState(idle.id, 'sleeping', RECOVERED_WITHIN_MS);
+      expect((await api.chat(idle.id, 'awake?')).body.response).toContain('awake?');
+    },
+  );
 });
 
 describe('the broker killed right after an event', () => {
@@ -83,12 +91,19 @@ describe('the broker killed right after an event', () => {
     const { id } = await api.runningAgent();
     expect((await api.chat(id, 'remember me')).status).toBe(200);
     const conversations = async (): Promise<number> =>
-      (await queryTables(folder.path, 'SELECT 1 FROM delivery.conversation WHERE agent_id = $1', [id])).length;
+      (await queryTables(folder.path, 'SELECT 1 FROM delivery.conversation WHERE agent_id = $1', [id]))
+        .length;
     expect(await conversations()).toBe(1);
     expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
     kill('nats');
-    await eventually(async () => expect(await conversations()).toBe(0), { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 });
-    await eventually(async () => expect((await api.chat(other.id, 'and you?')).status).toBe(200), { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 });
+    await eventually(async () => expect(await conversations()).toBe(0), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+      intervalMs: 100,
+    });
+    await eventually(async () => expect((await api.chat(other.id, 'and you?')).status).toBe(200), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+      intervalMs: 100,
+    });
   });
 });
 
@@ -105,15 +120,22 @@ describe.each([
   it('while it is awake: the agent answers again', async () => {
     const { id } = await api.runningAgent();
     killIt(id);
-    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), { timeoutMs: RECOVERED_WITHIN_MS });
+    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+    });
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
   it('while it sleeps warm: the agent answers when it is woken', async () => {
     const { id } = await api.runningAgent();
-    expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({ state: 'sleeping', sleepDepth: 'warm' });
+    expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({
+      state: 'sleeping',
+      sleepDepth: 'warm',
+    });
     killIt(id);
-    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), { timeoutMs: RECOVERED_WITHIN_MS });
+    await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+    });
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
@@ -121,11 +143,19 @@ describe.each([
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const begun = Date.now();
     const chat = api.chat(id, 'slow 60000');
-    await eventually(async () => expect((await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body['response']).toBe('1'));
+    await eventually(async () =>
+      expect(
+        (await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body[
+          'response'
+        ],
+      ).toBe('1'),
+    );
     killIt(id);
     expect([502, 503]).toContain((await chat).status);
     expect(Date.now() - begun).toBeLessThan(RECOVERED_WITHIN_MS);
-    await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), { timeoutMs: RECOVERED_WITHIN_MS });
+    await eventually(async () => expect((await api.chat(id, 'pid')).status).toBe(200), {
+      timeoutMs: RECOVERED_WITHIN_MS,
+    });
   });
 });
 
@@ -135,7 +165,13 @@ describe('a caller who hangs up in the middle of a chat', () => {
     const { conversation_id } = (await api.chat(id, 'pid')).body;
     const gone = new AbortController();
     const hungUp = api.chat(id, 'slow 1500', { signal: gone.signal }).catch((error: unknown) => error);
-    await eventually(async () => expect((await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body['response']).toBe('1'));
+    await eventually(async () =>
+      expect(
+        (await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body[
+          'response'
+        ],
+      ).toBe('1'),
+    );
     gone.abort();
     expect(await hungUp).toBeInstanceOf(Error);
     const next = await api.post(`/api/agents/${id}/chat`, { message: 'slow 1', conversation_id });

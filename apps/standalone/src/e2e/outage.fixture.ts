@@ -29,7 +29,9 @@ const expectInTime = ({ call, millis, answer }: Observed, usual: number): void =
   expect([usual, 503], said).toContain(status);
   expect(millis, said).toBeLessThan(ANSWERED_WITHIN_MS);
   if (status !== 503) return;
-  expect(body, said).toMatchObject({ detail: { code: expect.stringMatching(/^(service|agent)_unavailable$/), message: expect.any(String) } });
+  expect(body, said).toMatchObject({
+    detail: { code: expect.stringMatching(/^(service|agent)_unavailable$/), message: expect.any(String) },
+  });
   expect(Number(headers.get('retry-after')), said).toBeGreaterThanOrEqual(1);
 };
 
@@ -80,9 +82,16 @@ export class Client {
     const { api, agentId } = this;
     const options = { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 };
     const begun = Date.now();
-    await eventually(async () => expect(await api.chat(agentId, 'pid')).toMatchObject({ status: 200 }), options);
-    await eventually(async () => expect(await api.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } }), options);
-    for (const { name, key } of this.open) this.created.push(await eventually(() => this.#repeated(name, key), options));
+    await eventually(
+      async () => expect(await api.chat(agentId, 'pid')).toMatchObject({ status: 200 }),
+      options,
+    );
+    await eventually(
+      async () => expect(await api.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } }),
+      options,
+    );
+    for (const { name, key } of this.open)
+      this.created.push(await eventually(() => this.#repeated(name, key), options));
     await Promise.all(this.created.map((id) => api.inState(id, 'running')));
     expect(Date.now() - begun).toBeLessThan(RECOVERED_WITHIN_MS);
     await Promise.all(this.created.map((id) => api.call('DELETE', `/api/agents/${id}`)));
@@ -93,11 +102,18 @@ export class Client {
     const { status, body } = await this.#create(name, key);
     const { detail } = body as { detail?: { agentId?: string } };
     const id = status === 201 ? String(body['id']) : (detail?.agentId ?? '');
-    expect(await this.api.get(`/api/agents/${id}`), `${String(status)} ${JSON.stringify(body)}`).toMatchObject({ status: 200, body: { name } });
+    expect(
+      await this.api.get(`/api/agents/${id}`),
+      `${String(status)} ${JSON.stringify(body)}`,
+    ).toMatchObject({ status: 200, body: { name } });
     return id;
   }
 
   #create(name: string, key: string): Promise<Answer> {
-    return this.api.post('/api/agents', { name, templateId: 'blank' }, { headers: { 'idempotency-key': key } });
+    return this.api.post(
+      '/api/agents',
+      { name, templateId: 'blank' },
+      { headers: { 'idempotency-key': key } },
+    );
   }
 }

@@ -13,7 +13,10 @@ const read = (path: string): string => {
   }
 };
 
-const pids = (): number[] => readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+const pids = (): number[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 
 /** Fields of proc(5)'s `stat` after the command's name: state, parent, … A zombie is no process any more. */
 const statOf = (pid: number): string[] => {
@@ -28,7 +31,8 @@ const isAlive = (pid: number): boolean => statOf(pid).length > 0;
 export const treeOf = (root: number): number[] => {
   const parents = pids().map((pid) => [pid, Number(statOf(pid)[1])] as const);
   const found = [root];
-  for (const known of found) found.push(...parents.filter(([, parent]) => parent === known).map(([pid]) => pid));
+  for (const known of found)
+    found.push(...parents.filter(([, parent]) => parent === known).map(([pid]) => pid));
   return found.filter(isAlive);
 };
 
@@ -63,7 +67,12 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
   const marks = [dataDir, instanceOf(dataDir)];
   return pids().flatMap((pid) => {
     const files = ['cmdline', 'environ', 'cgroup'].map((name) => read(`/proc/${String(pid)}/${name}`));
-    if (pid === process.pid || !isAlive(pid) || !marks.some((mark) => files.some((file) => file.includes(mark)))) return [];
+    if (
+      pid === process.pid ||
+      !isAlive(pid) ||
+      !marks.some((mark) => files.some((file) => file.includes(mark)))
+    )
+      return [];
     return [{ pid, command: (files[0] ?? '').replaceAll('\0', ' ').trim() }];
   });
 };
@@ -78,6 +87,8 @@ export const programOf = (agentId: string): number | undefined =>
 export const guestOf = (agentId: string): number | undefined =>
   pids().find((pid) => {
     const variables = variablesOf(pid);
-    const marked = variables.some((entry) => entry.startsWith('BERTH_AGENT_MARK=') && entry.endsWith(`/${agentId}`));
+    const marked = variables.some(
+      (entry) => entry.startsWith('BERTH_AGENT_MARK=') && entry.endsWith(`/${agentId}`),
+    );
     return marked && isAlive(pid) && !variables.some((entry) => entry.startsWith('BERTH_AGENT_ID='));
   });

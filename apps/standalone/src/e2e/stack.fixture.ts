@@ -23,10 +23,11 @@ export class Program {
     this.exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   }
 
-  static start(app: string, env: Env): Program {
+  static start(app: string, env: Env, { detached = false } = {}): Program {
     const child = spawn(process.execPath, ['--enable-source-maps', join(APPS, app, 'dist', 'main.js')], {
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      detached,
     });
     return new Program(app, child);
   }
@@ -76,14 +77,18 @@ export interface StandaloneStack extends Stack {
 }
 
 /** `node apps/standalone/dist/main.js` on a data folder. */
-export const startStandaloneStack = async (dataDir: string, env: Env = {}): Promise<StandaloneStack> => {
-  const program = Program.start('standalone', {
+export const startStandaloneStack = async (
+  dataDir: string,
+  env: Env = {},
+  options: { readonly detached?: boolean } = {},
+): Promise<StandaloneStack> => {
+  const own = {
     PORT: '0',
     BERTH_DATA: dataDir,
     BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
     BERTH_WARM_SLEEP_SECONDS: '3',
-    ...env,
-  });
+  };
+  const program = Program.start('standalone', { ...own, ...env }, options);
   const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
   const stop = async (): Promise<void> => void (await program.end('SIGTERM'));
   return { urls: [url], key: readKey(dataDir), dataDir, program, stop };

@@ -3,8 +3,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 
 /** Looks into the tables of a running installation's data folder. */
-export const queryTables = async (dataDir: string, sql: string, parameters: readonly unknown[]): Promise<unknown[]> => {
-  const json = (name: string): Record<string, unknown> => JSON.parse(readFileSync(join(dataDir, 'embedded', name), 'utf8')) as Record<string, unknown>;
+export const queryTables = async (
+  dataDir: string,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<unknown[]> => {
+  const json = (name: string): Record<string, unknown> =>
+    JSON.parse(readFileSync(join(dataDir, 'embedded', name), 'utf8')) as Record<string, unknown>;
   const client = new pg.Client({
     host: '127.0.0.1',
     port: Number(json('ports.json')['postgres']),

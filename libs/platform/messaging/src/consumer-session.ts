@@ -27,6 +27,11 @@ const madeAnew = metrics.counter(
   ['durable'],
 );
 
+/** Its context's relay has not come up for the first time: what everybody meets who starts before it. */
+export class NoStreamYet extends Error {
+  override readonly name = 'NoStreamYet';
+}
+
 /** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
 export class ConsumerSession {
   readonly #filter: string;
@@ -74,7 +79,7 @@ export class ConsumerSession {
   async #consumer(): Promise<Consumer> {
     const { durable, log } = this.options;
     const stream = await this.stream.find();
-    if (stream === null) throw new Error(`There is no stream ${this.stream.name} yet.`);
+    if (stream === null) throw new NoStreamYet(`There is no stream ${this.stream.name} yet.`);
     const found = await this.stream.consumer(durable);
     if (found !== null && !this.#isUsable(found, stream)) {
       log.warn(

@@ -1,10 +1,13 @@
 import { backoff, pause } from '@berth/persistence';
 import type { EventConsumerOptions } from './event-consumer-options.js';
-import { ConsumerSession } from './consumer-session.js';
+import { ConsumerSession, NoStreamYet } from './consumer-session.js';
 import { DeadLetters, type DeadLetter } from './dead-letters.js';
 import { EventStream } from './event-stream.js';
 import { Inbox } from './inbox.js';
 import { ensureMessagingTables } from './messaging-tables.js';
+
+/** So long a context whose stream there never was may take to come up before it is remarked upon. */
+const STREAM_WITHIN_MS = 15_000;
 
 /**
  * A durable consumer of a context's events: acknowledges after the effect, does it once however often the event is
@@ -17,12 +20,14 @@ export class EventConsumer {
   /** Consumes until `signal` aborts. Outages of broker and database are waited out. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { link, log, durable } = this.options;
+    const begunAt = Date.now();
     for (let attempt = 0; !signal.aborted; attempt++) {
       const startedAt = Date.now();
       try {
         if (link.connected) await this.#session(signal);
       } catch (error) {
-        if (attempt === 0 || attempt % 20 === 0)
+        const early = error instanceof NoStreamYet && Date.now() - begunAt < STREAM_WITHIN_MS;
+        if (!early && (attempt === 0 || attempt % 20 === 0))
           log.warn({ err: error, durable }, 'The event consumer starts over.');
       }
       if (Date.now() - startedAt > 10_000) attempt = 0;

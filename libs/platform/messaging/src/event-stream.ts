@@ -91,6 +91,8 @@ export class EventStream {
 
   /** null when there is none at that sequence. */
   async message(sequence: number): Promise<StoredMsg | null> {
+    // Sequences begin at 1; asked for an earlier one, the broker finds fault with the question.
+    if (sequence < 1) return null;
     try {
       return await this.manager.streams.getMessage(this.name, { seq: sequence });
     } catch (error) {

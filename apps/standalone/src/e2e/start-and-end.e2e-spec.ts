@@ -1,0 +1,222 @@
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { pidOfPart, processesOf, signalAll, treeOf } from './processes.fixture.js';
+import {
+  Program,
+  startStandaloneStack,
+  temporaryFolder,
+  TEST_TEMPLATES,
+  type StandaloneStack,
+} from './stack.fixture.js';
+
+/** The contract's bound for SIGTERM. */
+const ENDED_WITHIN_MS = 10_000;
+const RUNNING_WITHIN_MS = 30_000;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let stack: StandaloneStack;
+const api = new Api(() => stack);
+
+beforeEach(() => {
+  folder = temporaryFolder();
+});
+
+afterEach(async () => {
+  await stack.program.end('SIGTERM');
+  expect(processesOf(folder.path)).toEqual([]);
+  folder.remove();
+});
+
+const start = async (): Promise<void> => {
+  stack = await startStandaloneStack(folder.path);
+};
+
+const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/agents/${id}`)).body;
+
+/** Ends the whole program by the signal: in time, by itself, with nothing left. */
+const expectCleanEnd = async (program: Program, end: () => void): Promise<void> => {
+  const begun = Date.now();
+  end();
+  expect(await program.exited, program.said).toBe(0);
+  expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
+  expect(processesOf(folder.path)).toEqual([]);
+};
+
+const pidOf = ({ child }: Program): number => {
+  if (child.pid === undefined) throw new Error('The program did not start.');
+  return child.pid;
+};
+
+describe('SIGTERM', () => {
+  it(
+    'ends all with agents awake, asleep and in the middle of their deploy; the next start goes on',
+    { timeout: 120_000 },
+    async () => {
+      await start();
+      const [running, asleep, always] = await Promise.all([
+        api.runningAgent(),
+        api.runningAgent(),
+        api.runningAgent({ idleTtlSeconds: 0 }),
+      ]);
+      const said = (await api.chat(running.id, 'remember')).body;
+      await api.post(`/api/agents/${asleep.id}/sleep`);
+      const deploying = await api.post<{ id: string }>('/api/agents', { name: 'midway', templateId: 'echo' });
+      expect(deploying.status).toBe(201);
+      await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
+
+      await start();
+      for (const { id } of [running, asleep]) {
+        await eventually(
+          async () => expect(await stateOf(id)).toMatchObject({ state: 'sleeping', sleepDepth: 'cold' }),
+          { timeoutMs: RUNNING_WITHIN_MS },
+        );
+      }
+      await api.inState(always.id, 'running', RUNNING_WITHIN_MS);
+      await eventually(
+        async () =>
+          expect(['running', 'sleeping']).toContain(
+            (await api.get(`/api/agents/${deploying.body.id}`)).body['state'],
+          ),
+        { timeoutMs: RUNNING_WITHIN_MS },
+      );
+      for (const { id } of [running, asleep, always, deploying.body])
+        expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
+      expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(said.conversation_id);
+    },
+  );
+
+  it('ends all in the middle of a chat', async () => {
+    await start();
+    const { id } = await api.runningAgent({ templateId: 'probe' });
+    const chat = api.chat(id, 'slow 60000').then(
+      ({ status }) => status,
+      () => 'cut off',
+    );
+    await eventually(async () =>
+      expect(
+        (await api.post(`/api/agents/${id}/chat`, { message: 'most', conversation_id: 'other' })).body[
+          'response'
+        ],
+      ).toBe('1'),
+    );
+    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
+    expect([502, 503, 'cut off']).toContain(await chat);
+  });
+
+  it.each([0, 150, 500, 1_200])('ends all %i ms after the start began', async (millis) => {
+    const program = Program.start('standalone', { PORT: '0', BERTH_DATA: folder.path });
+    const begun = Date.now();
+    // How far the start has come is what varies here.
+    await eventually(() => Date.now() - begun >= millis && program.child.pid !== undefined);
+    program.child.kill('SIGTERM');
+    const asked = Date.now();
+    await program.exited;
+    expect(Date.now() - asked).toBeLessThan(ENDED_WITHIN_MS);
+    expect(processesOf(folder.path)).toEqual([]);
+    await start();
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('reaches the parts as well, and ends all as cleanly', async () => {
+    stack = await startStandaloneStack(folder.path, {}, { detached: true });
+    const { id } = await api.runningAgent();
+    await expectCleanEnd(stack.program, () => process.kill(-pidOf(stack.program), 'SIGINT'));
+    await start();
+    expect(await api.chat(id, 'there?')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('kill -9', () => {
+  it('of everything right after a 201 loses nothing: the agent is there on the next start and runs', async () => {
+    await start();
+    const { body, status } = await api.post<{ id: string }>('/api/agents', {
+      name: 'promised',
+      templateId: 'echo',
+    });
+    signalAll(
+      [...treeOf(pidOf(stack.program)), ...processesOf(folder.path).map(({ pid }) => pid)],
+      'SIGKILL',
+    );
+    expect(status).toBe(201);
+    await stack.program.exited;
+    await start();
+    await api.inState(body.id, 'running', RUNNING_WITHIN_MS);
+    expect((await api.chat(body.id, 'hello')).body.response).toContain('hello');
+  });
+
+  it('of the program alone leaves no part behind, and the next start goes on with its agents', async () => {
+    await start();
+    const [once, always] = await Promise.all([api.runningAgent(), api.runningAgent({ idleTtlSeconds: 0 })]);
+    const said = (await api.chat(once.id, 'remember')).body;
+    await stack.program.end('SIGKILL');
+    await eventually(
+      () =>
+        (['nats', 'event-store', 'postgres'] as const).every(
+          (part) => pidOfPart(folder.path, part) === undefined,
+        ),
+      { timeoutMs: 10_000 },
+    );
+    await start();
+    await api.inState(always.id, 'running', RUNNING_WITHIN_MS);
+    await eventually(async () =>
+      expect(['running', 'sleeping']).toContain((await api.get(`/api/agents/${once.id}`)).body['state']),
+    );
+    for (const { id } of [once, always]) expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
+    expect((await api.chat(once.id, 'and again')).body.conversation_id).toBe(said.conversation_id);
+  });
+});
+
+describe('a second start', () => {
+  const expectRefusal = async (env: Record<string, string>, reason: RegExp): Promise<void> => {
+    const begun = Date.now();
+    const second = Program.start('standalone', env);
+    expect(await second.exited).not.toBe(0);
+    expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
+    expect(second.said.trim()).toMatch(reason);
+    expect(second.said.trim().split('\n')).toHaveLength(1);
+    expect(await api.get('/api/agents')).toMatchObject({ status: 200 });
+  };
+
+  it('on a data folder or a port in use says so in one line, and the first goes on', async () => {
+    await start();
+    const { id } = await api.runningAgent();
+    const port = new URL(stack.urls[0] ?? '').port;
+    await expectRefusal({ PORT: '0', BERTH_DATA: folder.path }, /data folder .* is in use/);
+    const other = temporaryFolder();
+    await expectRefusal({ PORT: port, BERTH_DATA: other.path }, /Port \d+ .* in use/);
+    expect(processesOf(other.path)).toEqual([]);
+    other.remove();
+    expect(await api.chat(id, 'unharmed?')).toMatchObject({ status: 200 });
+  });
+
+  it('on another port and data folder runs beside the first', async () => {
+    await start();
+    const otherFolder = temporaryFolder();
+    const second = await startStandaloneStack(otherFolder.path, { BERTH_TEMPLATES_DIR: TEST_TEMPLATES });
+    try {
+      const other = new Api(() => second);
+      const [{ id }, { id: otherId }] = await Promise.all([api.runningAgent(), other.runningAgent()]);
+      expect((await api.chat(id, 'one')).body.response).toContain('one');
+      expect((await other.chat(otherId, 'two')).body.response).toContain('two');
+      expect((await other.get(`/api/agents/${id}`)).status).toBe(404);
+      expect((await api.get('/api/agents', { key: second.key })).status).toBe(401);
+    } finally {
+      await second.stop();
+      expect(processesOf(otherFolder.path)).toEqual([]);
+      otherFolder.remove();
+    }
+    expect(await api.chat((await api.runningAgent()).id, 'still here')).toMatchObject({ status: 200 });
+  });
+});
+
+describe('a first start', () => {
+  it('has nothing to warn of but that its agents are not isolated', async () => {
+    stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' });
+    expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
+    await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
+    const lines = stack.program.said.split('\n').filter((line) => line.includes('"msg"'));
+    expect(lines).toEqual([expect.stringContaining('Agents run as plain processes of this host')]);
+  });
+});
