@@ -14,7 +14,7 @@ interface AnsweringSocket extends Socket {
 /** What Node's HTTP parser gives up on: `rawPacket` is what it was reading. */
 interface ParserError extends Error {
   readonly code?: string;
-  readonly rawPacket?: Buffer;
+  readonly rawPacket?: unknown;
 }
 
 /** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
@@ -58,8 +58,8 @@ const writeToSocket = (
 const REQUEST_ID_LINE = /\r\nx-request-id:[ \t]*([^\r\n]*?)[ \t]*\r\n/gi;
 
 /** The caller's id out of what never was parsed; of several, nobody knows which request it belongs to. */
-const sentRequestId = (packet: Buffer | undefined): string | undefined => {
-  if (packet === undefined) return undefined;
+const sentRequestId = (packet: unknown): string | undefined => {
+  if (!Buffer.isBuffer(packet)) return undefined;
   const found = [...packet.toString('latin1').matchAll(REQUEST_ID_LINE)];
   return found.length === 1 ? found[0]?.[1] : undefined;
 };
