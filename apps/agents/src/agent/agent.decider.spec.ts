@@ -187,7 +187,7 @@ describe('what a host reports', () => {
 
 describe('a host that restarted without the agent', () => {
   it('leaves it cold asleep', () => {
-    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at };
+    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:02:00.000Z' };
     expect(given(running, settle).events).toMatchObject([
       { type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } },
     ]);
@@ -195,11 +195,16 @@ describe('a host that restarted without the agent', () => {
     expect(types(given([...running, asleep(1, 'cold')], settle))).toEqual([]);
   });
 
+  it('starts it again when it had just come up: its create promised that it runs', () => {
+    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:01:59.000Z' };
+    expect(given(running, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
+    expect(types(given([...running, asleep(1, 'warm')], settle))).toEqual(['AgentFellAsleep']);
+  });
+
   it('starts it again when it is always on', () => {
     const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
-    expect(given(alwaysOn, { type: 'SettleAbsence', epoch: 1, at }).events).toMatchObject([
-      { data: { cause: 'recover', epoch: 2 } },
-    ]);
+    const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T12:00:00.000Z' };
+    expect(given(alwaysOn, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
   });
 
   it('starts it again after an orderly end too, but not what had been put to sleep', () => {

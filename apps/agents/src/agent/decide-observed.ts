@@ -6,6 +6,9 @@ import { failed, starting } from './agent-starting.js';
 export const MAX_RECOVERIES = 5;
 export const RECOVERY_WINDOW_SECONDS = 600;
 
+/** Who asked for a start so short ago may still wait for the agent: it goes on running after a crash of its host. */
+const AWAITED_SECONDS = 120;
+
 export const fallAsleep = (
   command: AgentCommandOf<'FallAsleep'>,
   agent: LiveAgent,
@@ -46,7 +49,9 @@ export const settleAbsence = (
   const { life, agentId, epoch } = agent;
   const lost = life.state === 'failed' && life.code === 'host_lost';
   const shutDown = life.state === 'sleeping' && life.reason === 'host_shutdown';
-  if (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || lost || shutDown))
+  const awaited =
+    life.state === 'running' && Date.parse(command.at) - Date.parse(agent.since) < AWAITED_SECONDS * 1000;
+  if (awaited || (agent.profile.idleTtlSeconds === 0 && (life.state === 'running' || lost || shutDown)))
     return starting(agent, 'recover', false, command.at);
   if (life.state !== 'running' && !lost && !(life.state === 'sleeping' && life.depth === 'warm')) return [];
   return [
