@@ -41,6 +41,8 @@ const serviceEnv = (
 ): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
+  // A port that is drawn is not known before the runtime starts; agents then have nothing to relay to.
+  ...(config.port === 0 ? {} : { BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}` }),
   ...env,
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
   BERTH_DATA: config.dataDir,
