@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startEmbedded } from './start-embedded.js';
@@ -73,6 +74,22 @@ describe('what a killed run leaves behind', () => {
     await next.stop();
     stranger.kill();
     await eventually('the pid file is gone', () => !existsSync(file));
+  });
+
+  it('does not block PostgreSQL by a dead server that nobody has waited for', async () => {
+    const first = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
+    await first.stop();
+    const { uid, gid } = statSync(join(folder.dataDir, 'postgres', 'data'));
+    // What becomes of its child when a program never asks: dead, and still in the table.
+    const careless = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { cwd: '/', uid, gid });
+    const [line]: unknown[] = await once(careless.stdout, 'data');
+    const dead = Number(String(line));
+    await eventually('it is dead', () => readFileSync(`/proc/${dead}/stat`, 'utf8').includes(') Z '));
+    const file = join(folder.dataDir, 'postgres', 'data', 'postmaster.pid');
+    writeFileSync(file, `${dead}\n/proc/self/cwd\n1700000000\n5432\n\n127.0.0.1\n 1 2\nready   \n`);
+    const next = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
+    await next.stop();
+    careless.kill();
   });
 });
 

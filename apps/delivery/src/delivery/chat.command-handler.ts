@@ -24,7 +24,7 @@ export class ChatCommandHandler {
     const deliveryId = newId('dlv');
     const conversationId =
       chat.conversationId ?? (await this.conversations.current(chat.agentId)) ?? newId('cnv');
-    await this.accept(chat, deliveryId, conversationId);
+    const { shown } = await this.accept(chat, deliveryId, conversationId);
     try {
       const response = await this.handOver.deliver(
         { deliveryId, agentId: chat.agentId, conversationId, message: chat.message },
@@ -32,6 +32,8 @@ export class ChatCommandHandler {
         chat,
       );
       await this.end(chat, deliveryId, { type: 'Answer', responseLength: response.length, at: now() });
+      // The caller's next message without a conversation goes on in this one, on any instance.
+      await shown;
       return { response, conversationId };
     } catch (error) {
       const code = isDomainError(error) ? error.code : 'internal_error';
@@ -40,7 +42,12 @@ export class ChatCommandHandler {
     }
   }
 
-  private async accept(chat: Chat, deliveryId: string, conversationId: string): Promise<void> {
+  /** Answers what resolves once the list shows the message; the agent need not wait for that. */
+  private async accept(
+    chat: Chat,
+    deliveryId: string,
+    conversationId: string,
+  ): Promise<{ readonly shown: Promise<boolean> }> {
     const { agentId, message } = chat;
     const command = {
       type: 'Accept',
@@ -52,8 +59,9 @@ export class ChatCommandHandler {
       at: now(),
     } as const;
     const { position } = await this.deliveries.handle(deliveryId, command, chat);
-    // The next message without a conversation goes on in this one, on any instance.
-    if (position !== null) await this.conversationList.waitFor(position);
+    const shown = position === null ? Promise.resolve(true) : this.conversationList.waitFor(position);
+    // Past two seconds the caller is answered anyway, and so when the tables are away.
+    return { shown: shown.catch(() => false) };
   }
 
   private async end(chat: Chat, deliveryId: string, command: DeliveryCommand): Promise<void> {

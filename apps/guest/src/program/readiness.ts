@@ -9,18 +9,22 @@ export interface Endpoint {
 
 /** A program told to listen on `localhost` may have taken either. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
-const FIRST_PAUSE_MS = 10;
+const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
+/** Most programs are up by then; a slow one is asked less and less. */
+const EAGER_MS = 500;
 const ANSWER_WITHIN_MS = 5_000;
 
 /** Resolves with where the program is found, once it answers HTTP at all on its port; 503 means "not yet". */
 export const waitUntilServing = async (port: number, signal: AbortSignal): Promise<Endpoint> => {
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS)) {
+  const eagerUntil = Date.now() + EAGER_MS;
+  for (let pauseMs = FIRST_PAUSE_MS; ;) {
     for (const host of LOOPBACK) {
       if (await answers({ host, port }, signal)) return { host, port };
     }
     signal.throwIfAborted();
     await delay(pauseMs, undefined, { signal });
+    if (Date.now() > eagerUntil) pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
   }
 };
 

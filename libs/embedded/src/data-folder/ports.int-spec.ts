@@ -1,13 +1,26 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { connect, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { temporaryDataDir } from '../embedded-bench.fixture.js';
-import { assertPortFree, PortBook, PortUnavailableError } from './ports.js';
+import { assertPortFree, PortBook, portsOfServers, PortUnavailableError } from './ports.js';
 
 describe('ports', () => {
   const folder = temporaryDataDir();
-  afterEach(() => folder.remove());
+  const servers: Server[] = [];
+  const listeningPort = async (): Promise<number> => {
+    const server = createServer().listen(0, '127.0.0.1');
+    servers.push(server);
+    await once(server, 'listening');
+    const address = server.address();
+    return typeof address === 'object' && address ? address.port : 0;
+  };
+
+  afterEach(() => {
+    folder.remove();
+    for (const server of servers.splice(0)) server.close();
+  });
 
   it('say who has to move when one is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
@@ -29,5 +42,28 @@ describe('ports', () => {
     const [nats, tables] = [await book.portFor('nats'), await book.portFor('postgres')];
     expect(nats).not.toBe(tables);
     expect(await new PortBook(folder.dataDir).portFor('nats')).toBe(nats);
+  });
+
+  it('of parts are none that the system gives to clients, who could keep a part from coming back', async () => {
+    mkdirSync(folder.dataDir, { recursive: true });
+    const client = connect({ host: '127.0.0.1', port: await listeningPort() });
+    await once(client, 'connect');
+    const given = client.localPort ?? 0;
+    client.destroy();
+    writeFileSync(join(folder.dataDir, 'ports.json'), JSON.stringify({ nats: given }));
+    const book = new PortBook(folder.dataDir);
+    const [first, last] = portsOfServers();
+    for (const part of ['nats', 'event-store', 'postgres']) {
+      const port = await book.portFor(part);
+      expect(port).toBeGreaterThanOrEqual(first);
+      expect(port).toBeLessThanOrEqual(last);
+    }
+    expect(given < first || given > last).toBe(true);
+  });
+
+  it('are looked for below those of clients, else above, and anywhere where these are all', () => {
+    expect(portsOfServers([32_768, 60_999])).toEqual([20_000, 32_767]);
+    expect(portsOfServers([10_000, 60_999])).toEqual([61_000, 65_535]);
+    expect(portsOfServers([1_024, 65_535])).toEqual([20_000, 65_535]);
   });
 });

@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { readJsonObject, writePrivateFile } from './private-file.js';
@@ -28,6 +30,40 @@ function unavailableReason(code: string, port: number, host: string): string {
   return `Port ${port} on ${host} cannot be listened on (${code}).`;
 }
 
+const PORTS_TRIED = 1000;
+const LOWEST_PORT = 20_000;
+const HIGHEST_PORT = 65_535;
+const FEWEST_PORTS = 1000;
+/** What Linux takes unless told otherwise; other systems begin higher. */
+const USUAL_CLIENT_PORTS: PortRange = [32_768, 60_999];
+
+type PortRange = readonly [first: number, last: number];
+
+/**
+ * Where to look for a part's port: not among those the system gives to outgoing connections. While the part is down
+ * any client on the machine could be given its port, and the part would not come back until that client has gone;
+ * even a client that tries to reach the part can be given it, and is then connected to itself.
+ */
+export function portsOfServers(clients: PortRange = portsOfClients()): PortRange {
+  const [first, last] = clients;
+  if (first - LOWEST_PORT >= FEWEST_PORTS) return [LOWEST_PORT, first - 1];
+  return HIGHEST_PORT - last >= FEWEST_PORTS ? [last + 1, HIGHEST_PORT] : [LOWEST_PORT, HIGHEST_PORT];
+}
+
+function isForServers(port: number): boolean {
+  const [first, last] = portsOfServers();
+  return port >= first && port <= last;
+}
+
+function portsOfClients(): PortRange {
+  try {
+    const [first, last] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').trim().split(/\s+/);
+    return [Number(first), Number(last)];
+  } catch {
+    return USUAL_CLIENT_PORTS;
+  }
+}
+
 /** The ports of a data folder's parts, kept over restarts so that addresses stay what they were. */
 export class PortBook {
   readonly #file: string;
@@ -43,7 +79,7 @@ export class PortBook {
   /** The port of last time where it is still free, else a new one, remembered from now on. */
   async portFor(name: string): Promise<number> {
     const known = this.#ports.get(name);
-    if (known !== undefined && (await isFree(known))) return known;
+    if (known !== undefined && isForServers(known) && (await isFree(known))) return known;
     const chosen = await this.#chooseUnused();
     this.#ports.set(name, chosen);
     writePrivateFile(this.#file, JSON.stringify(Object.fromEntries(this.#ports)));
@@ -52,10 +88,12 @@ export class PortBook {
 
   async #chooseUnused(): Promise<number> {
     const taken = new Set(this.#ports.values());
-    for (;;) {
-      const port = await listenOnce(0, LOOPBACK);
-      if (!taken.has(port)) return port;
+    const [first, last] = portsOfServers();
+    for (let attempt = 0; attempt < PORTS_TRIED; attempt += 1) {
+      const port = randomInt(first, last + 1);
+      if (!taken.has(port) && (await isFree(port))) return port;
     }
+    throw new PortUnavailableError(`No port of ${PORTS_TRIED} tried between ${first} and ${last} is free.`);
   }
 }
 
@@ -67,14 +105,10 @@ export async function isFree(port: number): Promise<boolean> {
   );
 }
 
-function listenOnce(port: number, host: string): Promise<number> {
+function listenOnce(port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, () => {
-      const address = server.address();
-      const bound = typeof address === 'object' && address !== null ? address.port : port;
-      server.close(() => resolve(bound));
-    });
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
   });
 }

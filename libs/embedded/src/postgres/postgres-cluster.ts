@@ -3,6 +3,7 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -12,6 +13,7 @@ import {
 import { join } from 'node:path';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { identifyProcess } from '../supervision/process-identity.js';
+import { becomesTrue } from '../supervision/poll.js';
 import { runCommand } from '../supervision/run-command.js';
 import type { RunAs } from '../supervision/die-with-parent.js';
 import type { PostgresBinaries } from './postgres-binaries.js';
@@ -24,6 +26,9 @@ export interface Cluster {
 
 /** The database's one superuser. */
 export const SUPERUSER = 'berth';
+
+/** Backends notice by themselves that their server is gone. */
+const BACKENDS_END_WITHIN_MS = 3_000;
 
 /** Messages in English, times in UTC, whatever the machine's setting. */
 export const POSTGRES_ENVIRONMENT = childEnvironment({ LC_ALL: 'C', TZ: 'UTC' });
@@ -100,14 +105,31 @@ async function initialise(
 
 /**
  * Removes a `postmaster.pid` that would stop the next start for no reason: after a kill -9 the process id in it may
- * have gone to another process. A cluster that somebody else really runs keeps its file, and the start fails.
+ * have gone to another process, or be that of a dead process which nobody has waited for yet (some containers have no
+ * init that does). A cluster that somebody really runs keeps its file, and the start fails.
  */
-export function clearStalePidFile({ data }: Cluster): void {
+export async function clearStalePidFile({ data }: Cluster): Promise<void> {
   const file = join(data, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  if (identifyProcess(pid)) {
+    if (!isPostgresIn(pid, data)) rmSync(file, { force: true });
+    return;
+  }
   // With no such process PostgreSQL clears it away by itself, after making sure that no backend is left.
-  if (identifyProcess(pid) && !isPostgresIn(pid, data)) rmSync(file, { force: true });
+  const cleared = (): boolean => !isInTable(pid) || backends(data).length === 0;
+  if (!(await becomesTrue(cleared, BACKENDS_END_WITHIN_MS)) || !isInTable(pid)) return;
+  rmSync(file, { force: true });
+}
+
+/** Whether the process is known to the system, be it dead. */
+function isInTable(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
+}
+
+function backends(data: string): readonly string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.filter((pid) => identifyProcess(Number(pid)) !== undefined && isPostgresIn(Number(pid), data));
 }
 
 function isPostgresIn(pid: number, data: string): boolean {

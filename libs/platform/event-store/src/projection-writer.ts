@@ -8,6 +8,9 @@ import type { Build, ProjectionTable } from './projection-table.js';
 /** A batch of thousands may take longer than a request would wait. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
+/** Up to so many events a batch is no bulk work. */
+const FEW_EVENTS = 100;
+
 /** Positions without events are written at most this often: they only shorten the way after a restart. */
 const BARE_CHECKPOINT_MS = 1_000;
 
@@ -58,9 +61,9 @@ export class ProjectionWriter {
     if (step === undefined) return;
     const idle = step.events.length === 0 && !batch.caughtUp;
     if (idle && Date.now() - this.#writtenAt < BARE_CHECKPOINT_MS) return;
-    await this.database.transaction((tx) => this.#apply(tx, step), {
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    });
+    // A few events fit the time that every statement has; saying otherwise costs a round trip.
+    const options = step.events.length > FEW_EVENTS ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS } : {};
+    await this.database.transaction((tx) => this.#apply(tx, step), options);
     this.#advanced(step);
   }
 

@@ -114,6 +114,17 @@ describe('statements and transactions', () => {
     await expect(db.ping()).resolves.toBeUndefined();
   });
 
+  it('read a view that was pointed at tables of another shape meanwhile', async () => {
+    const db = await database();
+    await db.query('CREATE VIEW shape AS SELECT 1 AS value');
+    const read = (): Promise<unknown[]> => db.query('SELECT * FROM shape WHERE $1', [true]);
+    expect(await read()).toEqual([{ value: 1 }]);
+    await db.query('DROP VIEW shape');
+    await db.query(`CREATE VIEW shape AS SELECT 'one' AS value, 2 AS more`);
+    for (const attempt of [1, 2, 3])
+      expect(await read(), `attempt ${attempt}`).toEqual([{ value: 'one', more: 2 }]);
+  });
+
   it('of TypeORM entities commit together', async () => {
     const db = await database({ entities: [noteEntity] });
     await db.entities(async (manager) => {

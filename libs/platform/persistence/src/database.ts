@@ -5,6 +5,7 @@ import { DedicatedConnection } from './dedicated-connection.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
 import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
 import { NotificationListener, type Unlisten } from './notification-listener.js';
+import { PreparedStatements } from './prepared-statements.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 import type { DatabaseLog } from './log.js';
 
@@ -21,6 +22,7 @@ export interface TransactionOptions {
  */
 export class Database implements SqlRunner {
   readonly dataSource: DataSource;
+  readonly #prepared = new PreparedStatements();
   readonly #pool: Pool;
   readonly #target: ConnectionTarget;
   readonly #listener: NotificationListener;
@@ -39,9 +41,17 @@ export class Database implements SqlRunner {
 
   async query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]> {
     const deadline = Date.now() + CALL_BUDGET_MS;
-    return this.#withClient((client) =>
-      runStatement<Row>(client, sql, params, Math.max(LEAST_STATEMENT_MS, deadline - Date.now())),
-    );
+    const left = (): number => Math.max(LEAST_STATEMENT_MS, deadline - Date.now());
+    const name = this.#prepared.nameOf(sql, params ?? []);
+    return this.#withClient(async (client) => {
+      try {
+        return await runStatement<Row>(client, sql, params, left(), name);
+      } catch (error) {
+        // Refused before it ran, so running it once more does it once.
+        if (name === undefined || !this.#prepared.outdatedBy(error)) throw error;
+        return await runStatement<Row>(client, sql, params, left());
+      }
+    });
   }
 
   /** Runs `work` in one transaction: commits when it answers, rolls back and throws on when it throws. */

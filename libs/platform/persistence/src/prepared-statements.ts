@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto';
+
+/** Texts beyond this many are sent unprepared: a text that is made up anew each time must not fill the server. */
+const MOST_TEXTS = 500;
+
+/** "cached plan must not change result type": a view was pointed at tables of another shape. */
+const FEATURE_NOT_SUPPORTED = '0A000';
+
+/**
+ * Names for statements, so that a connection parses and plans each text once. Planning is most of what a small
+ * look-up costs the server.
+ */
+export class PreparedStatements {
+  readonly #names = new Map<string, string>();
+  #generation = 0;
+
+  /** The name to send a text under; undefined for what is better sent without. */
+  nameOf(text: string, params: readonly unknown[]): string | undefined {
+    if (params.length === 0) return undefined;
+    const known = this.#names.get(text);
+    if (known !== undefined) return known;
+    if (this.#names.size >= MOST_TEXTS) return undefined;
+    const digest = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+    const name = `b${String(this.#generation)}_${digest}`;
+    this.#names.set(text, name);
+    return name;
+  }
+
+  /** Whether `error` says that a plan is of yesterday; then all names are new ones from here on. */
+  outdatedBy(error: unknown): boolean {
+    const outdated = error instanceof Error && 'code' in error && error.code === FEATURE_NOT_SUPPORTED;
+    if (!outdated) return false;
+    this.#names.clear();
+    this.#generation += 1;
+    return true;
+  }
+}
