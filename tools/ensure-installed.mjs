@@ -43,9 +43,16 @@ export async function ensureReady() {
   );
 }
 
-/** The environment for child processes: `node` on their PATH is the Node that Berth runs on. */
+/**
+ * The environment for child processes: `node` on their PATH is the Node that Berth runs on, and what it compiles it
+ * keeps for the next start.
+ */
 export function environmentWith(node) {
-  return { ...process.env, PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter) };
+  return {
+    NODE_COMPILE_CACHE: join(ROOT, '.berth', 'compile-cache'),
+    ...process.env,
+    PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
+  };
 }
 
 /** Runs `main` and turns a SetupError into its message and exit code 1. */
