@@ -10,8 +10,13 @@ import type { Logger } from '@berth/telemetry';
 
 type ServiceName = 'gateway' | 'delivery' | 'runtime' | 'agents' | 'accounts';
 
-/** Requests in flight get so long before the agents they wait for are ended; SIGTERM has 10 s for everything. */
-const IN_FLIGHT_MS = 2_500;
+/**
+ * SIGTERM has 10 s for everything, also while a part is frozen and every goodbye to it takes its full time. Requests in
+ * flight get so long before the agents they wait for are ended; agents may take 2 s and are then killed.
+ */
+const IN_FLIGHT_MS = 2_000;
+const AGENTS_END_WITHIN_MS = 4_500;
+const REST_ENDS_WITHIN_MS = 1_000;
 
 /** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
 export const startServices = async (
@@ -35,11 +40,11 @@ export const startServices = async (
   };
   const stop = async (): Promise<void> => {
     const doorClosed = end('gateway');
-    await Promise.race([doorClosed, sleep(IN_FLIGHT_MS, undefined, { ref: false })]);
+    await within(IN_FLIGHT_MS, doorClosed);
     // A chat may go on for minutes: without its agent it ends, and its caller is still told how.
-    await Promise.all([doorClosed, end('delivery'), end('runtime')]);
+    await within(AGENTS_END_WITHIN_MS, Promise.all([doorClosed, end('delivery'), end('runtime')]));
     // What the runtime had to say last was said to `agents`.
-    await Promise.all([end('agents'), end('accounts')]);
+    await within(REST_ENDS_WITHIN_MS, Promise.all([end('agents'), end('accounts')]));
   };
   const behind = [
     start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'))),
@@ -59,3 +64,7 @@ export const startServices = async (
     throw error;
   }
 };
+
+/** Waits for the work, but no longer than that. */
+const within = (millis: number, work: Promise<unknown>): Promise<unknown> =>
+  Promise.race([work, sleep(millis, undefined, { ref: false })]);

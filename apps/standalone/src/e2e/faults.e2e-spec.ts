@@ -2,8 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
+import { describeEdges } from './edges.suite.js';
 import { Client, RECOVERED_WITHIN_MS } from './outage.fixture.js';
-import { guestOf, pidOfPart, programOf, signalAll, treeOf, type PartName } from './processes.fixture.js';
+import {
+  guestOf,
+  pidOfPart,
+  programOf,
+  runningPart,
+  signalAll,
+  treeOf,
+  type PartName,
+} from './processes.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
 
@@ -24,13 +33,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-const partPids = (part: PartName): number[] => {
-  const pid = pidOfPart(folder.path, part);
-  if (pid === undefined) throw new Error(`${part} does not run.`);
-  return treeOf(pid);
-};
-
-const kill = (part: PartName): void => signalAll(partPids(part).slice(0, 1), 'SIGKILL');
+const kill = (part: PartName): void => signalAll([runningPart(folder.path, part)], 'SIGKILL');
 
 /** It is started again at once: only one that dies whenever it is back is away for a while. */
 const keepKilled = async (part: PartName): Promise<void> => {
@@ -43,7 +46,7 @@ const keepKilled = async (part: PartName): Promise<void> => {
 
 /** Hanging is worse than dying: the connections stay open and nobody answers. */
 const freeze = async (part: PartName): Promise<void> => {
-  const pids = partPids(part);
+  const pids = treeOf(runningPart(folder.path, part));
   signalAll(pids, 'SIGSTOP');
   try {
     await sleep(FROZEN_FOR_MS);
@@ -180,3 +183,5 @@ describe('a caller who hangs up in the middle of a chat', () => {
     expect((await api.chat(id, 'most')).body.response).toBe('1');
   });
 });
+
+describeEdges(() => stack);

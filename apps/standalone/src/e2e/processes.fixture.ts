@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The embedded parts, by the names of their pid files. */
@@ -8,6 +8,14 @@ export type PartName = 'nats' | 'event-store' | 'postgres';
 const read = (path: string): string => {
   try {
     return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+const workingFolder = (pid: number): string => {
+  try {
+    return readlinkSync(`/proc/${String(pid)}/cwd`);
   } catch {
     return '';
   }
@@ -44,6 +52,13 @@ export const pidOfPart = (dataDir: string, part: PartName): number | undefined =
   return isAlive(pid) ? pid : undefined;
 };
 
+/** The same where there must be one. */
+export const runningPart = (dataDir: string, part: PartName): number => {
+  const pid = pidOfPart(dataDir, part);
+  if (pid === undefined) throw new Error(`${part} does not run.`);
+  return pid;
+};
+
 /** Sends a signal to all of them; who is gone already is fine. */
 export const signalAll = (targets: readonly number[], signal: NodeJS.Signals): void => {
   for (const pid of targets) {
@@ -67,6 +82,7 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
   const marks = [dataDir, instanceOf(dataDir)];
   return pids().flatMap((pid) => {
     const files = ['cmdline', 'environ', 'cgroup'].map((name) => read(`/proc/${String(pid)}/${name}`));
+    files.push(workingFolder(pid));
     if (
       pid === process.pid ||
       !isAlive(pid) ||

@@ -1,7 +1,7 @@
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
-import { pidOfPart, processesOf, signalAll, treeOf } from './processes.fixture.js';
+import { pidOfPart, processesOf, runningPart, signalAll, treeOf } from './processes.fixture.js';
 import {
   Program,
   startStandaloneStack,
@@ -115,6 +115,20 @@ describe('SIGTERM', () => {
     expect(Date.now() - asked).toBeLessThan(ENDED_WITHIN_MS);
     expect(processesOf(folder.path)).toEqual([]);
     await start();
+  });
+});
+
+describe('SIGTERM while a part is frozen', () => {
+  it.each(['nats', 'event-store', 'postgres'] as const)('%s: ends all in time', async (part) => {
+    await start();
+    const { id } = await api.runningAgent();
+    signalAll([runningPart(folder.path, part)], 'SIGSTOP');
+    const begun = Date.now();
+    await stack.program.end('SIGTERM');
+    expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
+    expect(processesOf(folder.path)).toEqual([]);
+    await start();
+    expect(await api.chat(id, 'back?')).toMatchObject({ status: 200 });
   });
 });
 

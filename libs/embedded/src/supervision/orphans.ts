@@ -42,6 +42,8 @@ export async function endProcess(target: ProcessIdentity, steps: readonly Ending
   for (const { signal, waitMs } of [...steps, last]) {
     if (!isAlive(target)) return;
     signalQuietly(target.pid, signal);
+    // One that is stopped hears no other signal before this.
+    signalQuietly(target.pid, 'SIGCONT');
     if (await becomesTrue(() => !isAlive(target), waitMs)) return;
   }
   throw new Error(`Process ${target.pid} of an earlier run cannot be ended. End it, then start again.`);
