@@ -34,6 +34,22 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(chat.body.conversation_id).toMatch(/^cnv_/);
     });
 
+    it('shows a chat as its last activity once that was answered', async () => {
+      const { id } = await api.runningAgent();
+      const before = Date.now();
+      await api.chat(id, 'hello');
+      const { body } = await api.get(`/api/agents/${id}`);
+      expect(body).toMatchObject({ lastActivityKind: 'chat', sleepAt: expect.any(String) });
+      expect(Date.parse(String(body['lastActiveAt']))).toBeGreaterThanOrEqual(before);
+    });
+
+    it('answers a message of nearly the largest size with all of it', async () => {
+      const { id } = await api.runningAgent();
+      const message = 'x'.repeat(1_048_576 - 100);
+      const chat = await api.chat(id, message);
+      expect([chat.status, chat.body.response.length]).toEqual([200, message.length + 'echo: '.length]);
+    });
+
     it('goes on in its current conversation, and opens the one it is told', async () => {
       const { id } = await api.runningAgent();
       const first = await api.chat(id, 'one');
