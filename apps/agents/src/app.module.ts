@@ -1,6 +1,7 @@
 import { Projections, projectionsController } from '@berth/operations';
 import { Database } from '@berth/persistence';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { AgentActivity } from './agent-list/agent-activity.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
 import { AgentRegistration } from './agent/create-agent.js';
@@ -31,6 +32,7 @@ export class AppModule {
         { provide: Database, useValue: parts.database },
         { provide: TemplateCatalogue, useValue: parts.templates },
         { provide: Projections, useValue: parts.projections },
+        { provide: AgentActivity, useValue: handlers.activity },
         { provide: AgentListQuery, useValue: handlers.query },
         { provide: AgentRegistration, useValue: handlers.registration },
         { provide: Transitions, useValue: handlers.transitions },

@@ -4,6 +4,7 @@ import { Requester, type NatsLink } from '@berth/messaging';
 import type { Projections } from '@berth/operations';
 import { SecretBox, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
+import { AgentActivity } from './agent-list/agent-activity.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { ownersAdmission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
@@ -37,6 +38,7 @@ export interface AgentsParts {
 /** What answers requests, each thing once. */
 export interface AgentsHandlers {
   readonly query: AgentListQuery;
+  readonly activity: AgentActivity;
   readonly registration: AgentRegistration;
   readonly transitions: Transitions;
   readonly ensureAwake: EnsureAwakeHandler;
@@ -51,6 +53,7 @@ export const assemble = (parts: AgentsParts): AgentsHandlers => {
   const { config, store, database, templates, log } = parts;
   const requester = new Requester(parts.link);
   const query = new AgentListQuery(database);
+  const activity = new AgentActivity(database);
   const vault = new EnvVault(database, new SecretBox(config.keyring));
   const hosts = new HostDirectory(requester, database);
   const agents = new AgentCommandHandler(store, parts.agentList);
@@ -62,12 +65,13 @@ export const assemble = (parts: AgentsParts): AgentsHandlers => {
   const registration: AgentRegistration = new AgentRegistration(agents, lifecycle, registry, query, log);
   return {
     query,
+    activity,
     registration,
     transitions: new Transitions(agents, lifecycle, requester, query, config),
-    ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission),
+    ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission, activity, log),
     env: new EnvCommandHandler(store, agents, vault, requester, query, lifecycle),
     announceHost: new AnnounceHostHandler(agents, lifecycle, hosts, database),
-    observations: new ObservationHandler(agents, lifecycle, database),
+    observations: new ObservationHandler(agents, lifecycle),
     timers: new AgentTimers(agents, lifecycle, hosts, database, config, log),
   };
 };

@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@berth/config';
-import { DataFolderInUseError, PortUnavailableError } from '@berth/embedded';
+import { DataFolderInUseError, DataFolderUnusableError, PortUnavailableError } from '@berth/embedded';
 import type { Stoppable } from '@berth/service';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
@@ -17,6 +17,7 @@ const fail = (error: unknown): never => {
   const plain =
     error instanceof ConfigError ||
     error instanceof DataFolderInUseError ||
+    error instanceof DataFolderUnusableError ||
     error instanceof PortUnavailableError;
   process.stderr.write(
     plain ? `Berth cannot start: ${error.message}\n` : `Berth cannot start: ${inspect(error)}\n`,

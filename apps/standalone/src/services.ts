@@ -18,6 +18,19 @@ const IN_FLIGHT_MS = 2_000;
 const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
+/** Throws `ConfigError` naming what is wrong for the first service that has something to complain about. */
+export const checkServiceConfigs = (env: Env): void => {
+  for (const read of [
+    readAccountsConfig,
+    readAgentsConfig,
+    readDeliveryConfig,
+    readRuntimeConfig,
+    readGatewayConfig,
+  ]) {
+    read(env);
+  }
+};
+
 /** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
 export const startServices = async (
   env: Env,

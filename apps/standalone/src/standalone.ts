@@ -6,7 +6,7 @@ import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
 import { readOrDrawSecretKey } from './secret-key.js';
-import { startServices } from './services.js';
+import { checkServiceConfigs, startServices } from './services.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', import.meta.url));
 
@@ -23,6 +23,8 @@ export const startStandalone = async (
   let infrastructure: EmbeddedInfrastructure | undefined;
   try {
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
+    // A mistake of the operator's is told before anything is started.
+    checkServiceConfigs(serviceEnv(config, env, PLACEHOLDERS));
     infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
     const services = await startServices(serviceEnv(config, env, infrastructure), logOf);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
@@ -33,11 +35,17 @@ export const startStandalone = async (
   }
 };
 
+const PLACEHOLDERS = {
+  natsUrl: 'nats://embedded',
+  eventStoreUrl: 'esdb://embedded',
+  databaseUrl: 'postgres://embedded',
+};
+
 /** What the services read: the operator's variables, and ours where they left something open. */
 const serviceEnv = (
   config: StandaloneConfig,
   env: Env,
-  { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure,
+  { natsUrl, eventStoreUrl, databaseUrl }: Pick<EmbeddedInfrastructure, keyof typeof PLACEHOLDERS>,
 ): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),

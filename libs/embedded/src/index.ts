@@ -5,6 +5,7 @@ export {
   type EmbeddedPart,
 } from './start-embedded.js';
 export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-folder/data-lock.js';
+export { DataFolderUnusableError } from './data-folder/private-file.js';
 export { assertPortFree, PortUnavailableError } from './data-folder/ports.js';
 export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
 export type { EmbeddedLog } from './supervision/embedded-log.js';

@@ -30,9 +30,9 @@ export const GUEST_LIMITS = {
   /** The largest body a runtime sends: a chat message, or a program with its environment. */
   requestBytes: 8 * 1024 * 1024,
   /** The largest body of an answer a runtime reads. */
-  answerBytes: 2 * 1024 * 1024,
-  /** The largest answer of the agent's program to a chat. */
-  chatResponseBytes: 1024 * 1024,
+  answerBytes: 4 * 1024 * 1024,
+  /** The largest answer of the agent's program to a chat: a message of the largest size with something added. */
+  chatResponseBytes: 2 * 1024 * 1024,
   /** How long a chat may take, queueing included. */
   chatMs: 600_000,
   /** How much of an agent's own error message is passed on, in characters. */

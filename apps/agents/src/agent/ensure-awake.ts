@@ -1,5 +1,7 @@
 import type { AwakeAgent, EnsureAwake } from '@berth/contracts-agents';
 import { DomainError, isDomainError } from '@berth/kernel';
+import type { Logger } from '@berth/telemetry';
+import type { AgentActivity } from '../agent-list/agent-activity.js';
 import type { Admission } from './admission.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
@@ -17,6 +19,8 @@ export class EnsureAwakeHandler {
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
     private readonly admission: Admission,
+    private readonly activity: AgentActivity,
+    private readonly log: Logger,
   ) {}
 
   /** Errors: see `agentsRequests`; unavailable `agent_unavailable` when it does not come up in time. */
@@ -26,7 +30,7 @@ export class EnsureAwakeHandler {
     let { refusedEpoch } = request;
     for (let round = 0; Date.now() < end; round++) {
       const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-      if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) return awake(agent);
+      if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) return this.awake(agent, request);
       if (agent.life.state === 'sleeping') await this.admission.admitWake(agent, request.kind);
       const command = { type: 'Wake', refusedEpoch, at: new Date().toISOString() } as const;
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
@@ -39,14 +43,16 @@ export class EnsureAwakeHandler {
     }
     throw tooLate();
   }
-}
 
-const awake = (agent: LiveAgent): AwakeAgent => ({
-  agentId: agent.agentId,
-  host: agent.host ?? '',
-  epoch: agent.epoch,
-  guest: agent.guest,
-});
+  private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {
+    const { agentId, epoch, guest } = agent;
+    // Nobody waits for it: what it brings takes longer than that.
+    this.activity
+      .note(agent, kind)
+      .catch((error: unknown) => this.log.warn({ agentId, err: error }, 'a use could not be noted'));
+    return { agentId, host: agent.host ?? '', epoch, guest };
+  }
+}
 
 const tooLate = (cause?: unknown): DomainError =>
   new DomainError(

@@ -8,6 +8,7 @@ import type { EventStore } from '@berth/event-store';
 import { HandleRequest } from '@berth/messaging';
 import { Database } from '@berth/persistence';
 import { Controller, Inject } from '@nestjs/common';
+import { AgentActivity } from '../agent-list/agent-activity.js';
 import { EVENT_STORE } from '../tokens.js';
 import { AnnounceHostHandler } from './announce-host.js';
 import { ObservationHandler } from './report-observation.js';
@@ -18,6 +19,7 @@ export class HostNatsController {
   constructor(
     private readonly announcements: AnnounceHostHandler,
     private readonly observations: ObservationHandler,
+    private readonly activities: AgentActivity,
     private readonly database: Database,
     @Inject(EVENT_STORE) private readonly store: EventStore,
   ) {}
@@ -35,7 +37,7 @@ export class HostNatsController {
 
   @HandleRequest(agentsRequests.reportActivity)
   async activity(request: ReportActivity): Promise<Record<string, never>> {
-    await this.observations.activity(request);
+    await this.activities.report(request.items);
     return {};
   }
 

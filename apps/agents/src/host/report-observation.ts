@@ -1,5 +1,4 @@
-import type { ReportActivity, ReportObservation } from '@berth/contracts-agents';
-import type { SqlRunner } from '@berth/persistence';
+import type { ReportObservation } from '@berth/contracts-agents';
 import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
@@ -9,7 +8,6 @@ export class ObservationHandler {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly database: SqlRunner,
   ) {}
 
   async observe(report: ReportObservation): Promise<void> {
@@ -23,31 +21,6 @@ export class ObservationHandler {
     await this.agents.handle(agentId, toCommand(report), origin);
     // A recovery goes on behind the host's report.
     void this.lifecycle.drive(agentId);
-  }
-
-  /** Beside the log: when an agent was last used is no decision and may be lost. */
-  async activity(report: ReportActivity): Promise<void> {
-    await this.database.query(
-      `INSERT INTO agent_activity (agent_id, last_active_at, last_activity_kind, sleep_at)
-       SELECT agent_id, last_active_at, last_activity_kind, sleep_at
-       FROM jsonb_to_recordset($1::jsonb)
-         AS item(agent_id text, last_active_at timestamptz, last_activity_kind text, sleep_at timestamptz)
-       ON CONFLICT (agent_id) DO UPDATE SET
-         last_active_at = excluded.last_active_at,
-         last_activity_kind = excluded.last_activity_kind,
-         sleep_at = excluded.sleep_at
-       WHERE agent_activity.last_active_at <= excluded.last_active_at`,
-      [
-        JSON.stringify(
-          report.items.map((item) => ({
-            agent_id: item.agentId,
-            last_active_at: item.lastActiveAt,
-            last_activity_kind: item.lastActivityKind,
-            sleep_at: item.sleepAt,
-          })),
-        ),
-      ],
-    );
   }
 }
 

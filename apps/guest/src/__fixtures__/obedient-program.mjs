@@ -12,7 +12,7 @@ const answers = {
   'fail long': () => ['x'.repeat(5000), 500],
   garbage: () => ['<html>'],
   'no text': () => [{ response: 5 }],
-  huge: () => [{ response: 'x'.repeat(1_100_000) }],
+  huge: () => [{ response: 'x'.repeat(2_200_000) }],
   env: () => [{ response: JSON.stringify(process.env) }],
   hold: async () => {
     while (!existsSync(`${volume}/go`)) await pause(10);

@@ -77,7 +77,7 @@ const readText = async (response: IncomingMessage): Promise<string> => {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > GUEST_LIMITS.chatResponseBytes)
-      throw agentError('The answer of the agent is larger than 1 MiB.');
+      throw agentError('The answer of the agent is larger than 2 MiB.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

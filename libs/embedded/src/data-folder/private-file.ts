@@ -1,10 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** Creates a folder (and its parents) that only its owner may enter, and tightens one that exists. */
+/** A data folder that cannot be made or entered; the message says why. */
+export class DataFolderUnusableError extends Error {
+  override readonly name = 'DataFolderUnusableError';
+}
+
+/**
+ * Creates a folder (and its parents) that only its owner may enter, and tightens one that exists. Throws
+ * `DataFolderUnusableError`.
+ */
 export function ensurePrivateFolder(path: string): void {
-  mkdirSync(path, { recursive: true, mode: 0o700 });
-  chmodSync(path, 0o700);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    chmodSync(path, 0o700);
+  } catch (error) {
+    const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    throw new DataFolderUnusableError(
+      `The data folder ${path} cannot be used (${why}); set BERTH_DATA to a folder of its own.`,
+      { cause: error },
+    );
+  }
 }
 
 /** Writes a file of mode 0600 in one step: a reader sees the old content or the new, never a part of it. */

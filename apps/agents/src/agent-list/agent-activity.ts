@@ -1,0 +1,42 @@
+import type { ActivityKind, ReportActivity } from '@berth/contracts-agents';
+import type { SqlRunner } from '@berth/persistence';
+import type { LiveAgent } from '../agent/agent.js';
+
+/** When agents were last used. Beside the log: it decides nothing, and losing it loses nothing. */
+export class AgentActivity {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** What a host tells, in batches; a second late at most. */
+  async report(items: ReportActivity['items']): Promise<void> {
+    await this.database.query(
+      `INSERT INTO agent_activity (agent_id, last_active_at, last_activity_kind, sleep_at)
+       SELECT agent_id, last_active_at, last_activity_kind, sleep_at
+       FROM jsonb_to_recordset($1::jsonb)
+         AS item(agent_id text, last_active_at timestamptz, last_activity_kind text, sleep_at timestamptz)
+       ON CONFLICT (agent_id) DO UPDATE SET
+         last_active_at = excluded.last_active_at,
+         last_activity_kind = excluded.last_activity_kind,
+         sleep_at = excluded.sleep_at
+       WHERE agent_activity.last_active_at <= excluded.last_active_at`,
+      [
+        JSON.stringify(
+          items.map((item) => ({
+            agent_id: item.agentId,
+            last_active_at: item.lastActiveAt,
+            last_activity_kind: item.lastActivityKind,
+            sleep_at: item.sleepAt,
+          })),
+        ),
+      ],
+    );
+  }
+
+  /** A use that begins: whoever caused it sees it at once; when it ends the host tells. */
+  async note({ agentId, profile }: LiveAgent, kind: ActivityKind): Promise<void> {
+    const now = Date.now();
+    const { idleTtlSeconds } = profile;
+    const sleepAt = idleTtlSeconds === 0 ? null : new Date(now + idleTtlSeconds * 1000).toISOString();
+    const lastActiveAt = new Date(now).toISOString();
+    await this.report([{ agentId, lastActiveAt, lastActivityKind: kind, sleepAt }]);
+  }
+}
