@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
 
@@ -23,8 +23,24 @@ export class Program {
     this.exited = new Promise((resolve) => child.once('exit', (code) => resolve(code)));
   }
 
-  static start(app: string, env: Env, { detached = false } = {}): Program {
-    const child = spawn(process.execPath, ['--enable-source-maps', join(APPS, app, 'dist', 'main.js')], {
+  static start(app: string, env: Env, options: { readonly detached?: boolean } = {}): Program {
+    const args = ['--enable-source-maps', join(APPS, app, 'dist', 'main.js')];
+    return Program.run(app, [process.execPath, ...args], env, options);
+  }
+
+  /** `npm start` in this checkout, as an operator types it. */
+  static npmStart(env: Env): Program {
+    return Program.run('npm start', ['npm', 'start'], env, { detached: true });
+  }
+
+  private static run(
+    app: string,
+    [command = '', ...args]: readonly string[],
+    env: Env,
+    { detached = false }: { readonly detached?: boolean },
+  ): Program {
+    const child = spawn(command, args, {
+      cwd: dirname(APPS),
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached,

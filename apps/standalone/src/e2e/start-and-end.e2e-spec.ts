@@ -133,6 +133,19 @@ describe('SIGTERM', () => {
   });
 });
 
+describe('npm start', () => {
+  it('passes SIGTERM on, and nothing is left', async () => {
+    const program = Program.npmStart({ PORT: '0', BERTH_DATA: folder.path });
+    await program.says(/Berth is ready at/);
+    const asked = Date.now();
+    await program.end('SIGTERM');
+    await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
+    expect(Date.now() - asked).toBeLessThan(ENDED_WITHIN_MS);
+    await start();
+    expect((await api.get('/api/agents')).body['items']).toEqual([]);
+  });
+});
+
 describe('Ctrl-C', () => {
   it('reaches the parts as well, and ends all as cleanly', async () => {
     stack = await startStandaloneStack(folder.path, {}, { detached: true });
