@@ -90,6 +90,7 @@ export class BerthNatsServer extends ServerNats {
     await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
     if (!(await this.#running.done(drainMs)))
       log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
+    link.outgoing.flush();
     if (link.connected)
       await Promise.race([link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
     this.statusEventEmitter.removeAllListeners();
@@ -178,11 +179,13 @@ export class BerthNatsServer extends ServerNats {
   }
 
   #send(message: Msg, bytes: Buffer): void {
-    try {
-      message.respond(bytes);
-    } catch (error) {
-      this.#options.log.warn({ err: error, subject: message.subject }, 'An answer could not be sent.');
-    }
+    this.#options.link.outgoing.add(() => {
+      try {
+        message.respond(bytes);
+      } catch (error) {
+        this.#options.log.warn({ err: error, subject: message.subject }, 'An answer could not be sent.');
+      }
+    });
   }
 
   // An answer that cannot be sent as it is becomes an internal error: the caller must not wait for nothing.

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { errors } from '@nats-io/transport-node';
 import { parseNatsUrl } from './nats-address.js';
+import { SendQueue } from './send-queue.js';
 
 export interface NatsLinkOptions {
   /** `nats://user:password@host:port`, see `parseNatsUrl`. */
@@ -27,6 +28,8 @@ const CLOSE_WITHIN_MS = 2_000;
 export class NatsLink {
   #connected = true;
   #closed = false;
+  /** What goes out together at the end of the turn. */
+  readonly outgoing = new SendQueue();
   readonly #onDisconnect = new Set<() => void>();
   readonly #onReconnect = new Set<() => void>();
 
@@ -86,6 +89,7 @@ export class NatsLink {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    this.outgoing.flush();
     if (this.#connected)
       await Promise.race([
         this.connection.flush().catch(() => undefined),

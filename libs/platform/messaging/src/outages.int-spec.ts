@@ -109,6 +109,7 @@ describe('when something dies', () => {
   it('a broker that is back within a second costs no request in flight', async () => {
     await startEcho();
     const inFlight = requester.request(echoRequests.wait, { ms: 2_000 });
+    link.outgoing.flush();
     await link.connection.flush();
     await nats.kill();
     await nats.resume();

@@ -62,11 +62,7 @@ export class Requester {
       const id = this.#nextId();
       const data = this.#encode(subject, payload, id);
       const answer = this.#pending.add(id, deadlineMs);
-      try {
-        this.#publish(subject, data, id, deadlineMs);
-      } catch {
-        this.#pending.fail(id, serviceUnreached());
-      }
+      this.#publish(subject, data, id, deadlineMs, () => this.#pending.fail(id, serviceUnreached()));
       return (await answer) as Res;
     });
   }
@@ -93,12 +89,10 @@ export class Requester {
             resolve();
           }
         });
-        try {
-          this.#publish(definition.subject, data, id, options.waitMs);
-        } catch {
+        this.#publish(definition.subject, data, id, options.waitMs, () => {
           clearTimeout(timer);
           reject(serviceUnreached());
-        }
+        });
       }).finally(() => this.#gathering.delete(id));
       return answers;
     });
@@ -139,14 +133,19 @@ export class Requester {
   }
 
   // A request that is published while the link is down would be sent on reconnect, after its caller was told no.
-  #publish(subject: string, data: Buffer, id: string, deadlineMs: number): void {
-    if (!this.link.connected) throw serviceUnreached();
-    this.#subscription ??= this.link.connection.subscribe(`${this.#inbox}.*`, {
-      callback: (error, message) => (error === null ? this.#onReply(message) : undefined),
-    });
-    this.link.connection.publish(subject, data, {
-      reply: `${this.#inbox}.${id}`,
-      headers: requestHeaders(deadlineMs),
+  #publish(subject: string, data: Buffer, id: string, deadlineMs: number, onUnsent: () => void): void {
+    const { connection, outgoing } = this.link;
+    const headers = requestHeaders(deadlineMs);
+    outgoing.add(() => {
+      try {
+        if (!this.link.connected) return onUnsent();
+        this.#subscription ??= connection.subscribe(`${this.#inbox}.*`, {
+          callback: (error, message) => (error === null ? this.#onReply(message) : undefined),
+        });
+        connection.publish(subject, data, { reply: `${this.#inbox}.${id}`, headers });
+      } catch {
+        onUnsent();
+      }
     });
   }
 
