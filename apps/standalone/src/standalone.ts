@@ -24,7 +24,7 @@ export const startStandalone = async (
   try {
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
     // A mistake of the operator's is told before anything is started.
-    checkServiceConfigs(serviceEnv(config, env, PLACEHOLDERS));
+    checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
     infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
     const services = await startServices(serviceEnv(config, env, infrastructure), logOf);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
@@ -35,7 +35,8 @@ export const startStandalone = async (
   }
 };
 
-const PLACEHOLDERS = {
+/** Stands for where the parts will be. */
+const NOT_STARTED_YET = {
   natsUrl: 'nats://embedded',
   eventStoreUrl: 'esdb://embedded',
   databaseUrl: 'postgres://embedded',
@@ -45,7 +46,7 @@ const PLACEHOLDERS = {
 const serviceEnv = (
   config: StandaloneConfig,
   env: Env,
-  { natsUrl, eventStoreUrl, databaseUrl }: Pick<EmbeddedInfrastructure, keyof typeof PLACEHOLDERS>,
+  { natsUrl, eventStoreUrl, databaseUrl }: Pick<EmbeddedInfrastructure, keyof typeof NOT_STARTED_YET>,
 ): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),

@@ -1,5 +1,6 @@
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeEnvironmentApi } from './environment.suite.js';
@@ -24,6 +25,7 @@ afterAll(async () => {
 
 describe('every service as a process of its own, two gateways, two agents services', () => {
   describeAgentsApi(running);
+  describeAccountApi(running);
   describeEnvironmentApi(running);
 
   describe('a killed service', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
+import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
@@ -16,4 +17,5 @@ afterAll(async () => {
 });
 
 describeAgentsApi(() => stack);
+describeAccountApi(() => stack);
 describeEnvironmentApi(() => stack);
