@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { Api, codeOf } from './api.fixture.js';
+import type { Stack } from './stack.fixture.js';
+
+/** What an account may rely on around its agents: names, lists, keys, idempotent calls. */
+export const describeAccountApi = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  describe('names', () => {
+    it('go to one of twenty racing creates', async () => {
+      const name = `raced ${String(Date.now())}`;
+      const gateways = stack().urls.length;
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, (_, n) =>
+          api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' }, { gateway: n % gateways }),
+        ),
+      );
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+      const losers = answers.filter(({ status }) => status === 409);
+      expect(losers).toHaveLength(19);
+      const winner = answers.find(({ status }) => status === 201)?.body.id;
+      for (const loser of losers)
+        expect(loser.body).toMatchObject({ detail: { code: 'agent_name_taken', agentId: winner } });
+    });
+
+    it('and external ids are each unique in the account', async () => {
+      const first = await api.post<{ id: string }>('/api/agents', {
+        name: 'ext one',
+        templateId: 'blank',
+        externalId: 'ext-1',
+      });
+      const second = await api.post('/api/agents', {
+        name: 'ext two',
+        templateId: 'blank',
+        externalId: 'ext-1',
+      });
+      expect(second.status).toBe(409);
+      expect(second.body).toMatchObject({ detail: { code: 'external_id_taken', agentId: first.body.id } });
+      expect(
+        (await api.post('/api/agents', { name: 'ext two', templateId: 'blank', externalId: 'ext-2' })).status,
+      ).toBe(201);
+    });
+  });
+
+  describe('lists', () => {
+    it('page through every agent once, newest first, while others are created', async () => {
+      const made: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        const { body } = await api.post<{ id: string }>('/api/agents', {
+          name: `paged ${String(n)}`,
+          templateId: 'blank',
+          labels: { paged: 'yes' },
+        });
+        made.push(body.id);
+      }
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(
+          `/api/agents?label=paged%3Dyes&limit=2${cursor}`,
+        );
+        seen.push(...page.body.items.map(({ id }) => id));
+        cursor = page.body.nextCursor === null ? '' : `&cursor=${encodeURIComponent(page.body.nextCursor)}`;
+        if (seen.length === 2)
+          await api.post('/api/agents', {
+            name: 'paged between',
+            templateId: 'blank',
+            labels: { paged: 'yes' },
+          });
+      } while (cursor !== '');
+      expect(seen).toEqual(made.reverse());
+    });
+  });
+
+  describe('keys', () => {
+    it('are refused everywhere once their revocation has answered: none of 200 parallel calls passes', async () => {
+      const minted = await api.post<{ id: string; key: string }>('/api/v1/keys', {
+        name: 'short-lived',
+        scopes: ['deploy'],
+      });
+      expect(minted.status).toBe(201);
+      const { key } = minted.body;
+      expect((await api.get('/api/agents', { key })).status).toBe(200);
+      expect((await api.call('DELETE', `/api/v1/keys/${minted.body.id}`)).status).toBe(204);
+      const gateways = stack().urls.length;
+      const answers = await Promise.all(
+        Array.from({ length: 200 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+    });
+
+    it('without the scope are refused, naming it', async () => {
+      const { body } = await api.post<{ key: string }>('/api/v1/keys', { name: 'reader', scopes: ['read'] });
+      const refused = await api.post('/api/agents', { name: 'nope', templateId: 'echo' }, { key: body.key });
+      expect([refused.status, codeOf(refused)]).toEqual([403, 'missing_scope']);
+      expect(refused.body).toMatchObject({ detail: { requiredScope: 'deploy' } });
+    });
+  });
+
+  describe('an idempotency key', () => {
+    it('makes a create that is sent twice one agent', async () => {
+      const headers = { 'idempotency-key': crypto.randomUUID() };
+      const body = { name: `once ${String(Date.now())}`, templateId: 'blank' };
+      const first = await api.post<{ id: string }>('/api/agents', body, { headers });
+      const last = stack().urls.length - 1;
+      const second = await api.post<{ id: string }>('/api/agents', body, { headers, gateway: last });
+      expect([second.status, second.body.id]).toEqual([201, first.body.id]);
+      expect(second.headers.get('idempotent-replayed')).toBe('true');
+      const other = await api.post('/api/agents', { ...body, name: 'another' }, { headers });
+      expect([other.status, codeOf(other)]).toEqual([409, 'idempotency_key_reused']);
+    });
+  });
+};
