@@ -123,7 +123,9 @@ const judgeSecrets = (file, name, service) => {
 /** `docker compose config`, where it is installed; elsewhere the note says that only our own reading took place. */
 const askDocker = (root) => {
   for (const [command, ...args] of [['docker', 'compose'], ['docker-compose']]) {
-    if (spawnSync(command, [...args, 'version'], { stdio: 'ignore' }).status !== 0) continue;
+    // Version 1 does not know the specification that the files are written to.
+    const version = spawnSync(command, [...args, 'version', '--short'], { encoding: 'utf8' });
+    if (version.status !== 0 || /^v?1\./.test(version.stdout.trim())) continue;
     const asked = spawnSync(command, [...args, '-f', FILE, 'config', '-q'], { cwd: root, encoding: 'utf8' });
     return { problems: asked.status === 0 ? [] : [`${FILE}: ${asked.stderr.trim()}`], notes: [] };
   }
