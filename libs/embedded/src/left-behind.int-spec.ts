@@ -81,7 +81,7 @@ describe('what a killed run leaves behind', () => {
     await first.stop();
     const { uid, gid } = statSync(join(folder.dataDir, 'postgres', 'data'));
     // What becomes of its child when a program never asks: dead, and still in the table.
-    const careless = spawn('sh', ['-c', 'true & echo $!; exec sleep 600'], { cwd: '/', uid, gid });
+    const careless = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 600'], { cwd: '/', uid, gid });
     const [line]: unknown[] = await once(careless.stdout, 'data');
     const dead = Number(String(line));
     await eventually('it is dead', () => readFileSync(`/proc/${dead}/stat`, 'utf8').includes(') Z '));

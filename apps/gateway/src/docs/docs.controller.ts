@@ -28,9 +28,7 @@ export class DocsController {
   })
   @Get(':file')
   async file(@Param('file') file: string, @Res() reply: ApiReply): Promise<void> {
-    // `/docs/`: the page's relative links start from `/docs`.
-    if (file === '') await reply.redirect('../docs', 308);
-    else await this.send(file, reply);
+    await this.send(file, reply);
   }
 
   private async send(name: string, reply: ApiReply): Promise<void> {

@@ -154,11 +154,6 @@ describe('/docs', () => {
     }
   });
 
-  it('is found with a slash at the end too', async () => {
-    const response = await fetch(`${test.gateway.url}/docs/`);
-    expect([response.status, new URL(response.url).pathname]).toEqual([200, '/docs']);
-  });
-
   it('has no other files', async () => {
     for (const name of ['package.json', 'index.html', '..%2fpackage.json', '__proto__']) {
       const { status, body } = await test.call('GET', `/docs/${name}`);
