@@ -1,23 +1,40 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
  * The key that seals secrets at rest, drawn on the first start and kept in the data folder (mode 0600). An operator
- * who sets BERTH_SECRET_KEY keeps it elsewhere.
+ * who sets BERTH_SECRET_KEY keeps it elsewhere. The file is there whole or not at all, however a start ends.
  */
 export const readOrDrawSecretKey = (dataDir: string): string => {
   const file = join(dataDir, 'secret-key');
+  const kept = read(file);
+  if (kept !== undefined) return kept;
+  const draft = `${file}.${String(process.pid)}.${randomBytes(4).toString('hex')}`;
+  writeFileSync(draft, `k1:${randomBytes(32).toString('base64')}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+    flush: true,
+  });
   try {
-    const descriptor = openSync(file, 'wx', 0o600);
-    try {
-      writeSync(descriptor, `k1:${randomBytes(32).toString('base64')}\n`);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    // A link, unlike a rename, never takes the place of a key that something is sealed with already.
+    linkSync(draft, file);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (!isCode(error, 'EEXIST')) throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
   return readFileSync(file, 'utf8').trim();
 };
+
+const read = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+};
+
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && 'code' in error && error.code === code;

@@ -1,0 +1,27 @@
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readOrDrawSecretKey } from './secret-key.js';
+
+describe('the key that seals secrets', () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'berth-key-'));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('is drawn once and stays the same, for its owner alone', () => {
+    const key = readOrDrawSecretKey(folder);
+    expect(key).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
+    expect(readOrDrawSecretKey(folder)).toBe(key);
+    expect(statSync(join(folder, 'secret-key')).mode & 0o777).toBe(0o600);
+  });
+
+  it('leaves nothing beside it, and is another one in another folder', () => {
+    const key = readOrDrawSecretKey(folder);
+    expect(readdirSync(folder)).toEqual(['secret-key']);
+    rmSync(join(folder, 'secret-key'));
+    expect(readOrDrawSecretKey(folder)).not.toBe(key);
+  });
+});
