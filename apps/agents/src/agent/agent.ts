@@ -1,5 +1,3 @@
-import type { AgentState } from '@berth/contracts-agents';
-
 /** Why a start goes on: only a wake or a recovery may be joined by callers, the others answer `agent_deploying`. */
 export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
 
@@ -142,9 +140,6 @@ export type Agent =
       readonly externalId: string | null;
     }
   | { readonly status: 'deleted' };
-
-/** The public state of a life. */
-export const publicState = (life: Life): AgentState => life.state;
 
 export const NO_GUEST: Guest = { version: '', capabilities: [] };
 
