@@ -15,8 +15,8 @@ describe('a guest', () => {
 
   it('starts the program it is given and delivers a message to it', async () => {
     expect((await guest.ask(GUEST_ROUTES.health)).body).toEqual({
-      version: '1.0.0',
-      capabilities: ['exec.detached'],
+      version: '1.1.0',
+      capabilities: ['exec.detached', 'console'],
       program: 'none',
     });
     expect((await guest.put()).body).toMatchObject({ program: 'serving' });

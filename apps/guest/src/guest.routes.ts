@@ -1,10 +1,10 @@
 import { GUEST_LIMITS, GUEST_ROUTES } from '@berth/guest-protocol';
 import type { Guest } from './guest.js';
 import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
-import type { JsonRoute } from './server/json-server.js';
+import type { Route } from './server/guest-server.js';
 
 /** The routes of a guest; `onShutDown` ends the process after the answer has left. */
-export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly JsonRoute[] => [
+export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Route[] => [
   { ...GUEST_ROUTES.health, handle: async () => guest.health() },
   { ...GUEST_ROUTES.program, handle: async ({ body }) => guest.start(readProgram(body)) },
   { ...GUEST_ROUTES.env, handle: async ({ body }) => guest.replaceEnv(readEnvChange(body)) },

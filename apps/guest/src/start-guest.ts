@@ -9,7 +9,7 @@ import { guestRoutes } from './guest.routes.js';
 import { Guest } from './guest.js';
 import { LogWriter } from './log/log-writer.js';
 import { ApiRelay } from './relay/api-relay.js';
-import { createJsonServer } from './server/json-server.js';
+import { createGuestServer } from './server/guest-server.js';
 
 const SOCKET_CHECK_MS = 2_000;
 
@@ -32,7 +32,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });
   const ended = Promise.withResolvers<void>();
-  const server = createJsonServer(
+  const server = createGuestServer(
     guestRoutes(guest, () => {
       server.close();
       ended.resolve();

@@ -9,7 +9,7 @@ export interface GuestIdentity {
  * (template `legacy`); a new capability is added to `current` together with the code that gives it.
  */
 export const GENERATIONS = {
-  current: { version: '1.0.0', capabilities: ['exec.detached'] },
+  current: { version: '1.1.0', capabilities: ['exec.detached', 'console'] },
   legacy: { version: '0.9.0', capabilities: [] },
 } as const satisfies Readonly<Record<string, GuestIdentity>>;
 

@@ -23,6 +23,40 @@ export const GUEST_ROUTES = {
   events: { method: 'GET', path: '/v1/events' },
   /** `ShutDown` → `{}` once the program has ended; then the guest ends too. */
   shutdown: { method: 'POST', path: '/v1/shutdown' },
+
+  /**
+   * `RunCommand` → `ExecutionReport`. The record stands in the journal before the command is started. Errors, all before
+   * anything was started: invalid `invalid_cwd`; unavailable `guest_command_unavailable`.
+   */
+  execute: { method: 'POST', path: '/v1/executions' },
+  /** Query `id`, `waitMs` → `ExecutionReport`, as soon as it is over or the time is. Errors: not_found `execution_unknown`. */
+  execution: { method: 'GET', path: '/v1/executions/one' },
+  /** → `RunningExecutions`. */
+  runningExecutions: { method: 'GET', path: '/v1/executions/running' },
+  /** `{executionId}` → `ExecutionReport`, terminal: TERM, KILL after 2 s. Over already: as it is. Errors: not_found `execution_unknown`. */
+  cancelExecution: { method: 'POST', path: '/v1/executions/cancel' },
+  /** `{}` → `{}`: ends all that run as `failed`, before the agent is frozen or stopped. Until `health` is asked next, nothing new starts. */
+  failExecutions: { method: 'POST', path: '/v1/executions/fail' },
+  /** Query `id` → a stream of `OutputLine`s: what is retained, then what comes. Errors: not_found `execution_unknown`. */
+  executionOutput: { method: 'GET', path: '/v1/executions/output' },
+  /** `RunLegacyCommand` → `LegacyReport`; only older guests know it, and of all these only it. */
+  executeLegacy: { method: 'POST', path: '/v1/exec' },
+
+  /** Query `path` (absent: the volume) → a stream of one `FileList`. Errors: invalid `not_a_directory`, not_found `path_not_found` and those of every path. */
+  listFiles: { method: 'GET', path: '/v1/files/list' },
+  /**
+   * Query `path`, `within` (`agent` or `volume`), `limit` (bytes); headers `Range`, `If-Range`, `If-None-Match`; HEAD too
+   * → the bytes with `Content-Length`, `ETag`, `Content-Range`; 200, 206, 304 or 416. Errors: invalid `is_a_directory`,
+   * `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large `payload_too_large`.
+   */
+  readFile: { method: 'GET', path: '/v1/files/content' },
+  /** Query `id`, `limit` (bytes), the bytes as body → `StagedFile`. A body that breaks off or is too large leaves nothing. Errors: too_large `payload_too_large`, unavailable `volume_full`. */
+  stageFile: { method: 'PUT', path: '/v1/files/staged' },
+  /** `FileCommand` → `FileChange`. */
+  changeFile: { method: 'POST', path: '/v1/files/change' },
+
+  /** Query `cols`, `rows`; a WebSocket upgrade: a terminal (contract §10). Errors as of a refused request. */
+  console: { method: 'GET', path: '/v1/console' },
 } as const satisfies Readonly<Record<string, GuestRoute>>;
 
 /** Bounds that both sides keep. Bytes and milliseconds. */
@@ -60,6 +94,12 @@ export interface RestartPolicy {
   readonly maxEarlyDeaths: number;
 }
 
+/** Two folders below one mount. `staging` lets nobody in but the guest; it holds what is not finished and is emptied at every start. */
+export interface VolumeStorage {
+  readonly volume: string;
+  readonly staging: string;
+}
+
 /** The agent as the guest is to run it. Paths are those inside the agent. Carries secrets: never logged or stored. */
 export interface PutProgram {
   readonly agentId: string;
@@ -67,6 +107,8 @@ export interface PutProgram {
   readonly command: readonly [string, ...string[]] | null;
   readonly cwd: string;
   readonly volume: string;
+  /** How the guest itself reaches the volume and a folder of its own, both below one mount so that files can be renamed across. */
+  readonly storage: VolumeStorage;
   readonly tmp: string;
   /** Search path for the command and its children. */
   readonly path: string;
@@ -82,15 +124,30 @@ export interface PutProgram {
   readonly readyWithinMs: number;
 }
 
+/** Answer of `runningExecutions`. */
+export interface RunningExecutions {
+  readonly executionIds: readonly string[];
+}
+
 export interface PutEnv {
   readonly env: Readonly<Record<string, string>>;
   readonly readyWithinMs: number;
+}
+
+/** A file in the agent's inbox, as its program is told of it. */
+export interface Attachment {
+  /** Absolute, as the agent sees it. */
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
 }
 
 export interface DeliverToProgram {
   readonly deliveryId: string;
   readonly conversationId: string;
   readonly message: string;
+  /** Files that came with it. */
+  readonly attachments?: readonly Attachment[];
   /** W3C Trace Context of the caller, passed on so that the program's own spans join; absent when tracing is off. */
   readonly traceparent?: string;
 }

@@ -2,6 +2,7 @@ export {
   GUEST_LIMITS,
   GUEST_ROUTES,
   guestEnv,
+  type Attachment,
   type DeliverToProgram,
   type GuestErrorBody,
   type GuestEvent,
@@ -13,7 +14,9 @@ export {
   type PutEnv,
   type PutProgram,
   type RestartPolicy,
+  type RunningExecutions,
   type ShutDown,
+  type VolumeStorage,
 } from './guest-api.js';
 export { GENERATIONS, isGeneration, type Generation, type GuestIdentity } from './generations.js';
 export {
@@ -26,3 +29,29 @@ export {
   newestLogFile,
   type LogLine,
 } from './log-file.js';
+export {
+  CUT_MARK,
+  decodeExecution,
+  encodeExecution,
+  executionFileName,
+  EXECUTIONS_FOLDER,
+  EXECUTION_STATUSES,
+  KEPT_CHARACTERS,
+  type ExecutionRecord,
+  type ExecutionReport,
+  type ExecutionStatus,
+  type LegacyReport,
+  type OutputLine,
+  type RunCommand,
+  type RunLegacyCommand,
+} from './execution.js';
+export {
+  NAME_LIMIT_BYTES,
+  TRANSFER_LIMIT_BYTES,
+  type FileChange,
+  type FileCommand,
+  type FileEntry,
+  type FileList,
+  type StagedFile,
+  type StagedTarget,
+} from './files.js';

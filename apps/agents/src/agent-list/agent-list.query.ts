@@ -1,4 +1,4 @@
-import type { AgentView, GetAgent, ListAgents } from '@berth/contracts-agents';
+import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts-agents';
 import { AGENT_STATES, type AgentState } from '@berth/contracts-agents';
 import { DomainError, type Page } from '@berth/kernel';
 import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
@@ -61,15 +61,15 @@ export class AgentListQuery {
     };
   }
 
-  /** The host that holds the agent's volume. Errors: not_found. */
-  async locate(accountId: string, agentId: string): Promise<string | null> {
-    const rows = await this.database.query<{ host: string | null }>(
-      `SELECT host FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
+  /** Where the agent's volume is, and its guest. Errors: not_found. */
+  async locate(accountId: string, agentId: string): Promise<LocatedAgent> {
+    const rows = await this.database.query<LocatedAgent>(
+      `SELECT host, guest FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
       [agentId, accountId],
     );
     if (rows[0] === undefined)
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
-    return rows[0].host;
+    return rows[0];
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type GetAgent,
   type ListAgents,
   type LocateAgent,
+  type LocatedAgent,
   type TemplateView,
   type TransitionResult,
 } from '@berth/contracts-agents';
@@ -77,8 +78,8 @@ export class AgentNatsController {
   }
 
   @HandleRequest(agentsRequests.locate)
-  async locate(request: LocateAgent): Promise<{ host: string | null }> {
-    return { host: await this.query.locate(request.accountId, request.agentId) };
+  locate(request: LocateAgent): Promise<LocatedAgent> {
+    return this.query.locate(request.accountId, request.agentId);
   }
 
   @HandleRequest(agentsRequests.templates)

@@ -18,7 +18,7 @@ afterAll(() => test.stop());
 beforeEach(() => {
   test.far.reset();
   entries.length = 0;
-  test.far.on(agentsRequests.locate, () => ({ host: 'host1' }));
+  test.far.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
   test.far.on(runtimeRequests.logs, readEntries);
 });
 
@@ -89,6 +89,8 @@ const follow = async (
 const messagesOf = (text: string): readonly string[] =>
   [...text.matchAll(/"message":"([^"]*)"/g)].map((match) => match[1] ?? '');
 
+const guest = { version: '1', capabilities: [] };
+
 describe('GET logs', () => {
   it('asks the host of the agent with every filter', async () => {
     entries.push(entry('one'), entry('two'));
@@ -124,7 +126,7 @@ describe('GET logs', () => {
       logs: [],
       nextCursor: null,
     });
-    test.far.on(agentsRequests.locate, () => ({ host: null }));
+    test.far.on(agentsRequests.locate, () => ({ host: null, guest }));
     expect((await test.call('GET', path, { key: test.far.key() })).body).toEqual({
       logs: [],
       nextCursor: null,
@@ -169,11 +171,11 @@ describe('following logs', () => {
   });
 
   it('outlives a host that is away, and an agent that is not placed yet', async () => {
-    test.far.on(agentsRequests.locate, () => ({ host: null }));
+    test.far.on(agentsRequests.locate, () => ({ host: null, guest }));
     const followed = await follow(test.far.key());
-    test.far.on(agentsRequests.locate, () => ({ host: 'elsewhere' }));
+    test.far.on(agentsRequests.locate, () => ({ host: 'elsewhere', guest }));
     await eventually(() => test.far.asked(agentsRequests.locate).length >= 3, { timeoutMs: 10_000 });
-    test.far.on(agentsRequests.locate, () => ({ host: 'host1' }));
+    test.far.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
     entries.push(entry('at last'));
     await eventually(() => messagesOf(followed.text()).length === 1);
   });

@@ -78,6 +78,7 @@ export class GuestFixture {
       command: [process.execPath, 'obedient-program.mjs'],
       cwd: import.meta.dirname,
       volume: join(this.dir, 'volume'),
+      storage: { volume: join(this.dir, 'volume'), staging: join(this.dir, 'staging') },
       tmp: join(this.dir, 'tmp'),
       path: '/usr/bin:/bin',
       runAs: null,

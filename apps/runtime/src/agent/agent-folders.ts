@@ -10,6 +10,8 @@ export interface AgentFolders {
   /** What the agent's own user may write lies in these two. */
   readonly volume: string;
   readonly tmp: string;
+  /** Files on their way into the volume: beside it, so that they can be renamed into it; for the guest alone. */
+  readonly staging: string;
   readonly state: string;
 }
 
@@ -23,6 +25,7 @@ export const agentFolders = (dataDir: string, agentId: string): AgentFolders => 
     run: join(root, 'run'),
     volume: join(root, 'volume'),
     tmp: join(root, 'tmp'),
+    staging: join(root, 'staging'),
     state: join(root, 'state.json'),
   };
 };

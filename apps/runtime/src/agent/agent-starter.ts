@@ -94,6 +94,7 @@ const toProgram = (
   command: template.program?.command ?? null,
   cwd: inside.template,
   volume: inside.volume,
+  storage: inside.storage,
   tmp: inside.tmp,
   path: inside.path,
   runAs,

@@ -65,7 +65,7 @@ describe('an agent on a host', () => {
   it('starts, says which guest it has, and answers a delivery', async () => {
     const recipe = HostFixture.recipe();
     expect(await host.agents.start(recipe)).toEqual({
-      guest: { version: '1.0.0', capabilities: ['exec.detached'] },
+      guest: { version: '1.1.0', capabilities: ['exec.detached', 'console'] },
     });
     expect(await host.deliver(recipe.agentId, 1, 'hello')).toBe('echo: hello');
     expect(host.agents.observed).toEqual([{ agentId: recipe.agentId, epoch: 1, state: 'running' }]);

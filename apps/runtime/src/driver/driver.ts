@@ -1,4 +1,5 @@
 import type { Json } from '@berth/kernel';
+import type { VolumeStorage } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';
 
 /** What a box is made from. */
@@ -22,6 +23,8 @@ export interface InsidePaths {
   readonly template: string;
   /** Search path for commands. */
   readonly path: string;
+  /** How the guest itself reaches the volume and its staging folder, below one mount. */
+  readonly storage: VolumeStorage;
 }
 
 /** One agent's enclosure with its guest running in it. */

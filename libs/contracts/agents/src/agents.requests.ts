@@ -67,6 +67,13 @@ export interface LocateAgent {
   readonly agentId: string;
 }
 
+export interface LocatedAgent {
+  /** null before it was placed. */
+  readonly host: string | null;
+  /** The guest it was last started with; before the first start `version` is empty. */
+  readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
+}
+
 /** What a host saw happen to an agent; an observation of an old epoch changes nothing. */
 export interface ReportObservation {
   readonly host: string;
@@ -121,8 +128,8 @@ export const agentsRequests = {
   sleep: defineRequest<AgentCommand, TransitionResult>('cmd.agents.sleep.v1', 65_000),
   restart: defineRequest<AgentCommand, TransitionResult>('cmd.agents.restart.v1', 65_000),
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000),
-  /** The host of the agent, null before it was placed. Never wakes. */
-  locate: defineRequest<LocateAgent, { readonly host: string | null }>('qry.agents.locate.v1'),
+  /** Where the agent is and what its guest can do. Never wakes. */
+  locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
   ),

@@ -19,6 +19,7 @@ export {
   type GetAgent,
   type ListAgents,
   type LocateAgent,
+  type LocatedAgent,
   type ReportActivity,
   type ReportObservation,
   type SetEnvVar,

@@ -12,6 +12,14 @@ export interface ChatReply {
   readonly conversationId: string;
 }
 
+/** A file that was put into the agent's inbox, to be told to the agent in its current conversation. */
+export interface TellAttachment extends CommandEnvelope {
+  readonly agentId: string;
+  /** What its sender had to say; null says that a file came. */
+  readonly message: string | null;
+  readonly attachment: { readonly path: string; readonly name: string; readonly size: number };
+}
+
 /**
  * What `delivery` answers. Errors of a chat (contract §3): conflict `agent_deploying`, `agent_stopped`,
  * `agent_failed`; not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`;
@@ -20,4 +28,11 @@ export interface ChatReply {
 export const deliveryRequests = {
   /** A chat waits up to 600 s for the agent's reply. */
   chat: defineRequest<Chat, ChatReply>('cmd.delivery.chat.v1', 620_000),
+  /**
+   * Answers once the delivery is accepted; it goes on behind the answer and ends answered or `failed` (no chat, an error
+   * of the agent, its budget of messages used up).
+   */
+  tellAttachment: defineRequest<TellAttachment, { readonly deliveryId: string }>(
+    'cmd.delivery.tell-attachment.v1',
+  ),
 };

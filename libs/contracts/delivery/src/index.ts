@@ -1,1 +1,1 @@
-export { deliveryRequests, type Chat, type ChatReply } from './delivery.requests.js';
+export { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from './delivery.requests.js';

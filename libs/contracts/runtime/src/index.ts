@@ -1,7 +1,6 @@
 export {
   LOG_LEVELS,
   runtimeRequests,
-  type AgentEpoch,
   type DeliverMessage,
   type DeliveredMessage,
   type HostView,
@@ -15,3 +14,22 @@ export {
   type StartAgent,
   type StartedAgent,
 } from './runtime.requests.js';
+export type { AgentEpoch } from './agent-epoch.js';
+export type {
+  ExecuteCommand,
+  ExecuteLegacyCommand,
+  ExecutionOutcome,
+  ExecutionStatus,
+  FindExecution,
+  FoundExecution,
+  LegacyOutcome,
+} from './executions.js';
+export type {
+  ChangeFile,
+  FileChange,
+  FileCommand,
+  OpenTransfer,
+  StagedTarget,
+  Transfer,
+  TransferTicket,
+} from './transfers.js';

@@ -1,4 +1,14 @@
 import { defineRequest } from '@berth/kernel';
+import type { AgentEpoch } from './agent-epoch.js';
+import type {
+  ExecuteCommand,
+  ExecuteLegacyCommand,
+  ExecutionOutcome,
+  FindExecution,
+  FoundExecution,
+  LegacyOutcome,
+} from './executions.js';
+import type { ChangeFile, FileChange, OpenTransfer, TransferTicket } from './transfers.js';
 
 /** One runtime host, as it describes itself. */
 export interface HostView {
@@ -7,12 +17,6 @@ export interface HostView {
   readonly driver: string;
   readonly freeMemMb: number;
   readonly agents: number;
-}
-
-/** Which agent at which wakefulness. A request with another epoch than the agent's is refused before it starts. */
-export interface AgentEpoch {
-  readonly agentId: string;
-  readonly epoch: number;
 }
 
 /** What an agent is started from and with. */
@@ -44,6 +48,8 @@ export interface DeliverMessage extends AgentEpoch {
   readonly deliveryId: string;
   readonly conversationId: string;
   readonly message: string;
+  /** Files in the agent's inbox that came with it; absolute paths as the agent sees them. */
+  readonly attachments?: readonly { readonly path: string; readonly name: string; readonly size: number }[];
 }
 
 export interface DeliveredMessage {
@@ -115,6 +121,28 @@ export const runtimeRequests = {
   replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
   /** Hands a message to the agent's program and waits for its answer. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
   deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000),
+  /**
+   * Runs a command; a running one keeps the agent awake. Errors that say it was not started: those of all codes above but
+   * `guest_unreachable`; invalid `invalid_cwd`; unavailable `guest_command_unavailable`. Whether it was started is not known:
+   * unavailable `execution_outcome_unknown`, and what the transport says. Callers give a deadline of their own.
+   */
+  execute: defineRequest<ExecuteCommand, ExecutionOutcome>('cmd.runtime.execute.v1.{host}', 70_000),
+  /** As `execute`, on an older guest: nothing can be found out later. */
+  executeLegacy: defineRequest<ExecuteLegacyCommand, LegacyOutcome>(
+    'cmd.runtime.execute-legacy.v1.{host}',
+    150_000,
+  ),
+  /** What the guest knows, or its journal when the guest is gone. Never wakes, is no activity. */
+  findExecution: defineRequest<FindExecution, FoundExecution>('qry.runtime.find-execution.v1.{host}', 25_000),
+  /** TERM, KILL after 2 s; answers the terminal outcome, whichever came first. Errors: not_found `execution_unknown`. */
+  cancelExecution: defineRequest<
+    { readonly agentId: string; readonly executionId: string },
+    ExecutionOutcome
+  >('cmd.runtime.cancel-execution.v1.{host}', 10_000),
+  /** A ticket for one transfer; from now on it counts as in flight, for 10 s or until it is over. Errors: unavailable `guest_unreachable`. */
+  openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}'),
+  /** Changes the volume. Errors: see `FileCommand`. */
+  changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000),
   /** Never wakes, is no activity; works for failed and sleeping agents. */
   logs: defineRequest<ReadLogs, LogsPage>('qry.runtime.logs.v1.{host}', 6_000),
 };

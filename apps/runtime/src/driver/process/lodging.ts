@@ -53,15 +53,15 @@ export class Lodging {
   /** Creates what is missing, empties the folder for temporary files. */
   async prepare(agentId: string, template: Template, runAs: RunAs | null): Promise<Lodged> {
     const { root, logs, journal, run } = agentFolders(this.dataDir, agentId);
-    const { volume, tmp } = this.#ownFolders(agentId);
+    const { volume, tmp, staging } = this.#ownFolders(agentId);
     for (const folder of [root, logs, journal, run]) await mkdir(folder, { recursive: true, mode: 0o700 });
-    await removeTree(tmp);
-    for (const folder of [volume, tmp]) {
+    await Promise.all([removeTree(tmp), removeTree(staging)]);
+    for (const folder of [volume, tmp, staging]) {
       await mkdir(dirname(folder), { recursive: true, mode: this.mode === 'outside' ? 0o755 : 0o700 });
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      if (runAs !== null) await chown(folder, runAs.uid, runAs.gid);
+      if (runAs !== null && folder !== staging) await chown(folder, runAs.uid, runAs.gid);
     }
-    return this.#see(volume, tmp, template);
+    return this.#see({ volume, tmp, storage: { volume, staging } }, template);
   }
 
   async remove(agentId: string): Promise<void> {
@@ -69,19 +69,19 @@ export class Lodging {
     if (this.mode === 'outside') await removeTree(join(this.outside, agentId));
   }
 
-  async #see(volume: string, tmp: string, template: Template): Promise<Lodged> {
+  async #see(own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>, template: Template): Promise<Lodged> {
     const node = process.execPath;
     if (this.mode === 'own') {
       return {
         view: null,
-        inside: { volume, tmp, template: template.folder, path: `${dirname(node)}:${SYSTEM_PATH}` },
+        inside: { ...own, template: template.folder, path: `${dirname(node)}:${SYSTEM_PATH}` },
       };
     }
     const [files, runtime] = await Promise.all([this.shared.share(template.folder), this.shared.share(node)]);
     if (this.mode === 'outside') {
       return {
         view: null,
-        inside: { volume, tmp, template: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
+        inside: { ...own, template: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
       };
     }
     const inside = {
@@ -89,20 +89,23 @@ export class Lodging {
       tmp: `${VIEW_ROOT}/tmp`,
       template: `${VIEW_ROOT}/template`,
       path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
+      // As the host has them: a rename does not cross from one mount to another.
+      storage: own.storage,
     };
     await mkdir(VIEW_ROOT, { recursive: true, mode: 0o755 });
     const mounts = [
-      { from: volume, to: inside.volume, kind: 'folder', readOnly: false },
-      { from: tmp, to: inside.tmp, kind: 'folder', readOnly: false },
+      { from: own.volume, to: inside.volume, kind: 'folder', readOnly: false },
+      { from: own.tmp, to: inside.tmp, kind: 'folder', readOnly: false },
       { from: files, to: inside.template, kind: 'folder', readOnly: true },
       { from: runtime, to: `${VIEW_ROOT}/bin/${basename(node)}`, kind: 'file', readOnly: true },
     ] as const;
     return { inside, view: { root: VIEW_ROOT, mounts } };
   }
 
-  #ownFolders(agentId: string): { volume: string; tmp: string } {
+  #ownFolders(agentId: string): { volume: string; tmp: string; staging: string } {
     if (this.mode !== 'outside') return agentFolders(this.dataDir, agentId);
-    return { volume: join(this.outside, agentId, 'volume'), tmp: join(this.outside, agentId, 'tmp') };
+    const root = join(this.outside, agentId);
+    return { volume: join(root, 'volume'), tmp: join(root, 'tmp'), staging: join(root, 'staging') };
   }
 }
 

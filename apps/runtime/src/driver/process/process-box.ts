@@ -51,7 +51,7 @@ export class ProcessBox implements Box {
     const { socket, guest } = this;
     return {
       socket,
-      inside: { ...this.inside },
+      inside: { ...this.inside, storage: { ...this.inside.storage } },
       runAs: this.runAs === null ? null : { ...this.runAs },
       guest: { pid: guest.pid, startedAt: guest.startedAt },
     };

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { GUEST_LIMITS, type GuestErrorBody, type GuestRoute } from '@berth/guest-protocol';
+import type { StreamRoute, UpgradeRoute } from './stream-route.js';
+
+/** What a route's handler gets: the body (undefined without one) and the query. */
+export interface JsonRequest {
+  readonly body: unknown;
+  readonly query: URLSearchParams;
+}
+
+/** One answered route. A handler's `DomainError` reaches the caller whole; any other error only as `internal`. */
+export interface JsonRoute extends GuestRoute {
+  readonly handle: (request: JsonRequest) => Promise<unknown>;
+}
+
+export type Route = JsonRoute | StreamRoute | UpgradeRoute;
+
+const STATUS_OF_REFUSAL = 422;
+
+/** A server of a guest's routes. It answers whoever can reach its socket: the folder's mode is the access control. */
+export const createGuestServer = (routes: readonly Route[]): Server => {
+  const server = createServer((request, response) => {
+    answer(routes, request, response).catch((error: unknown) => refuse(response, error));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    upgrade(routes, request, socket, head).catch((error: unknown) => refuseUpgrade(socket, error));
+  });
+  // A chat, a command or a question for events may stay open for long; the callers have deadlines of their own.
+  server.requestTimeout = 0;
+  server.headersTimeout = 10_000;
+  server.keepAliveTimeout = 60_000;
+  return server;
+};
+
+const answer = async (
+  routes: readonly Route[],
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const { route, query } = find(routes, request);
+  if ('stream' in route) {
+    const gone = new AbortController();
+    response.once('close', () => gone.abort());
+    return route.stream({ query, request, response, gone: gone.signal });
+  }
+  if (!('handle' in route)) throw unknownRoute();
+  send(response, 200, await route.handle({ body: await readJson(request), query }));
+};
+
+const upgrade = async (
+  routes: readonly Route[],
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+): Promise<void> => {
+  const { route } = find(routes, request);
+  if (!('upgrade' in route)) throw unknownRoute();
+  await route.upgrade(request, socket, head);
+};
+
+/** A route that reads a file answers HEAD as well: its stream knows. */
+const find = (
+  routes: readonly Route[],
+  request: IncomingMessage,
+): { readonly route: Route; readonly query: URLSearchParams } => {
+  const url = new URL(request.url ?? '/', 'http://guest');
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const route = routes.find((known) => known.method === method && known.path === url.pathname);
+  if (route === undefined) throw unknownRoute();
+  return { route, query: url.searchParams };
+};
+
+const unknownRoute = (): DomainError =>
+  new DomainError('unsupported', 'guest_route_unknown', 'This guest does not know that.');
+
+const refuse = (response: ServerResponse, error: unknown): void => {
+  if (response.headersSent) response.destroy();
+  else send(response, STATUS_OF_REFUSAL, toErrorBody(error));
+};
+
+const refuseUpgrade = (socket: Duplex, error: unknown): void => {
+  const body = JSON.stringify(toErrorBody(error));
+  socket.end(
+    `HTTP/1.1 ${STATUS_OF_REFUSAL} Unprocessable Entity\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+};
+
+const readJson = async (request: IncomingMessage): Promise<unknown> => {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > GUEST_LIMITS.requestBytes) {
+      throw new DomainError('too_large', 'payload_too_large', 'The request is too large for a guest.');
+    }
+    chunks.push(chunk);
+  }
+  if (bytes === 0) return undefined;
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+  } catch {
+    throw new DomainError('invalid', 'invalid_request', 'The body is not JSON.');
+  }
+};
+
+const send = (response: ServerResponse, status: number, body: unknown): void => {
+  if (response.destroyed) return;
+  const text = JSON.stringify(body ?? {});
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+  });
+  response.end(text);
+};
+
+const toErrorBody = (error: unknown): GuestErrorBody => {
+  if (isDomainError(error)) {
+    const { kind, code, message, context } = error;
+    return { error: { kind, code, message, context } };
+  }
+  return {
+    error: { kind: 'internal', code: 'guest_failed', message: 'The guest failed to do that.', context: {} },
+  };
+};

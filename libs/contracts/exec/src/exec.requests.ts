@@ -1,0 +1,120 @@
+import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
+
+/** States of an execution (interface §2). */
+export const EXECUTION_STATUSES = ['running', 'completed', 'timed_out', 'cancelled', 'failed'] as const;
+export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+
+/** The longest command, in bytes of UTF-8. */
+export const COMMAND_LIMIT_BYTES = 1_048_576;
+
+/** A command to run in an agent. The id of the execution follows from `commandId` (`executionIdOf`). */
+export interface SubmitExecution extends CommandEnvelope {
+  readonly agentId: string;
+  /** Text for a shell; a list of arguments was quoted already. */
+  readonly command: string;
+  readonly detached: boolean;
+  /** Positive and finite; null takes 60 (attached) or 3600 (detached). */
+  readonly timeoutSeconds: number | null;
+  /** Absolute inside the agent, or relative to its volume; null is the volume. */
+  readonly cwd: string | null;
+  readonly env: { readonly [name: string]: string };
+}
+
+/** An execution and what it put out; `exitCode`, `stdout`, `stderr` are null while it runs. */
+export interface ExecutionView {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+  readonly exitCode: number | null;
+  readonly stdout: string | null;
+  readonly stderr: string | null;
+}
+
+/** What a submission comes to. `legacy`: the older guests' answer, without an execution (interface §4, rule 10). */
+export type SubmittedExecution =
+  | { readonly kind: 'execution'; readonly execution: ExecutionView }
+  | { readonly kind: 'legacy'; readonly exitCode: number; readonly stdout: string };
+
+export interface ExecutionRef {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly executionId: string;
+}
+
+export interface AwaitExecution extends ExecutionRef {
+  /** How long the answer may wait for the end; at most 20,000. */
+  readonly waitMs: number;
+}
+
+export interface CancelExecution extends CommandEnvelope {
+  readonly agentId: string;
+  readonly executionId: string;
+}
+
+export interface ListExecutions {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly status: ExecutionStatus | null;
+  readonly cursor: string | null;
+  /** 1 to 200. */
+  readonly limit: number;
+}
+
+/** An execution in a list, without its output. Times are ISO 8601. */
+export interface ExecutionSummary {
+  readonly executionId: string;
+  readonly status: ExecutionStatus;
+  /** null while it runs. */
+  readonly exitCode: number | null;
+  readonly detached: boolean;
+  /** Seconds. */
+  readonly timeout: number;
+  readonly createdAt: string;
+  readonly endedAt: string | null;
+}
+
+/** One way to bytes at an agent's host: one request to `url` with `Authorization: Bearer <ticket>`, within 10 s, once. */
+export interface StreamTicket {
+  readonly url: string;
+  readonly ticket: string;
+}
+
+/** Where output is followed: at the host while the command runs, else here. */
+export type FollowedOutput =
+  | { readonly kind: 'live'; readonly stream: StreamTicket }
+  | { readonly kind: 'ended'; readonly execution: ExecutionView };
+
+export interface OpenConsole extends CommandEnvelope {
+  readonly agentId: string;
+  readonly cols: number;
+  readonly rows: number;
+  /** The host refused the epoch of the last ticket. */
+  readonly refusedEpoch: number | null;
+}
+
+/**
+ * What `exec` answers. Errors: not_found `agent_not_found`, `execution_not_found`. Of `submit` (contract §3, §4):
+ * conflict `vm_not_ready` (context `state: "starting"`, `execution_started: false`), unavailable
+ * `guest_command_unavailable` (context `execution_started: false`), both only when the command certainly did not start;
+ * invalid `invalid_cwd`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown` (context
+ * `executionId`).
+ */
+export const execRequests = {
+  /** Attached: waits for the end, so that callers give a deadline of their own (`timeoutSeconds` and a wake). Detached: answers once started. */
+  submit: defineRequest<SubmitExecution, SubmittedExecution>('cmd.exec.submit.v1', 90_000),
+  get: defineRequest<ExecutionRef, ExecutionView>('qry.exec.get.v1'),
+  /** As `get`, but waits for the end. Any instance can be asked. */
+  await: defineRequest<AwaitExecution, ExecutionView>('qry.exec.await.v1', 25_000),
+  /** Answers the terminal result; of an ended one the result it had. */
+  cancel: defineRequest<CancelExecution, ExecutionView>('cmd.exec.cancel.v1', 20_000),
+  /** Newest first; those whose result is still kept, and those that run. */
+  list: defineRequest<ListExecutions, Page<ExecutionSummary>>('qry.exec.list.v1'),
+  followOutput: defineRequest<ExecutionRef, FollowedOutput>('cmd.exec.follow-output.v1'),
+  /** Wakes the agent. Errors: conflict `agent_deploying`, `agent_stopped`, `agent_failed`; unsupported `console_unsupported`. */
+  openConsole: defineRequest<OpenConsole, StreamTicket & { readonly epoch: number }>(
+    'cmd.exec.open-console.v1',
+    75_000,
+  ),
+};
+
+/** `exe_…` with the same random part as the command's id, so that a command sent twice names one execution. */
+export const executionIdOf = (commandId: string): string => `exe_${commandId.slice('cmd_'.length)}`;

@@ -1,0 +1,24 @@
+export {
+  EXEC_EVENTS,
+  type ExecEventName,
+  type ExecutionEndedEvent,
+  type ExecutionSubmittedEvent,
+} from './exec.events.js';
+export {
+  COMMAND_LIMIT_BYTES,
+  execRequests,
+  executionIdOf,
+  EXECUTION_STATUSES,
+  type AwaitExecution,
+  type CancelExecution,
+  type ExecutionRef,
+  type ExecutionStatus,
+  type ExecutionSummary,
+  type ExecutionView,
+  type FollowedOutput,
+  type ListExecutions,
+  type OpenConsole,
+  type StreamTicket,
+  type SubmitExecution,
+  type SubmittedExecution,
+} from './exec.requests.js';

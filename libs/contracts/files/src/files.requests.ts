@@ -1,0 +1,105 @@
+import { defineRequest, type CommandEnvelope } from '@berth/kernel';
+
+/** 100 MB (contract §1): exactly so many bytes pass, one more is refused. */
+export const FILE_LIMIT_BYTES = 104_857_600;
+
+export interface OpenTransfer extends CommandEnvelope {
+  readonly agentId: string;
+  /** The host refused the epoch of the last ticket: the agent is not awake at it any more. */
+  readonly refusedEpoch: number | null;
+}
+
+export interface OpenList extends OpenTransfer {
+  /** Absolute, or relative to the volume; null is the volume. */
+  readonly path: string | null;
+}
+
+export interface OpenDownload extends OpenTransfer {
+  /** Any absolute path inside the agent, or relative to its volume. */
+  readonly path: string;
+}
+
+/** One request to `url` with `Authorization: Bearer <ticket>`, within 10 s, once. */
+export interface OpenedTransfer {
+  readonly url: string;
+  /** A secret; never leaves gateway and host. */
+  readonly ticket: string;
+  readonly epoch: number;
+}
+
+/** Where a file is kept aside until it is known to be whole. */
+export interface OpenedStage extends OpenedTransfer {
+  readonly staged: StagedRef;
+}
+
+/** A file kept aside: good at that host and epoch only. */
+export interface StagedRef {
+  readonly stagedId: string;
+  readonly host: string;
+  readonly epoch: number;
+}
+
+export interface PutStaged extends CommandEnvelope {
+  readonly agentId: string;
+  readonly staged: StagedRef;
+  /** As what it is put: text written to a path, or a file uploaded into a folder. */
+  readonly target:
+    | { readonly kind: 'path'; readonly path: string }
+    | { readonly kind: 'folder'; readonly folder: string; readonly name: string };
+}
+
+/** An upload without a folder: into the inbox, and the agent is told. */
+export interface PutAttachment extends CommandEnvelope {
+  readonly agentId: string;
+  readonly staged: StagedRef;
+  readonly name: string;
+  readonly message: string | null;
+}
+
+/** A file as it stands now. `path` is absolute, as the agent sees it. */
+export interface PutFile {
+  readonly path: string;
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface DiscardStaged {
+  readonly agentId: string;
+  readonly staged: StagedRef;
+}
+
+export interface ChangePath extends CommandEnvelope {
+  readonly agentId: string;
+  readonly path: string;
+}
+
+export interface MovePath extends CommandEnvelope {
+  readonly agentId: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * What `files` answers; all but `discard` wake the agent. Errors of all: not_found `agent_not_found`; conflict
+ * `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `invalid_path`, `path_outside_volume`; unavailable
+ * `agent_unavailable`, `volume_full`, `transfer_lost` (the agent went away between staging and putting).
+ */
+export const filesRequests = {
+  /** Errors at the host: invalid `not_a_directory`, not_found `path_not_found`. */
+  openList: defineRequest<OpenList, OpenedTransfer>('cmd.files.open-list.v1', 75_000),
+  /** Errors at the host: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large `payload_too_large`. */
+  openDownload: defineRequest<OpenDownload, OpenedTransfer>('cmd.files.open-download.v1', 75_000),
+  openStage: defineRequest<OpenTransfer, OpenedStage>('cmd.files.open-stage.v1', 75_000),
+  /** Errors: conflict `path_exists`, invalid `volume_root`. */
+  put: defineRequest<PutStaged, PutFile>('cmd.files.put.v1', 30_000),
+  /** Answers once the message is accepted; how it goes on stands with the delivery. */
+  putAttachment: defineRequest<PutAttachment, PutFile>('cmd.files.put-attachment.v1', 30_000),
+  discard: defineRequest<DiscardStaged, Record<string, never>>('cmd.files.discard.v1'),
+  /** Errors: conflict `path_exists`. */
+  mkdir: defineRequest<ChangePath, { readonly path: string }>('cmd.files.mkdir.v1', 75_000),
+  /** Errors: conflict `destination_exists`; not_found `source_not_found`; invalid `move_into_itself`, `volume_root`. */
+  move: defineRequest<MovePath, { readonly from: string; readonly to: string }>('cmd.files.move.v1', 75_000),
+  /** Errors: not_found `path_not_found`; invalid `volume_root`. */
+  delete: defineRequest<ChangePath, { readonly path: string }>('cmd.files.delete.v1', 75_000),
+};
