@@ -6,6 +6,8 @@ import { AgentsController } from './agents/agents.controller.js';
 import { ChatController } from './chat/chat.controller.js';
 import { DocsController } from './docs/docs.controller.js';
 import { EnvController } from './env/env.controller.js';
+import { ExecController } from './exec/exec.controller.js';
+import { OutputController } from './exec/output.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthProbe, type HealthFacts } from './health/health.probe.js';
 import { Drain } from './http/drain.js';
@@ -41,6 +43,8 @@ export class AppModule {
         LogsController,
         EnvController,
         ChatController,
+        ExecController,
+        OutputController,
         OperationsController,
       ],
       providers: [

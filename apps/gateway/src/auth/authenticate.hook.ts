@@ -35,11 +35,12 @@ export const addAuthenticationHook = (server: HttpServer, requester: Requester):
 export const authenticate = async (
   requester: Requester,
   authorization: string | undefined,
+  deadlineMs = LOOK_UP_WITHIN_MS,
 ): Promise<Principal> => {
   const key = keyOf(authorization);
   if (key === undefined) throw unauthenticated();
   try {
-    return await requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) }, LOOK_UP);
+    return await requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) }, { deadlineMs });
   } catch (error) {
     // Nothing was begun that could still take effect: to the caller a part is away, whichever way it fails to answer.
     if (isDomainError(error, 'timeout'))
@@ -49,7 +50,7 @@ export const authenticate = async (
 };
 
 /** Longer than the look-up of a frozen table takes to fail, and still within the 5 s of a 503. */
-const LOOK_UP = { deadlineMs: 4_600 };
+const LOOK_UP_WITHIN_MS = 4_600;
 
 /** 403 with the scope that the key lacks. */
 export const missingScope = (scope: Scope): HttpRefusal =>

@@ -19,13 +19,15 @@ export interface EndpointOptions extends RouteRules {
  * Fastify route config, where the hooks find them; the rest becomes the OpenAPI document.
  */
 export const Endpoint = (options: EndpointOptions): MethodDecorator => {
-  const { access, body, query, params, bodyScopes } = options;
+  const { access, body, query, params, bodyScopes, bodyRefusal, bodyLimit } = options;
   const rules: RouteRules = {
     access,
     ...(body === undefined ? {} : { body }),
     ...(query === undefined ? {} : { query }),
     ...(params === undefined ? {} : { params }),
     ...(bodyScopes === undefined ? {} : { bodyScopes }),
+    ...(bodyRefusal === undefined ? {} : { bodyRefusal }),
+    ...(bodyLimit === undefined ? {} : { bodyLimit }),
   };
   const first = options.answers[0];
   return applyDecorators(

@@ -1,5 +1,6 @@
 import { isDomainError, type DomainError, type ErrorKind, type Json } from '@berth/kernel';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { LITERAL_DETAILS } from './literal-details.js';
 
 /** An error as the caller gets it. */
 export interface ErrorAnswer {
@@ -67,6 +68,9 @@ const ofDomainError = (error: DomainError): ErrorAnswer => {
   const status = STATUS_OF[error.kind] ?? 500;
   const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
   if (error.code === 'payload_too_large') return ofRefusal(payloadTooLarge(limitOf(error)));
+  const literal = LITERAL_DETAILS[error.code];
+  if (literal !== undefined)
+    return { status: literal.status, headers: retry, body: { detail: literal.detail } };
   const words = OWN_WORDS[error.code];
   if (words !== undefined) return answer(status, error.code, words, {}, retry);
   const context = error.code === 'invalid_request' ? { fields: [], ...error.context } : error.context;

@@ -15,6 +15,7 @@ const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
   'service_unavailable',
   'deadline_exceeded',
   'internal_error',
+  'execution_outcome_unknown',
 ]);
 
 /** The one place where errors of hooks, parsers and handlers become answers. */

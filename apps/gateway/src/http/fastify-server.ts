@@ -46,6 +46,10 @@ export const prepareRequests = (server: HttpServer): void => {
   server.decorateRequest('bodyDigest', undefined);
   server.decorateRequest('outcomeUnknown', false);
   server.decorateRequest('claim', undefined);
+  server.addHook('onRoute', (route) => {
+    const limit = route.config?.rules?.bodyLimit;
+    if (limit !== undefined) route.bodyLimit = limit;
+  });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
 };

@@ -1,6 +1,7 @@
 import type { Principal, Scope } from '@berth/contracts-accounts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IdempotencyClaim } from '../idempotency/idempotent-answers.js';
+import type { HttpRefusal } from './http-refusal.js';
 import type { DtoClass } from '../validation/dto-validation.js';
 import type { TextRule } from '../validation/text-rule.js';
 
@@ -11,6 +12,10 @@ export type Access = 'public' | Scope;
 export interface RouteRules {
   readonly access: Access;
   readonly body?: DtoClass;
+  /** Refuses bodies with codes of the endpoint's own, before `body` names what else is wrong. */
+  readonly bodyRefusal?: (body: unknown) => HttpRefusal | undefined;
+  /** Bytes; other than that of every JSON body. */
+  readonly bodyLimit?: number;
   readonly query?: DtoClass;
   /** What path parameters must look like that are no ids. */
   readonly params?: Readonly<Record<string, TextRule>>;

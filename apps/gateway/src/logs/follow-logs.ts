@@ -9,15 +9,12 @@ import type { ServerSentEvent } from './event-stream.js';
 export interface Followed {
   readonly first: LogsPage;
   read(position: LogPosition): Promise<LogsPage>;
-  /** Throws when the credential is no longer good, or cannot be looked up. */
-  recheck(): Promise<unknown>;
+  /** Answers why the credential is no longer good. */
+  refused(over: AbortSignal): Promise<unknown>;
   send(events: readonly ServerSentEvent[]): Promise<void>;
   /** The client is gone, or the gateway stops. */
   readonly over: AbortSignal;
 }
-
-/** A revoked key's streams close within 5 s; the look-up itself may take its time out of that. */
-const RECHECK_EVERY_MS = 2_500;
 
 /** How long the host may wait for something new. */
 const WAIT_MS = 2_000;
@@ -35,7 +32,7 @@ export const followLogs = async (followed: Followed): Promise<ServerSentEvent | 
   try {
     const reason = await Promise.race([
       readOn(followed, over),
-      guard(followed, over),
+      followed.refused(over),
       whenAborted(followed.over),
     ]);
     return reason === undefined ? undefined : { event: 'end', data: answerTo(reason).body.detail };
@@ -82,20 +79,6 @@ const toEvents = ({ logs, nextCursor }: LogsPage): readonly ServerSentEvent[] =>
     data: entry,
     ...(index === logs.length - 1 && nextCursor !== null ? { id: nextCursor } : {}),
   }));
-
-/** Answers why the credential is no longer good. What cannot be looked up counts as revoked: it may be. */
-const guard = async (followed: Followed, over: AbortSignal): Promise<unknown> => {
-  while (!over.aborted) {
-    await pause(RECHECK_EVERY_MS, over);
-    if (over.aborted) return undefined;
-    try {
-      await followed.recheck();
-    } catch (error) {
-      return error;
-    }
-  }
-  return undefined;
-};
 
 const whenAborted = (signal: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {

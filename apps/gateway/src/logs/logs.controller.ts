@@ -2,21 +2,16 @@ import { isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { accountsRequests } from '@berth/contracts-accounts';
 import { callerOf } from '../auth/caller.js';
-import { hashKey, keyOf } from '../auth/credentials.js';
+import { untilRefused } from '../auth/credential-watch.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { unauthenticated } from '../http/http-refusal.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { AgentLogs } from './agent-logs.js';
 import { EventStream } from './event-stream.js';
 import { followLogs } from './follow-logs.js';
 import { LogsQuery } from './logs.query.js';
-
-/** Every 2.5 s, so that a revoke shows within 5 s even when the look-up needs all of this. */
-const RECHECK_DEADLINE_MS = 2_000;
 
 @ApiTags('Logs')
 @Controller('api/agents/:agent_id/logs')
@@ -59,18 +54,11 @@ export class LogsController {
     const last = await followLogs({
       first,
       read: (position) => logs.read(position),
-      recheck: () => this.recheck(request),
+      refused: (over) => untilRefused(this.requester, request, over),
       send: (events) => stream.send(events),
       over: AbortSignal.any([stream.gone, this.drain.signal]),
     });
     stream.end(last);
-  }
-
-  private async recheck(request: ApiRequest): Promise<void> {
-    const key = keyOf(request.headers.authorization);
-    if (key === undefined) throw unauthenticated();
-    const options = { deadlineMs: RECHECK_DEADLINE_MS };
-    await this.requester.request(accountsRequests.authenticate, { keyHash: hashKey(key) }, options);
   }
 }
 

@@ -196,7 +196,7 @@ describe('following logs', () => {
     const since = performance.now();
     await followed.ended;
     expect(performance.now() - since).toBeLessThan(5_000);
-    expect(followed.text()).toContain('"code":"deadline_exceeded"');
+    expect(followed.text()).toContain('"code":"service_unavailable"');
   });
 
   it('ends when the agent is gone', async () => {

@@ -33,6 +33,7 @@ const REASONS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is not JSON',
   429: 'Too many requests; see Retry-After',
+  501: 'This agent cannot do that',
   500: 'Something failed that should not have',
   502: 'The agent or its model failed',
   503: 'A part of the service is not available; see Retry-After',

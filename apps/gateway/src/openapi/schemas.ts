@@ -1,6 +1,7 @@
 import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts-accounts';
 import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts-agents';
 import { LOG_LEVELS, type LogEntry } from '@berth/contracts-runtime';
+import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts-exec';
 import type { ProjectionView } from '@berth/contracts-operations';
 import type { Json } from '@berth/kernel';
 import type { HealthView } from '../health/health.probe.js';
@@ -85,6 +86,13 @@ const keyMembers: MembersOf<KeyView> = {
   revokedAt: timeOrNull,
 };
 
+const executionStatus: JsonSchema = { enum: [...EXECUTION_STATUSES] };
+const keptOutput: JsonSchema = {
+  ...text,
+  description:
+    'The last 262,144 characters; when something was cut off it begins with `[output truncated]` and a newline. Absent while it runs.',
+};
+
 const dependency: JsonSchema = { enum: ['ok', 'down', 'unknown'] };
 
 const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema => {
@@ -108,6 +116,27 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Key: view<KeyView>(keyMembers),
   KeyPage: page('Key'),
   MintedKey: view<MintedKey>({ key: { ...text, description: 'Shown this once.' }, ...keyMembers }),
+  Execution: object(
+    {
+      executionId: { ...text, examples: ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
+      status: executionStatus,
+      exitCode: { ...integer, description: '-1 for everything but `completed`. Absent while it runs.' },
+      stdout: keptOutput,
+      stderr: keptOutput,
+    },
+    ['exitCode', 'stdout', 'stderr'],
+  ),
+  AcceptedExecution: object({ executionId: text, status: executionStatus }),
+  ExecutionSummary: view<ExecutionSummary>({
+    executionId: text,
+    status: executionStatus,
+    exitCode: integerOrNull,
+    detached: truth,
+    timeout: { ...number, description: 'Seconds.' },
+    createdAt: time,
+    endedAt: timeOrNull,
+  }),
+  ExecutionPage: page('ExecutionSummary'),
   LogEntry: view<LogEntry>({
     timestamp: time,
     level: { enum: [...LOG_LEVELS] },

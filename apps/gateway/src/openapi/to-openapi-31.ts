@@ -17,10 +17,20 @@ export const toOpenApi31 = (value: Json): Json => {
   const members: { [member: string]: Json } = {};
   for (const [member, inner] of Object.entries(value))
     if (inner !== undefined) members[member] = toOpenApi31(inner);
-  return members['nullable'] === undefined ? members : withNull(members);
+  return withNull(withExclusiveBounds(members));
 };
 
-const withNull = ({ nullable, ...schema }: { [member: string]: Json }): Json => {
+/** What was a flag beside the bound is the bound itself. */
+const withExclusiveBounds = (schema: { [member: string]: Json }): { [member: string]: Json } => {
+  const { exclusiveMinimum, minimum, ...rest } = schema;
+  return exclusiveMinimum === true && typeof minimum === 'number'
+    ? { ...rest, exclusiveMinimum: minimum }
+    : schema;
+};
+
+const withNull = (members: { [member: string]: Json }): Json => {
+  if (members['nullable'] === undefined) return members;
+  const { nullable, ...schema } = members;
   if (nullable !== true) return schema;
   const { type, oneOf, allOf, enum: values, $ref } = schema;
   if (Array.isArray(oneOf)) return { ...schema, oneOf: [...oneOf, { type: 'null' }] };

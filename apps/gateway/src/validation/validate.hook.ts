@@ -38,6 +38,9 @@ const validate = (request: FastifyRequest, rules: RouteRules): void => {
     request.body = filled.dto;
     problems.push(...filled.problems);
   }
+  const notAnObject = problems.some(({ path }) => path === '');
+  const refusal = notAnObject ? undefined : rules.bodyRefusal?.(request.body);
+  if (refusal !== undefined) throw refusal;
   if (problems.length > 0) throw invalidRequest(problems.slice(0, MOST_PROBLEMS));
 };
 

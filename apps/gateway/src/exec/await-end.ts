@@ -1,0 +1,50 @@
+import { execRequests, type ExecutionRef, type ExecutionView } from '@berth/contracts-exec';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { neverReached, type Requester } from '@berth/messaging';
+import { setTimeout as delay } from 'node:timers/promises';
+
+/** One question is held open for so long; then it is asked again. */
+const WAIT_MS = 20_000;
+/** A service that dies under a command is replaced or started again: so long its successor is waited for. */
+const SUCCESSOR_WITHIN_MS = 5_000;
+const PAUSE_MS = 250;
+const NEVER = new AbortController().signal;
+
+/** Whether an error leaves open that the command may have been started. */
+export const isAnswerLost = (error: unknown): boolean =>
+  isDomainError(error) &&
+  ['service_unavailable', 'deadline_exceeded', 'internal_error'].includes(error.code) &&
+  !neverReached(error);
+
+/**
+ * Waits for the end of an execution, whichever instance of `exec` tells it. Nobody there for 5 s, or nobody who knows it:
+ * upstream `execution_outcome_unknown` with the id, because the command may run. Throws when `over` aborts.
+ */
+export const awaitEnd = async (
+  requester: Requester,
+  ref: ExecutionRef,
+  over: AbortSignal = NEVER,
+): Promise<ExecutionView> => {
+  let heardAt = performance.now();
+  for (;;) {
+    over.throwIfAborted();
+    try {
+      const view = await requester.request(execRequests.await, { ...ref, waitMs: WAIT_MS });
+      if (view.status !== 'running') return view;
+      heardAt = performance.now();
+    } catch (error) {
+      if (performance.now() - heardAt > SUCCESSOR_WITHIN_MS) throw outcomeUnknown(ref.executionId, error);
+      await delay(PAUSE_MS);
+    }
+  }
+};
+
+/** The command may or may not have been started; its id tells later. */
+export const outcomeUnknown = (executionId: string, cause?: unknown): DomainError =>
+  new DomainError(
+    'upstream',
+    'execution_outcome_unknown',
+    'The command may have been started. Read the execution later to learn its outcome; do not send it again blindly.',
+    { executionId },
+    { cause },
+  );

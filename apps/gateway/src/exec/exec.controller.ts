@@ -1,0 +1,158 @@
+import {
+  execRequests,
+  executionIdOf,
+  type ExecutionSummary,
+  type SubmittedExecution,
+} from '@berth/contracts-exec';
+import type { Page } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { callerOf, envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { awaitEnd, isAnswerLost, outcomeUnknown } from './await-end.js';
+import { executionAnswer, type ExecutionAnswer, type LegacyAnswer } from './execution-answer.js';
+import { ListExecutionsQuery } from './exec.query.js';
+import { executionRef } from './execution-ref.js';
+import { toShellCommand } from './shell-command.js';
+import { SubmitBody, submissionRefusal } from './submit.body.js';
+
+/** What a wake and everything else beside the command may take. */
+const BESIDE_THE_COMMAND_MS = 90_000;
+const DEFAULT_ATTACHED_SECONDS = 60;
+/** Escapes may make a command's JSON six times as long as the command, which is bounded itself. */
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+
+@ApiTags('Exec')
+@Controller('api/agents/:agent_id/exec')
+export class ExecController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'deploy',
+    body: SubmitBody,
+    bodyRefusal: submissionRefusal,
+    bodyLimit: BODY_LIMIT_BYTES,
+    summary: 'Run a command in an agent',
+    description:
+      'Wakes a sleeping agent. Attached (the default) it answers when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest answer `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
+    answers: [
+      { status: 200, description: 'Attached: the result.', schema: 'Execution' },
+      { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
+    ],
+    errors: {
+      400: ['invalid_command', 'invalid_detached', 'invalid_timeout', 'invalid_cwd'],
+      402: ['compute_cap_reached'],
+      404: ['agent_not_found'],
+      409: ['vm_not_ready'],
+      501: ['detached_unsupported'],
+      502: ['execution_outcome_unknown'],
+      503: ['guest_command_unavailable'],
+    },
+  })
+  @Post()
+  async submit(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Body() body: SubmitBody,
+    @Res({ passthrough: true }) reply: ApiReply,
+  ): Promise<ExecutionAnswer | LegacyAnswer> {
+    const { detached = false } = body;
+    const submitted = await this.hand(request, agentId, body);
+    if (submitted.kind === 'legacy') {
+      return { exitCode: submitted.exitCode, stdout: submitted.stdout, stderr: '' };
+    }
+    const { executionId, status } = submitted.execution;
+    if (!detached) return executionAnswer(submitted.execution);
+    reply.code(202).header('location', `/api/agents/${agentId}/exec/${executionId}`);
+    return { executionId, status };
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    query: ListExecutionsQuery,
+    summary: 'List executions, newest first',
+    description: 'Those that run, and those that ended within the last 24 hours. Never wakes the agent.',
+    answers: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
+    errors: { 404: ['agent_not_found'] },
+  })
+  @Get()
+  list(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() query: ListExecutionsQuery,
+  ): Promise<Page<ExecutionSummary>> {
+    return this.requester.request(execRequests.list, {
+      accountId: callerOf(request).accountId,
+      agentId,
+      status: query.status ?? null,
+      cursor: query.cursor ?? null,
+      limit: query.limit,
+    });
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    summary: 'Get an execution and its output',
+    description:
+      'Never runs the command again and never wakes the agent. While it runs: `executionId` and `status` only. Results are kept for 24 hours.',
+    answers: [{ status: 200, description: 'The execution.', schema: 'Execution' }],
+    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+  })
+  @Get(':execution_id')
+  async get(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Param('execution_id') executionId: string,
+  ): Promise<ExecutionAnswer> {
+    const ref = executionRef(request, agentId, executionId);
+    return executionAnswer(await this.requester.request(execRequests.get, ref));
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    summary: 'Cancel an execution',
+    description:
+      'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is answered as it was.',
+    answers: [{ status: 200, description: 'The terminal result.', schema: 'Execution' }],
+    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+  })
+  @Delete(':execution_id')
+  async cancel(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Param('execution_id') executionId: string,
+  ): Promise<ExecutionAnswer> {
+    const ref = executionRef(request, agentId, executionId);
+    const view = await this.requester.request(execRequests.cancel, { ...envelopeOf(request), ...ref });
+    return executionAnswer(view);
+  }
+
+  /** Hands the command over; one whose answer got lost is asked for by its id. */
+  private async hand(request: ApiRequest, agentId: string, body: SubmitBody): Promise<SubmittedExecution> {
+    const { command, detached = false, timeout = null, cwd = null, env } = body;
+    const envelope = envelopeOf(request);
+    const submission = {
+      ...envelope,
+      agentId,
+      command: toShellCommand(command),
+      detached,
+      timeoutSeconds: timeout,
+      cwd,
+      env: env ?? {},
+    };
+    const seconds = detached ? 0 : (timeout ?? DEFAULT_ATTACHED_SECONDS);
+    const ref = { accountId: envelope.accountId, agentId, executionId: executionIdOf(envelope.commandId) };
+    try {
+      const deadlineMs = seconds * 1000 + BESIDE_THE_COMMAND_MS;
+      const submitted = await this.requester.request(execRequests.submit, submission, { deadlineMs });
+      const goesOn = submitted.kind === 'execution' && submitted.execution.status === 'running';
+      if (detached || !goesOn) return submitted;
+    } catch (error) {
+      if (!isAnswerLost(error)) throw error;
+      if (detached) throw outcomeUnknown(ref.executionId, error);
+    }
+    return { kind: 'execution', execution: await awaitEnd(this.requester, ref) };
+  }
+}

@@ -1,0 +1,272 @@
+import { execRequests, executionIdOf, type ExecutionView, type SubmitExecution } from '@berth/contracts-exec';
+import { DomainError, newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+let test: TestGateway;
+let key: string;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  test.far.agents.clear();
+  key = test.far.key(['read', 'deploy']);
+});
+
+const AGENT = newId('agt');
+const PATH = `/api/agents/${AGENT}/exec`;
+
+const done = (members: Partial<ExecutionView> = {}): ExecutionView => ({
+  executionId: newId('exe'),
+  status: 'completed',
+  exitCode: 0,
+  stdout: 'out',
+  stderr: 'err',
+  ...members,
+});
+const running = (executionId: string): ExecutionView =>
+  done({ executionId, status: 'running', exitCode: null, stdout: null, stderr: null });
+
+const submissions = (): readonly SubmitExecution[] =>
+  test.far.asked(execRequests.submit).map(({ payload }) => payload as unknown as SubmitExecution);
+
+const submit = (json: unknown, headers: Readonly<Record<string, string>> = {}) =>
+  test.call('POST', PATH, { key, json, headers });
+
+describe('a submission', () => {
+  it('answers attached with exactly five members', async () => {
+    const execution = done();
+    test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution }));
+    const { status, body } = await submit({ command: 'true' });
+    expect([status, body]).toEqual([200, execution]);
+    expect(Object.keys(body)).toEqual(['executionId', 'status', 'exitCode', 'stdout', 'stderr']);
+  });
+
+  it('answers detached with exactly two members and where the execution is', async () => {
+    const executionId = newId('exe');
+    test.far.on(execRequests.submit, () => ({
+      kind: 'execution' as const,
+      execution: done({ executionId }),
+    }));
+    const { status, body, headers } = await submit({ command: 'true', detached: true });
+    expect([status, body]).toEqual([202, { executionId, status: 'completed' }]);
+    expect(headers.get('location')).toBe(`${PATH}/${executionId}`);
+  });
+
+  it('answers as older guests do, without an execution', async () => {
+    test.far.on(execRequests.submit, () => ({ kind: 'legacy' as const, exitCode: 3, stdout: 'both' }));
+    const { status, body, headers } = await submit({ command: 'true' });
+    expect([status, body]).toEqual([200, { exitCode: 3, stdout: 'both', stderr: '' }]);
+    expect(headers.get('location')).toBeNull();
+  });
+
+  it('passes on what was asked, a list of arguments quoted', async () => {
+    test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution: done() }));
+    await submit({ command: ['echo', "it's", ''], timeout: 0.3, cwd: 'src', env: { A: 'b' } });
+    await submit({ command: ' ', timeout: null, detached: false });
+    await submit({ command: 'x', timeout: 1e300, detached: true });
+    expect(submissions()).toMatchObject([
+      {
+        agentId: AGENT,
+        command: `'echo' 'it'\\''s' ''`,
+        detached: false,
+        timeoutSeconds: 0.3,
+        cwd: 'src',
+        env: { A: 'b' },
+      },
+      { command: ' ', detached: false, timeoutSeconds: null, cwd: null, env: {} },
+      { command: 'x', detached: true, timeoutSeconds: 1e300 },
+    ]);
+  });
+
+  it('takes a command of 1 MiB, whatever its escapes make of it, and none longer', async () => {
+    test.far.on(execRequests.submit, ({ command }) => ({
+      kind: 'execution' as const,
+      execution: done({ stdout: String(command.length) }),
+    }));
+    const longest = '\u0001'.repeat(1_048_576);
+    expect((await submit({ command: longest })).body['stdout']).toBe('1048576');
+    test.far.agents.set(AGENT, anAgent({ id: AGENT }));
+    const { status, body } = await submit({ command: `${longest}x` });
+    expect([status, body.detail]).toMatchObject([413, { code: 'payload_too_large', limitBytes: 1_048_576 }]);
+  });
+});
+
+describe('a bad submission', () => {
+  beforeEach(() => test.far.agents.set(AGENT, anAgent({ id: AGENT })));
+
+  it.each([
+    ['invalid_command', {}],
+    ['invalid_command', { command: '' }],
+    ['invalid_command', { command: [] }],
+    ['invalid_command', { command: null }],
+    ['invalid_command', { command: 5 }],
+    ['invalid_command', { command: ['a', 5] }],
+    ['invalid_command', { command: { a: 1 } }],
+    ['invalid_command', { command: 'a\0b' }],
+    ['invalid_command', { command: ['a\0b'] }],
+    ['invalid_command', { command: 'half \ud800' }],
+    ['invalid_detached', { command: 'x', detached: null }],
+    ['invalid_detached', { command: 'x', detached: 'true' }],
+    ['invalid_detached', { command: 'x', detached: 1 }],
+    ['invalid_timeout', { command: 'x', timeout: 0 }],
+    ['invalid_timeout', { command: 'x', timeout: -1 }],
+    ['invalid_timeout', { command: 'x', timeout: '5' }],
+    ['invalid_timeout', { command: 'x', timeout: true }],
+    ['invalid_timeout', { command: 'x', timeout: [] }],
+    ['invalid_request', { command: 'x', cwd: 5 }],
+    ['invalid_request', { command: 'x', env: ['A=b'] }],
+    ['invalid_request', { command: 'x', env: { BERTH_X: 'b' } }],
+    ['invalid_request', ['x']],
+  ])('is 400 %s: %j', async (code, json) => {
+    const { status, body } = await submit(json);
+    expect([status, body.detail?.code]).toEqual([400, code]);
+    expect(submissions()).toEqual([]);
+  });
+
+  it('is 400 invalid_timeout for a number that JSON cannot hold', async () => {
+    const { status, body } = await test.call('POST', PATH, {
+      key,
+      body: '{"command":"x","timeout":1e999}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([status, body.detail?.code]).toEqual([400, 'invalid_timeout']);
+  });
+
+  it('of an agent that is not there is 404', async () => {
+    test.far.agents.clear();
+    expect((await submit({})).body.detail?.code).toBe('agent_not_found');
+  });
+});
+
+describe('the printed errors', () => {
+  const refuse = (error: DomainError): void =>
+    test.far.on(execRequests.submit, () => {
+      throw error;
+    });
+
+  it.each([
+    [
+      new DomainError('conflict', 'vm_not_ready', 'm', { state: 'starting', execution_started: false }),
+      409,
+      { code: 'vm_not_ready', state: 'starting', execution_started: false },
+    ],
+    [
+      new DomainError('unavailable', 'guest_command_unavailable', 'm', { execution_started: false }),
+      503,
+      { code: 'guest_command_unavailable', execution_started: false },
+    ],
+    [
+      new DomainError('unsupported', 'detached_unsupported', 'm'),
+      501,
+      'unsupported: outdated vm. Please use a new agent.',
+    ],
+  ])('are exactly what is printed: %s', async (error, expected, detail) => {
+    refuse(error);
+    const { status, body } = await submit({ command: 'x' });
+    expect([status, body]).toEqual([expected, { detail }]);
+  });
+
+  it('say how long to wait with a 503', async () => {
+    refuse(new DomainError('unavailable', 'guest_command_unavailable', 'm', { execution_started: false }));
+    expect((await submit({ command: 'x' })).headers.get('retry-after')).toBe('1');
+  });
+
+  it.each(['GET', 'DELETE'])('%s of an unknown or malformed id is exactly that', async (method) => {
+    const unknown = (): never => {
+      throw new DomainError('not_found', 'execution_not_found', 'Execution not found');
+    };
+    test.far.on(execRequests.get, unknown);
+    test.far.on(execRequests.cancel, unknown);
+    for (const id of [newId('exe'), 'nope', newId('agt')]) {
+      const { status, body } = await test.call(method, `${PATH}/${id}`, { key });
+      expect([status, body]).toEqual([404, { detail: 'Execution not found' }]);
+    }
+  });
+});
+
+describe('an execution', () => {
+  it('shows two members while it runs and five afterwards', async () => {
+    const execution = done({ exitCode: 7 });
+    const path = `${PATH}/${execution.executionId}`;
+    test.far.on(execRequests.get, () => running(execution.executionId));
+    expect((await test.call('GET', path, { key })).body).toEqual({
+      executionId: execution.executionId,
+      status: 'running',
+    });
+    test.far.on(execRequests.get, () => execution);
+    expect((await test.call('GET', path, { key })).body).toEqual(execution);
+    test.far.on(execRequests.cancel, () => execution);
+    const cancelled = await test.call('DELETE', path, { key });
+    expect([cancelled.status, cancelled.body]).toEqual([200, execution]);
+  });
+
+  it('is listed without output', async () => {
+    const page = { items: [], nextCursor: null };
+    test.far.on(execRequests.list, () => page);
+    expect((await test.call('GET', `${PATH}?status=failed&limit=3`, { key })).body).toEqual(page);
+    expect(test.far.asked(execRequests.list)[0]?.payload).toMatchObject({ status: 'failed', limit: 3 });
+    test.far.agents.set(AGENT, anAgent({ id: AGENT }));
+    expect((await test.call('GET', `${PATH}?status=gone`, { key })).status).toBe(400);
+  });
+
+  it.each([
+    ['POST', PATH],
+    ['GET', PATH],
+    ['GET', `${PATH}/${newId('exe')}`],
+    ['DELETE', `${PATH}/${newId('exe')}`],
+    ['GET', `${PATH}/${newId('exe')}/output`],
+  ])('%s %s needs the scope deploy', async (method, path) => {
+    const { status, body } = await test.call(method, path, { key: test.far.key(['read', 'manage']) });
+    expect([status, body.detail]).toMatchObject([403, { code: 'missing_scope', requiredScope: 'deploy' }]);
+  });
+});
+
+describe('an answer that got lost', () => {
+  const lose = (): void =>
+    test.far.on(execRequests.submit, () => {
+      throw new DomainError('unavailable', 'service_unavailable', 'The handler died.');
+    });
+
+  it('is got from whoever knows the execution by now', async () => {
+    lose();
+    const views = [running('x')];
+    test.far.on(execRequests.await, ({ executionId }) => views.pop() ?? done({ executionId }));
+    const { status, body } = await submit({ command: 'x' });
+    const commandId = submissions()[0]?.commandId ?? '';
+    expect([status, body]).toMatchObject([
+      200,
+      { executionId: executionIdOf(commandId), status: 'completed' },
+    ]);
+  });
+
+  it('is 502 with the id when nobody tells, and never says that nothing started', async () => {
+    lose();
+    test.far.on(execRequests.await, () => {
+      throw new DomainError('unavailable', 'service_unavailable', 'Away.');
+    });
+    for (const detached of [false, true]) {
+      const { status, body } = await submit({ command: 'x', detached });
+      const executionId = executionIdOf(submissions().at(-1)?.commandId ?? '');
+      expect([status, body.detail]).toMatchObject([502, { code: 'execution_outcome_unknown', executionId }]);
+      expect(JSON.stringify(body)).not.toContain('execution_started');
+    }
+  }, 15_000);
+
+  it('under an Idempotency-Key is asked for again as the same execution', async () => {
+    lose();
+    const headers = { 'idempotency-key': newId('req') };
+    expect((await submit({ command: 'x', detached: true }, headers)).status).toBe(502);
+    test.far.on(execRequests.submit, ({ commandId }) => ({
+      kind: 'execution' as const,
+      execution: done({ executionId: executionIdOf(commandId) }),
+    }));
+    expect((await submit({ command: 'x', detached: true }, headers)).status).toBe(202);
+    const [first, second] = submissions();
+    expect(second?.commandId).toBe(first?.commandId);
+  });
+});

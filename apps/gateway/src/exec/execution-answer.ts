@@ -1,0 +1,30 @@
+import type { ExecutionStatus, ExecutionView } from '@berth/contracts-exec';
+
+/** An execution as the API shows it (interface §2): two members while it runs, five afterwards. */
+export type ExecutionAnswer =
+  | { readonly executionId: string; readonly status: ExecutionStatus }
+  | {
+      readonly executionId: string;
+      readonly status: ExecutionStatus;
+      readonly exitCode: number;
+      readonly stdout: string;
+      readonly stderr: string;
+    };
+
+/** What older guests answer (interface §4, rule 10): both streams in `stdout`. */
+export interface LegacyAnswer {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: '';
+}
+
+export const executionAnswer = ({
+  executionId,
+  status,
+  exitCode,
+  stdout,
+  stderr,
+}: ExecutionView): ExecutionAnswer =>
+  status === 'running'
+    ? { executionId, status }
+    : { executionId, status, exitCode: exitCode ?? -1, stdout: stdout ?? '', stderr: stderr ?? '' };

@@ -1,0 +1,140 @@
+import {
+  execRequests,
+  type ExecutionRef,
+  type ExecutionView,
+  type StreamTicket,
+} from '@berth/contracts-exec';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { request as ask } from 'undici';
+import { untilRefused } from '../auth/credential-watch.js';
+import { Drain } from '../http/drain.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import { answerTo } from '../http/error-answer.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { EventStream, type ServerSentEvent } from '../logs/event-stream.js';
+import { awaitEnd } from './await-end.js';
+import { OutputQuery } from './exec.query.js';
+import { executionAnswer } from './execution-answer.js';
+import { executionRef } from './execution-ref.js';
+import { readOutputLines, type OutputPiece } from './output-lines.js';
+
+/** A host that stopped sending is followed by the end of the execution; it may be a while until that is known. */
+const NO_TIMEOUT = 0;
+
+@ApiTags('Exec')
+@Controller('api/agents/:agent_id/exec/:execution_id/output')
+export class OutputController {
+  constructor(
+    private readonly requester: Requester,
+    private readonly drain: Drain,
+  ) {}
+
+  @Endpoint({
+    access: 'deploy',
+    query: OutputQuery,
+    summary: 'Read or follow the output of an execution',
+    description:
+      'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), what is retained first, then what comes; at last `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake.',
+    answers: [{ status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' }],
+    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+  })
+  @Get()
+  async read(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Param('execution_id') executionId: string,
+    @Query() query: OutputQuery,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    const ref = executionRef(request, agentId, executionId);
+    if (!query.follow || request.method === 'HEAD') {
+      await reply.send(executionAnswer(await this.requester.request(execRequests.get, ref)));
+      return;
+    }
+    const followed = await this.requester.request(execRequests.followOutput, ref);
+    const stream = new EventStream(request, reply);
+    stream.end(
+      await this.follow(request, stream, (over) =>
+        followed.kind === 'ended'
+          ? tellWhole(stream, followed.execution)
+          : this.tellLive(stream, ref, followed.stream, over),
+      ),
+    );
+  }
+
+  /** Answers the last event, which says why it is the last. */
+  private async follow(
+    request: ApiRequest,
+    stream: EventStream,
+    tell: (over: AbortSignal) => Promise<ServerSentEvent>,
+  ): Promise<ServerSentEvent | undefined> {
+    const ended = new AbortController();
+    const over = AbortSignal.any([stream.gone, this.drain.signal, ended.signal]);
+    try {
+      return await Promise.race([
+        tell(over).catch(endOf),
+        untilRefused(this.requester, request, over).then((reason) =>
+          reason === undefined ? undefined : endOf(reason),
+        ),
+      ]);
+    } finally {
+      ended.abort();
+    }
+  }
+
+  private async tellLive(
+    stream: EventStream,
+    ref: ExecutionRef,
+    { url, ticket }: StreamTicket,
+    over: AbortSignal,
+  ): Promise<ServerSentEvent> {
+    const { statusCode, body } = await ask(url, {
+      headers: { authorization: `Bearer ${ticket}` },
+      signal: over,
+      bodyTimeout: NO_TIMEOUT,
+    });
+    if (statusCode !== 200) {
+      await body.dump();
+      // It ended, or its agent went away, between two steps: what is known of it is asked for.
+      return tellWhole(stream, await awaitEnd(this.requester, ref, over));
+    }
+    for await (const piece of readOutputLines(body)) {
+      if (piece.stream === 'end') break;
+      await stream.send([eventOf(piece)]);
+    }
+    return exitOf(await awaitEnd(this.requester, ref, over));
+  }
+}
+
+const tellWhole = async (stream: EventStream, execution: ExecutionView): Promise<ServerSentEvent> => {
+  for (const name of ['stdout', 'stderr'] as const) {
+    const text = execution[name] ?? '';
+    if (text !== '') await stream.send([{ event: name, data: { text } }]);
+  }
+  return exitOf(execution);
+};
+
+const eventOf = ({ stream, text }: Exclude<OutputPiece, { stream: 'end' }>): ServerSentEvent => ({
+  event: stream,
+  data: { text },
+});
+
+const exitOf = ({ status, exitCode }: ExecutionView): ServerSentEvent => ({
+  event: 'exit',
+  data: { status, exitCode },
+});
+
+const endOf = (error: unknown): ServerSentEvent => ({
+  event: 'end',
+  data: answerTo(isDomainError(error) ? error : unreachable()).body.detail,
+});
+
+const unreachable = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The output cannot be followed any further; read it again.',
+  );
