@@ -1,45 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { DomainError, type Decider } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { requestContext } from '@berth/telemetry';
-import { CommandHandler, RevisionConflict, type EventCodec, type EventStore } from './index.js';
+import { RevisionConflict, type EventStore } from './index.js';
 import { outcomeOf, startStoreFixture, type StoreFixture } from './fixtures/store-fixture.js';
-
-interface Added {
-  readonly amount: number;
-}
-type Command = { readonly add: number; readonly twice?: boolean };
-
-const tally: Decider<number, Command, Added> = {
-  initial: 0,
-  decide: ({ add, twice }, total) => {
-    if (total + add > 1_000) throw new DomainError('conflict', 'full', 'Add less.', { total });
-    if (add === 0) return [];
-    return twice === true ? [{ amount: add }, { amount: add }] : [{ amount: add }];
-  },
-  evolve: (total, { amount }) => total + amount,
-};
-
-const codec: EventCodec<Added> = {
-  category: 'tally',
-  toStored: ({ amount }) => ({ type: 'Added.v2', data: { amount } }),
-  fromStored: ({ type, data }) => {
-    if (type === 'Added') return { amount: Number(data['n']) };
-    if (type !== 'Added.v2') throw new Error(`Unknown event ${type}`);
-    return { amount: Number(data['amount']) };
-  },
-};
+import {
+  commandMeta as meta,
+  losingStore,
+  newTally as newId,
+  storeWith,
+  tallyHandler as handlerOn,
+  watchedStore,
+} from './fixtures/tally-fixture.js';
 
 let fixture: StoreFixture;
-let names = 0;
-const newId = (): string => `t${++names}`;
-const meta = (commandId: string) => ({
-  commandId,
-  accountId: 'acc_1',
-  actor: { kind: 'key', id: 'key_1' } as const,
-});
-const handlerOn = (store: EventStore, options: { maxConflicts?: number; cacheSize?: number } = {}) =>
-  new CommandHandler({ store, decider: tally, codec, ...options });
 
 beforeAll(async () => {
   fixture = await startStoreFixture();
@@ -110,16 +83,6 @@ describe('a command', () => {
     expect(await handler.handle(id, { add: 1 }, meta('cmd_0'))).toMatchObject({ replayed: false, state: 66 });
   });
 
-  it('has events of other ids in each stream that it writes to', async () => {
-    const handler = handlerOn(fixture.direct);
-    const [one, two] = [newId(), newId()];
-    await handler.handle(one, { add: 1 }, meta('cmd_1'));
-    await handler.handle(two, { add: 1 }, meta('cmd_1'));
-    const [first] = await fixture.direct.read(`tally-${one}`);
-    const [second] = await fixture.direct.read(`tally-${two}`);
-    expect(first?.id).not.toBe(second?.id);
-  });
-
   it('reads shapes that were stored long ago', async () => {
     const id = newId();
     const event = { id: crypto.randomUUID(), type: 'Added', data: { n: 41 } };
@@ -162,8 +125,8 @@ describe('commands on one stream at the same time', () => {
 
   it('are decided anew at most as often as allowed', async () => {
     let appends = 0;
-    const rival: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
-      append: (stream: string) => {
+    const rival = storeWith(fixture.direct, {
+      append: (stream) => {
         appends++;
         return Promise.reject(new RevisionConflict(stream, 'no_stream', 0n));
       },
@@ -195,13 +158,8 @@ describe('a command whose answer was lost', () => {
 
   it('because the append was written and the connection broke acts once', async () => {
     const id = newId();
-    const losing: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
-      append: async (...call: Parameters<EventStore['append']>) => {
-        await fixture.direct.append(...call);
-        throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
-      },
-    });
     const command = (store: EventStore) => handlerOn(store).handle(id, { add: 7 }, meta('cmd_1'));
+    const losing = losingStore(fixture.direct, new Set(['cmd_1']));
     await expect(command(losing)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await command(fixture.direct)).toMatchObject({
       state: 7,
@@ -213,23 +171,17 @@ describe('a command whose answer was lost', () => {
 
 describe('the state cache', () => {
   it('reads only what is new, and forgets the streams used least', async () => {
-    const reads: (bigint | undefined)[] = [];
-    const watched: EventStore = Object.assign(Object.create(fixture.direct) as EventStore, {
-      read: (stream: string, options?: { from?: bigint }) => {
-        reads.push(options?.from);
-        return fixture.direct.read(stream, options);
-      },
-    });
-    const handler = handlerOn(watched, { cacheSize: 2 });
+    const { store, calls } = watchedStore(fixture.direct);
+    const handler = handlerOn(store, { cacheSize: 2 });
     const [a, b, c] = [newId(), newId(), newId()];
     await handler.handle(a, { add: 1 }, meta('cmd_1'));
-    for (const id of [a, a, b, c, a]) await handler.load(id);
-    expect(reads).toEqual([undefined, undefined, 1n, undefined, undefined, 1n]);
+    for (const id of [a, b, c, a]) await handler.load(id);
+    const [whole, tail] = ['read from the start', 'read from 1'];
+    expect(calls).toEqual([whole, 'append at no_stream', tail, whole, whole, tail]);
     await handler.handle(b, { add: 1 }, meta('cmd_1'));
     await handler.handle(c, { add: 1 }, meta('cmd_1'));
-    await handler.load(b);
-    await handler.load(c);
-    await handler.load(a);
-    expect(reads.at(-1)).toBeUndefined();
+    calls.length = 0;
+    for (const id of [b, c, a]) await handler.load(id);
+    expect(calls).toEqual([tail, tail, whole]);
   });
 });

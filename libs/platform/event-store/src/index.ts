@@ -11,14 +11,14 @@ export {
   type SubscriptionItem,
 } from './event-store.js';
 export { connectEventStore } from './esdb-event-store.js';
-export { eventId } from './event-id.js';
 export { streamName, type EventCodec, type StoredEvent } from './event-codec.js';
 export {
   CommandHandler,
   type CommandHandlerOptions,
-  type CommandMeta,
+  type HandleOptions,
   type Handled,
 } from './command-handler.js';
+export type { CommandMeta } from './new-events.js';
 export type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 export { ProjectionRunner } from './projection-runner.js';
 export { batchesOf, type EventBatch } from './event-batches.js';
