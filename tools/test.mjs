@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ensureReady, environmentWith, ROOT, runTool, say, SetupError } from './ensure-installed.mjs';
+import { ensureRunc } from './ensure-runc.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
 
@@ -14,6 +15,7 @@ await runTool(async () => {
   const node = await ensureReady();
   const checks = given.length === 0 ? await runChecks(node) : { passed: 0, failed: 0 };
   await ensureBroker(node);
+  await ensureRunc(say);
   const tests = await runTests(node);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   if (tests.notRun > 0) say(`${tests.notRun} tests did not run, which counts as failed.`);

@@ -11,3 +11,7 @@ export const ECHO_AGENT = fileURLToPath(new URL('../../../infra/templates/echo/a
 export const NATS_HANDLERS = fileURLToPath(new URL('./nats/nats-handlers.entry.js', import.meta.url));
 
 export const BARE_FASTIFY = fileURLToPath(new URL('./programs/bare-fastify.entry.js', import.meta.url));
+
+export const BARE_FILES_SERVER = fileURLToPath(
+  new URL('./peers/bare-files-server.entry.js', import.meta.url),
+);

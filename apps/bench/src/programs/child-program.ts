@@ -11,6 +11,8 @@ export interface ChildProgramOptions {
   /** What it prints when it is ready. */
   readonly ready: RegExp;
   readonly withinMs?: number;
+  /** Whether it gets a channel by which a Node program notices the end of this one; it does unless this says no. */
+  readonly channel?: boolean;
 }
 
 const STOP_WITHIN_MS = 12_000;
@@ -63,7 +65,7 @@ export class ChildProgram {
     const begun = performance.now();
     const child = spawn(options.command, options.args, {
       env: options.env,
-      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(options.channel === false ? [] : (['ipc'] as const))],
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     });
     running.add(child);
@@ -105,10 +107,11 @@ export class ChildProgram {
         const match = pattern.exec(this.#output);
         if (match === null) return;
         clearTimeout(timer);
-        this.child.stdout?.off('data', look);
+        for (const stream of streams) stream?.off('data', look);
         resolve(match);
       };
-      this.child.stdout?.on('data', look);
+      const streams = [this.child.stdout, this.child.stderr];
+      for (const stream of streams) stream?.on('data', look);
       this.child.once('error', (error) => fail(`could not be started: ${error.message}`));
       void this.#exited.then(() => {
         clearTimeout(timer);

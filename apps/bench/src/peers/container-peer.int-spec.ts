@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { BenchError } from '../bench-error.js';
+import { openContainerPeer } from './container-peer.js';
+import { findExecutable, usualFolders } from './executables.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-peer-spec-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A folder of the machine's own programs, so that a test says what is installed. */
+const programs = (...names: readonly string[]): string => {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  for (const name of names) {
+    const found = findExecutable(name, usualFolders(process.env));
+    // Without it the peer refuses, with the command that installs it.
+    if (found !== undefined) symlinkSync(found, join(bin, name));
+  }
+  return bin;
+};
+
+const script = (bin: string, name: string, text: string): void =>
+  writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+
+/** All by which a container shows on this machine. */
+const traces = () => ({
+  processes: execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
+    .split('\n')
+    .filter((args) => /berth-bench-|dockerd|containerd-shim|echo ready/.test(args))
+    // Ended already; when the first process of the machine collects it is not ours to say.
+    .filter((args) => !args.includes('<defunct>')),
+  mounts: readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('berth-')),
+  controlGroups: ['/sys/fs/cgroup', ...foldersIn('/sys/fs/cgroup')]
+    .flatMap(foldersIn)
+    .filter((path) => path.includes('berth-bench-')),
+  sockets: readdirSync(tmpdir()).filter((name) => name.startsWith('berth-bench-')),
+  folders: ['/etc/docker', '/run/docker', '/run/containerd', '/opt/containerd'].filter((path) =>
+    existsSync(path),
+  ),
+  files: readdirSync(folder).filter((name) => name !== 'bin'),
+});
+
+const foldersIn = (parent: string): string[] =>
+  readdirSync(parent, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => join(parent, entry.name));
+
+describe('the container that an execution is compared with', () => {
+  it('runs a command, fails with one that fails, and leaves nothing behind', async () => {
+    const before = traces();
+    const peer = await openContainerPeer(folder, process.env);
+    const during = traces();
+    try {
+      await peer.exec(['true']);
+      await expect(peer.exec(['false'])).rejects.toThrow(/exec .* false" ended with code 1/);
+      await expect(peer.exec(['no-such-program'])).rejects.toThrow(BenchError);
+    } finally {
+      await peer.close();
+    }
+    expect(during.files).not.toEqual(before.files);
+    expect(during.processes.length).toBeGreaterThan(before.processes.length);
+    expect(traces()).toEqual(before);
+  });
+
+  it('is one of runc where there is no docker, and leaves nothing behind', async () => {
+    const before = traces();
+    const bin = programs('runc', 'busybox');
+    const peer = await openContainerPeer(folder, { PATH: bin }, [bin]);
+    expect(peer.name).toBe('runc exec');
+    await peer.exec(['sh', '-c', '! test -e /etc/passwd']);
+    await expect(peer.exec(['test', '-e', '/etc/passwd'])).rejects.toThrow(BenchError);
+    await peer.close();
+    expect(traces()).toEqual(before);
+  });
+
+  it('is one of runc where a docker daemon does not start, and leaves nothing behind', async () => {
+    const before = traces();
+    const bin = programs('runc', 'busybox');
+    for (const name of ['docker', 'dockerd']) script(bin, name, 'echo "no daemon here" >&2; exit 1');
+    const peer = await openContainerPeer(folder, process.env, [bin, '/usr/bin', '/bin']);
+    expect(peer.name).toBe('runc exec');
+    await peer.exec(['true']);
+    await peer.close();
+    expect(traces()).toEqual(before);
+  });
+
+  it('is refused with what the tool said when it cannot be opened, and leaves nothing behind', async () => {
+    const before = traces();
+    const bin = programs('busybox');
+    const real = findExecutable('runc', usualFolders(process.env));
+    script(bin, 'runc', `case "$*" in *" run "*) echo "out of order" >&2; exit 3;; esac; exec ${real} "$@"`);
+    const attempt = openContainerPeer(folder, process.env, [bin]);
+    await expect(attempt).rejects.toThrow(/runc ended before it was ready.*\n.*out of order/);
+    expect(traces()).toEqual(before);
+  });
+
+  it('is refused when its BusyBox needs libraries', async () => {
+    const before = traces();
+    const bin = programs('runc');
+    symlinkSync(process.execPath, join(bin, 'busybox'));
+    await expect(openContainerPeer(folder, process.env, [bin])).rejects.toThrow(
+      /needs libraries.*apt-get install -y busybox-static/,
+    );
+    expect(traces()).toEqual(before);
+  });
+
+  it('is refused with the command that installs what is missing, and leaves nothing behind', async () => {
+    const before = traces();
+    const bin = programs('busybox');
+    await expect(openContainerPeer(folder, { PATH: bin }, [bin])).rejects.toThrow(
+      /apt-get install -y docker\.io busybox-static .*apt-get install -y runc busybox-static/,
+    );
+    await expect(openContainerPeer(folder, { PATH: folder }, [folder])).rejects.toThrow(/busybox-static/);
+    expect(traces()).toEqual(before);
+  });
+});
