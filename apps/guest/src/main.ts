@@ -8,6 +8,8 @@ const GRACE_MS = 10_000;
 
 try {
   closeInherited();
+  // A terminal's shell changes its user but keeps its groups: none of root's may be left to it.
+  if (process.getuid?.() === 0) process.setgroups?.([]);
   const config = readGuestConfig(process.env);
   // The path of a socket holds 107 bytes at most; from within its folder it always fits.
   process.chdir(dirname(config.socket));

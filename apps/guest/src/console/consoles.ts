@@ -1,0 +1,127 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { DomainError } from '@berth/kernel';
+import { GUEST_ROUTES, type PutProgram } from '@berth/guest-protocol';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import type { UpgradeRoute } from '../server/stream-route.js';
+import { isSize, Terminal, type TerminalSize } from './terminal.js';
+
+/** One message: a large paste. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Beyond so much on its way to one side the other side waits. */
+const HIGH_WATER_BYTES = 256 * 1024;
+const LOOK_EVERY_MS = 20;
+const NORMAL_CLOSURE = 1000;
+const GOING_AWAY = 1001;
+const MOST_CONSOLES = 32;
+
+/** The program as it is now, with the environment that its own processes get. */
+export interface ConsoleSurroundings {
+  readonly program: PutProgram;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Terminals over WebSockets: binary frames are the terminal's bytes, text frames say its size (contract §10). */
+export class Consoles {
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+
+  constructor(private readonly surroundings: () => ConsoleSurroundings) {}
+
+  /** Errors, before anything is started: invalid `invalid_size`; exhausted `too_many_consoles`. */
+  open(request: IncomingMessage, socket: Duplex, head: Buffer, size: TerminalSize): void {
+    if (!isSize(size)) {
+      throw new DomainError('invalid', 'invalid_size', 'cols and rows must be whole numbers from 1 to 1000.');
+    }
+    if (this.#server.clients.size >= MOST_CONSOLES) {
+      throw new DomainError(
+        'exhausted',
+        'too_many_consoles',
+        `An agent has at most ${MOST_CONSOLES} consoles.`,
+      );
+    }
+    const { program, env } = this.surroundings();
+    this.#server.handleUpgrade(request, socket, head, (client) => attach(client, program, env, size));
+  }
+
+  /** Ends them all. */
+  close(): void {
+    for (const client of this.#server.clients) client.close(GOING_AWAY, 'The agent ends.');
+  }
+}
+
+/** `GET /v1/console?cols=&rows=` */
+export const consoleRoutes = (consoles: Consoles): readonly UpgradeRoute[] => [
+  {
+    ...GUEST_ROUTES.console,
+    upgrade: async (request, socket, head) => {
+      const { searchParams } = new URL(request.url ?? '/', 'http://guest');
+      const size = { cols: Number(searchParams.get('cols')), rows: Number(searchParams.get('rows')) };
+      consoles.open(request, socket, head, size);
+      await Promise.resolve();
+    },
+  },
+];
+
+const attach = (
+  client: WebSocket,
+  program: PutProgram,
+  env: Readonly<Record<string, string>>,
+  size: TerminalSize,
+): void => {
+  const terminal = new Terminal(program, env, size, {
+    onData: (bytes) => {
+      client.send(bytes, { binary: true });
+      if (client.bufferedAmount <= HIGH_WATER_BYTES) return;
+      terminal.pause();
+      whenBelow(
+        () => client.bufferedAmount,
+        client,
+        () => terminal.resume(),
+      );
+    },
+    onEnd: (exitCode) => client.close(NORMAL_CLOSURE, `The shell ended with ${exitCode}.`),
+  });
+  client.on('message', (data, isBinary) => {
+    if (!isBinary) return resize(terminal, data);
+    terminal.write(toBuffer(data));
+    if (terminal.unread <= HIGH_WATER_BYTES) return;
+    client.pause();
+    whenBelow(
+      () => terminal.unread,
+      client,
+      () => client.resume(),
+    );
+  });
+  client.on('error', () => client.terminate());
+  client.on('close', () => terminal.end());
+};
+
+/** Neither side tells when it has taken what waits for it, so it is looked at, as long as somebody listens. */
+const whenBelow = (waiting: () => number, client: WebSocket, goOn: () => void): void => {
+  const timer = setInterval(() => {
+    if (client.readyState === client.OPEN && waiting() > HIGH_WATER_BYTES) return;
+    clearInterval(timer);
+    goOn();
+  }, LOOK_EVERY_MS);
+};
+
+/** What is no size is nothing: a client of a later version may have more to say. */
+const resize = (terminal: Terminal, data: RawData): void => {
+  try {
+    const message = JSON.parse(toBuffer(data).toString('utf8')) as Partial<TerminalSize> & { type?: unknown };
+    const { type, cols = 0, rows = 0 } = message;
+    if (type === 'resize' && isSize({ cols, rows })) terminal.resize({ cols, rows });
+  } catch {
+    // Not JSON, or no object.
+  }
+};
+
+const toBuffer = (data: RawData): Buffer => {
+  if (Buffer.isBuffer(data)) return data;
+  return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
+};

@@ -1,0 +1,100 @@
+import { accessSync, constants } from 'node:fs';
+import type { Socket } from 'node:net';
+import type { PutProgram } from '@berth/guest-protocol';
+import { spawn, type IPty } from '@lydell/node-pty';
+
+/** What a terminal is as wide and high as at most; beyond it is a mistake or worse. */
+const MOST_CELLS = 1_000;
+const SHELLS = ['/bin/bash', '/bin/sh'];
+const KILL_AFTER_MS = 1_000;
+
+export interface TerminalSize {
+  readonly cols: number;
+  readonly rows: number;
+}
+
+/** Whether a terminal can be of that size. */
+export const isSize = ({ cols, rows }: { readonly cols: unknown; readonly rows: unknown }): boolean =>
+  [cols, rows].every((cells) => Number.isInteger(cells) && Number(cells) >= 1 && Number(cells) <= MOST_CELLS);
+
+/** A shell of the agent's own user on a pseudo terminal; its bytes are passed as they are. */
+export class Terminal {
+  readonly #pty: IPty;
+  #ended = false;
+
+  constructor(
+    program: PutProgram,
+    env: Readonly<Record<string, string>>,
+    size: TerminalSize,
+    hooks: { readonly onData: (bytes: Buffer) => void; readonly onEnd: (exitCode: number) => void },
+  ) {
+    const { runAs, volume } = program;
+    const shell = SHELLS.find(isExecutable) ?? '/bin/sh';
+    this.#pty = spawn(shell, [], {
+      name: 'xterm-256color',
+      cols: size.cols,
+      rows: size.rows,
+      cwd: volume,
+      env: { ...env, SHELL: shell },
+      encoding: null,
+      ...(runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid }),
+    });
+    // With `encoding: null` the library gives and takes bytes, whatever its types say.
+    this.#pty.onData((data: unknown) => hooks.onData(data as Buffer));
+    this.#pty.onExit(({ exitCode }) => {
+      this.#ended = true;
+      hooks.onEnd(exitCode);
+    });
+  }
+
+  /** Bytes that the shell has not taken yet. */
+  get unread(): number {
+    return (this.#pty as unknown as { readonly _socket: Socket })._socket.writableLength;
+  }
+
+  write(bytes: Buffer): void {
+    if (!this.#ended) this.#pty.write(bytes as unknown as string);
+  }
+
+  resize({ cols, rows }: TerminalSize): void {
+    if (!this.#ended) this.#pty.resize(cols, rows);
+  }
+
+  /** Holds the shell's output back, until `resume`. */
+  pause(): void {
+    this.#pty.pause();
+  }
+
+  resume(): void {
+    this.#pty.resume();
+  }
+
+  /** Hangs up, as a terminal does that is closed; a shell that will not go is killed. */
+  end(): void {
+    if (this.#ended) return;
+    this.#pty.resume();
+    const { pid } = this.#pty;
+    signalSession(pid, 'SIGHUP');
+    setTimeout(() => {
+      if (!this.#ended) signalSession(pid, 'SIGKILL');
+    }, KILL_AFTER_MS).unref();
+  }
+}
+
+/** The shell leads a session and its own group; what it has in the foreground hears of its end from the kernel. */
+const signalSession = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // It has ended already.
+  }
+};
+
+const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
