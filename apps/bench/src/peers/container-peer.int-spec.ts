@@ -1,5 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -13,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BenchError } from '../bench-error.js';
-import { openContainerPeer } from './container-peer.js';
+import { openContainerPeer, type ContainerPeer } from './container-peer.js';
 import { findExecutable, usualFolders } from './executables.js';
 
 let folder: string;
@@ -36,6 +38,44 @@ const programs = (...names: readonly string[]): string => {
 
 const script = (bin: string, name: string, text: string): void =>
   writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+
+/**
+ * Whether this machine lets us make namespaces and control groups, which a container without privileges does not. Asked
+ * of the system and not of runc, so that a runc that is out of order is none of it.
+ */
+const mayMakeContainers = (): boolean => {
+  const isRoot = process.getuid?.() === 0;
+  const user = isRoot ? [] : ['--user', '--map-root-user'];
+  const { status } = spawnSync('unshare', [...user, '--mount', '--pid', '--fork', 'true']);
+  return status === 0 && (!isRoot || CONTROL_GROUPS.some(isWritable));
+};
+
+/** In version 2 the groups are at the top, in version 1 below each controller. */
+const CONTROL_GROUPS = ['/sys/fs/cgroup/cgroup.procs', '/sys/fs/cgroup/memory/cgroup.procs'];
+
+const isWritable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Opens one, runs `use` and closes it; where the machine forbids containers, what is promised is to say so. */
+const withPeer = async (
+  open: () => Promise<ContainerPeer>,
+  use: (peer: ContainerPeer) => Promise<void>,
+): Promise<void> => {
+  const before = traces();
+  if (mayMakeContainers()) {
+    const peer = await open();
+    await use(peer).finally(() => peer.close());
+  } else {
+    await expect(open()).rejects.toThrow(/runc ended before[^]*(not permitted|denied|read-only)/);
+  }
+  expect(traces()).toEqual(before);
+};
 
 /** All by which a container shows on this machine. */
 const traces = () => ({
@@ -65,40 +105,41 @@ const foldersIn = (parent: string): string[] =>
 describe('the container that an execution is compared with', () => {
   it('runs a command, fails with one that fails, and leaves nothing behind', async () => {
     const before = traces();
-    const peer = await openContainerPeer(folder, process.env);
-    const during = traces();
-    try {
-      await peer.exec(['true']);
-      await expect(peer.exec(['false'])).rejects.toThrow(/exec .* false" ended with code 1/);
-      await expect(peer.exec(['no-such-program'])).rejects.toThrow(BenchError);
-    } finally {
-      await peer.close();
-    }
-    expect(during.files).not.toEqual(before.files);
-    expect(during.processes.length).toBeGreaterThan(before.processes.length);
-    expect(traces()).toEqual(before);
+    await withPeer(
+      () => openContainerPeer(folder, process.env),
+      async (peer) => {
+        await peer.exec(['true']);
+        await expect(peer.exec(['false'])).rejects.toThrow(/exec .* false" ended with code 1/);
+        await expect(peer.exec(['no-such-program'])).rejects.toThrow(BenchError);
+        const during = traces();
+        expect(during.files).not.toEqual(before.files);
+        expect(during.processes.length).toBeGreaterThan(before.processes.length);
+      },
+    );
   });
 
   it('is one of runc where there is no docker, and leaves nothing behind', async () => {
-    const before = traces();
     const bin = programs('runc', 'busybox');
-    const peer = await openContainerPeer(folder, { PATH: bin }, [bin]);
-    expect(peer.name).toBe('runc exec');
-    await peer.exec(['sh', '-c', '! test -e /etc/passwd']);
-    await expect(peer.exec(['test', '-e', '/etc/passwd'])).rejects.toThrow(BenchError);
-    await peer.close();
-    expect(traces()).toEqual(before);
+    await withPeer(
+      () => openContainerPeer(folder, { PATH: bin }, [bin]),
+      async (peer) => {
+        expect(peer.name).toBe('runc exec');
+        await peer.exec(['sh', '-c', '! test -e /etc/passwd']);
+        await expect(peer.exec(['sh', '-c', 'test -e /etc/passwd'])).rejects.toThrow(BenchError);
+      },
+    );
   });
 
   it('is one of runc where a docker daemon does not start, and leaves nothing behind', async () => {
-    const before = traces();
     const bin = programs('runc', 'busybox');
     for (const name of ['docker', 'dockerd']) script(bin, name, 'echo "no daemon here" >&2; exit 1');
-    const peer = await openContainerPeer(folder, process.env, [bin, '/usr/bin', '/bin']);
-    expect(peer.name).toBe('runc exec');
-    await peer.exec(['true']);
-    await peer.close();
-    expect(traces()).toEqual(before);
+    await withPeer(
+      () => openContainerPeer(folder, process.env, [bin, '/usr/bin', '/bin']),
+      async (peer) => {
+        expect(peer.name).toBe('runc exec');
+        await peer.exec(['true']);
+      },
+    );
   });
 
   it('is refused with what the tool said when it cannot be opened, and leaves nothing behind', async () => {
