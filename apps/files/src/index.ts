@@ -1,1 +1,2 @@
-export {};
+export { readFilesConfig, type FilesConfig } from './config.js';
+export { startFiles } from './start-files.js';

@@ -14,7 +14,9 @@ export type IdPrefix =
   | 'cmd'
   | 'req'
   | 'hst'
-  | 'eus';
+  | 'eus'
+  | 'fch'
+  | 'stg';
 
 /** Crockford's base32 in lower case, as TypeID 0.3 writes its suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -1,0 +1,37 @@
+import type { PutFile } from '@berth/contracts-files';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import type { Logger } from '@berth/telemetry';
+import type { Wanted } from '../host/awake-host.js';
+import type { LaterAttempts } from './later-attempts.js';
+
+const ANSWER_MS = 5_000;
+
+/** Tells an agent of a file in its inbox. Never fails: the file is there in any case. */
+export class AttachmentTeller {
+  constructor(
+    private readonly requester: Requester,
+    private readonly later: LaterAttempts,
+    private readonly log: Logger,
+  ) {}
+
+  /** Resolves once `delivery` has accepted the message, or cannot be reached just now. The same command tells once. */
+  async tell(
+    { commandId, accountId, actor, agentId }: Wanted,
+    message: string | null,
+    { path, name, size }: PutFile,
+  ): Promise<void> {
+    const attachment = { path, name, size };
+    const request = { commandId, accountId, actor, agentId, message, attachment };
+    const ask = (): Promise<unknown> =>
+      this.requester.request(deliveryRequests.tellAttachment, request, { deadlineMs: ANSWER_MS });
+    try {
+      await ask();
+    } catch (error) {
+      this.log.warn({ agentId, err: error }, 'an agent could not be told of a file yet');
+      if (!isDomainError(error) || error.kind === 'unavailable' || error.kind === 'timeout')
+        this.later.begin({ what: 'telling an attachment', agentId }, ask);
+    }
+  }
+}

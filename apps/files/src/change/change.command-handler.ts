@@ -1,0 +1,147 @@
+import type { AwakeAgent } from '@berth/contracts-agents';
+import type {
+  ChangePath,
+  DiscardStaged,
+  MovePath,
+  PutAttachment,
+  PutFile,
+  PutStaged,
+  StagedRef,
+} from '@berth/contracts-files';
+import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts-runtime';
+import { DomainError, isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import { isNotAwakeThere, untilReached, type AwakeHost, type Wanted } from '../host/awake-host.js';
+import { fileNameOf, pathProblem } from '../path/check-path.js';
+import type { AttachmentTeller } from './attachment-teller.js';
+import { failureOfChange } from './change-outcome.js';
+import type { Changed } from './file-change.js';
+import type { AskedChange, FileChanges } from './file-changes.js';
+
+/** Everything that changes a volume. */
+export class ChangeCommandHandler {
+  constructor(
+    private readonly host: AwakeHost,
+    private readonly changes: FileChanges,
+    private readonly teller: AttachmentTeller,
+    private readonly requester: Requester,
+  ) {}
+
+  async mkdir(request: ChangePath): Promise<{ readonly path: string }> {
+    const { path } = request;
+    return { path: (await this.change(request, { op: 'mkdir', path }, { op: 'mkdir', path })).path };
+  }
+
+  async move(request: MovePath): Promise<{ readonly from: string; readonly to: string }> {
+    const { from, to } = request;
+    const changed = await this.change(request, { op: 'move', path: from, to }, { op: 'move', from, to });
+    return { from: changed.from ?? from, to: changed.path };
+  }
+
+  async delete(request: ChangePath): Promise<{ readonly path: string }> {
+    const { path } = request;
+    return { path: (await this.change(request, { op: 'delete', path }, { op: 'delete', path })).path };
+  }
+
+  async put(request: PutStaged): Promise<PutFile> {
+    const { target, staged } = request;
+    if (target.kind === 'path') {
+      refuse(pathProblem(target.path));
+      return this.commit(request, { op: 'write', path: target.path }, staged, target);
+    }
+    const { kind, folder } = target;
+    refuse(pathProblem(folder));
+    const name = fileNameOf(target.name);
+    return this.commit(request, { op: 'upload', path: inFolder(folder, name) }, staged, {
+      kind,
+      folder,
+      name,
+    });
+  }
+
+  /** The file stays whether the agent can be told of it or not. */
+  async putAttachment(request: PutAttachment): Promise<PutFile> {
+    const name = fileNameOf(request.name);
+    const target = { kind: 'inbox', name } as const;
+    const attachment = await this.commit(request, { op: 'attach', path: name }, request.staged, target);
+    await this.teller.tell(request, request.message, attachment);
+    return attachment;
+  }
+
+  /** What is not thrown away now goes when the agent is started next. */
+  async discard({
+    agentId,
+    staged: { host, epoch, stagedId },
+  }: DiscardStaged): Promise<Record<string, never>> {
+    const command = { op: 'discard', stagedId } as const;
+    await this.requester
+      .request(runtimeRequests.changeFile, { agentId, epoch, command }, { host, deadlineMs: DISCARD_MS })
+      .catch(() => undefined);
+    return {};
+  }
+
+  private async change(wanted: Wanted, asked: AskedChange, command: FileCommand): Promise<Changed> {
+    const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
+    // Nobody is woken for a path that is none, but a missing agent is told first (contract §1).
+    if (problem !== undefined) await this.host.expectAgent(wanted);
+    refuse(problem);
+    const awake = await this.host.wake(wanted, null);
+    return this.changes.make(wanted, asked, () =>
+      this.host.ask(wanted, awake, (at) => this.changeAt(at, command)),
+    );
+  }
+
+  private async commit(
+    { commandId, accountId, actor, agentId }: Wanted,
+    asked: AskedChange,
+    { stagedId, host, epoch }: StagedRef,
+    target: StagedTarget,
+  ): Promise<PutFile> {
+    const at = { agentId, host, epoch };
+    const put = (): Promise<Changed> => this.changeAt(at, { op: 'commit', stagedId, target });
+    const wanted = { commandId, accountId, actor, agentId };
+    const { path, name, size } = await this.changes.make(wanted, asked, () =>
+      untilReached(put).catch((error: unknown) => {
+        throw isLost(error) ? transferLost(error) : error;
+      }),
+    );
+    return { path, name, size };
+  }
+
+  private async changeAt(
+    { agentId, host, epoch }: Pick<AwakeAgent, 'agentId' | 'host' | 'epoch'>,
+    command: FileCommand,
+  ): Promise<Changed> {
+    const request = { agentId, epoch, command };
+    try {
+      const { path, from, name, size } = await this.requester.request(runtimeRequests.changeFile, request, {
+        host,
+      });
+      return { path, ...(from === undefined ? {} : { from }), name, size };
+    } catch (error) {
+      throw failureOfChange(error);
+    }
+  }
+}
+
+const DISCARD_MS = 5_000;
+
+const refuse = (problem: DomainError | undefined): void => {
+  if (problem !== undefined) throw problem;
+};
+
+const inFolder = (folder: string, name: string): string =>
+  (folder.endsWith('/') ? folder : `${folder}/`) + name;
+
+/** The agent slept, stopped or moved between staging and putting, and what was kept aside went with that. */
+const isLost = (error: unknown): boolean =>
+  isNotAwakeThere(error) || (isDomainError(error) && error.code === 'staged_file_unknown');
+
+const transferLost = (cause: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'transfer_lost',
+    'The agent went away before the file was put in place; nothing was changed. Send it again.',
+    {},
+    { cause },
+  );

@@ -1,0 +1,225 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { filesRequests } from '@berth/contracts-files';
+import { runtimeRequests, type ChangeFile, type FileChange } from '@berth/contracts-runtime';
+import { DomainError, type ErrorKind } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
+
+let files: ServedFiles;
+
+beforeAll(async () => {
+  files = await ServedFiles.start();
+});
+afterAll(() => files.stop());
+beforeEach(() => {
+  files.far.reset();
+  files.far.on(runtimeRequests.changeFile, anyChange);
+});
+
+/** A host at which everything works. */
+const anyChange = ({ command }: ChangeFile): FileChange => {
+  switch (command.op) {
+    case 'move':
+      return { path: `/data/${command.to}`, from: `/data/${command.from}`, name: command.to, size: 0 };
+    case 'commit':
+      return { path: '/data/somewhere/a.txt', name: 'a.txt', size: 7 };
+    default:
+      return { path: `/data/${'path' in command ? command.path : ''}`, name: 'x', size: 0 };
+  }
+};
+
+const refusing = (kind: ErrorKind, code: string) => (): never => {
+  throw new DomainError(kind, code, 'No.');
+};
+const asked = () => files.far.asked(runtimeRequests.changeFile);
+const wakes = () => files.far.asked(agentsRequests.ensureAwake);
+const gate = () => Promise.withResolvers<void>();
+
+const move = (envelope = wanted()) =>
+  files.requester.request(filesRequests.move, { ...envelope, from: 'a', to: 'b' });
+const remove = (envelope = wanted()) =>
+  files.requester.request(filesRequests.delete, { ...envelope, path: 'a' });
+const mkdir = (envelope = wanted(), path = 'a') =>
+  files.requester.request(filesRequests.mkdir, { ...envelope, path });
+
+describe('a change', () => {
+  it('is written down before it is made and after, with who asked for it and the path as it became', async () => {
+    const envelope = wanted();
+    let before: readonly string[] = [];
+    files.far.on(runtimeRequests.changeFile, async (request) => {
+      before = await files.auditTypes(envelope.commandId);
+      return anyChange(request);
+    });
+    expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
+    expect(before).toEqual(['FileChangeRequested']);
+    const [requested, changed] = await files.audit(envelope.commandId);
+    expect(requested?.data).toMatchObject({ op: 'move', path: 'a', to: 'b', agentId: envelope.agentId });
+    expect(changed).toMatchObject({ type: 'FileChanged', data: { path: '/data/b', from: '/data/a' } });
+    for (const event of [requested, changed])
+      expect(event?.metadata).toMatchObject({ accountId: 'acc_1', actor: { kind: 'key', id: 'key_1' } });
+  });
+
+  it('that the guest refuses is refused with its words, and that is written down', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('conflict', 'destination_exists'));
+    await expect(move(envelope)).rejects.toMatchObject({ kind: 'conflict', code: 'destination_exists' });
+    const [, refused] = await files.audit(envelope.commandId);
+    expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'destination_exists' } });
+  });
+
+  it('is made where the agent woke up again when it fell asleep in between', async () => {
+    files.far.on(runtimeRequests.changeFile, (request) =>
+      request.epoch < 3 ? refusing('conflict', 'stale_epoch')() : anyChange(request),
+    );
+    expect(await mkdir()).toEqual({ path: '/data/a' });
+    expect(wakes().map(({ refusedEpoch }) => refusedEpoch)).toEqual([null, 1, 2]);
+  });
+
+  it('for which the agent cannot be woken again is refused in words that leave nothing open', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'agent_not_on_host'));
+    files.far.on(agentsRequests.ensureAwake, (request) =>
+      request.refusedEpoch === null
+        ? { agentId: request.agentId, host: 'host1', epoch: 1, guest: { version: '1', capabilities: [] } }
+        : refusing('timeout', 'deadline_exceeded')(),
+    );
+    await expect(mkdir(envelope)).rejects.toMatchObject({ code: 'agent_unavailable', context: {} });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+  });
+
+  it('of an agent that is not awake leaves no trace', async () => {
+    const envelope = wanted();
+    files.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    await expect(remove(envelope)).rejects.toMatchObject({ code: 'agent_stopped' });
+    expect([await files.auditTypes(envelope.commandId), asked()]).toEqual([[], []]);
+  });
+
+  it('with a path that is none wakes nobody and leaves no trace, but a missing agent is told first', async () => {
+    const to = 'x'.repeat(256);
+    const bad = () => files.requester.request(filesRequests.move, { ...wanted(), from: 'a', to });
+    await expect(bad()).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
+    await expect(mkdir(wanted(), 'a\0')).rejects.toMatchObject({ code: 'invalid_path' });
+    files.far.on(agentsRequests.locate, refusing('not_found', 'agent_not_found'));
+    await expect(bad()).rejects.toMatchObject({ code: 'agent_not_found' });
+    expect([wakes(), asked()]).toEqual([[], []]);
+  });
+});
+
+describe('a change whose outcome is lost', () => {
+  it.each([
+    ['unavailable', 'guest_unreachable'],
+    ['timeout', 'deadline_exceeded'],
+    ['internal', 'internal_error'],
+  ] as const)(
+    'is told as one that may have been done, and stays without an outcome: %s',
+    async (kind, code) => {
+      const envelope = wanted();
+      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+      await expect(move(envelope)).rejects.toMatchObject({
+        kind: 'unavailable',
+        code: 'agent_unavailable',
+        context: { mayHaveBeenDone: true },
+      });
+      expect(asked()).toHaveLength(1);
+      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+    },
+  );
+
+  it('is attempted again when the same command comes again', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    await expect(move(envelope)).rejects.toThrow('may have been done');
+    files.far.on(runtimeRequests.changeFile, anyChange);
+    expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']);
+  });
+
+  it.each([
+    ['source_not_found', 'not_found', move],
+    ['destination_exists', 'conflict', move],
+    ['path_not_found', 'not_found', remove],
+  ] as const)('does not take its own traces for a refusal: %s', async (code, kind, change) => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    await expect(change(envelope)).rejects.toThrow('may have been done');
+    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+    await expect(change(envelope)).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+  });
+
+  it('has its refusal when the second attempt says what no first one can have caused', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    await expect(move(envelope)).rejects.toThrow('may have been done');
+    files.far.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
+    await expect(move(envelope)).rejects.toMatchObject({ code: 'path_outside_volume' });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+  });
+});
+
+describe('the same command sent again', () => {
+  it('answers what it answered, and changes nothing', async () => {
+    const envelope = wanted();
+    const first = await move(envelope);
+    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    expect(await move(envelope)).toEqual(first);
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('is refused again as it was refused, and changes nothing', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
+    files.far.on(runtimeRequests.changeFile, anyChange);
+    await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('while it is being done joins it', async () => {
+    const envelope = wanted();
+    const open = gate();
+    files.far.on(runtimeRequests.changeFile, async (request) => {
+      await open.promise;
+      return anyChange(request);
+    });
+    const both = [move(envelope), move(envelope)];
+    await eventually(() => asked().length === 1 && wakes().length === 2);
+    open.resolve();
+    const [one, other] = await Promise.all(both);
+    expect(other).toEqual(one);
+    expect(asked()).toHaveLength(1);
+  });
+});
+
+describe('while the log is away', () => {
+  it('a change that was made is answered as made, and written down once the log is back', async () => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, (request) => {
+      files.logProxy.cut({ refuse: true });
+      return anyChange(request);
+    });
+    try {
+      expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
+      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+    } finally {
+      files.logProxy.restore();
+    }
+    await eventually(
+      async () =>
+        expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']),
+      { timeoutMs: 20_000 },
+    );
+  }, 40_000);
+
+  it('nothing is changed, because it could not be written down', async () => {
+    files.logProxy.cut({ refuse: true });
+    try {
+      await expect(move()).rejects.toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    } finally {
+      files.logProxy.restore();
+    }
+    expect(asked()).toEqual([]);
+    await eventually(() => move(), { timeoutMs: 20_000 });
+  }, 40_000);
+});

@@ -1,0 +1,74 @@
+import { decideGiven } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
+import { fileChangeDecider, type FileChangeCommand } from './file-change.decider.js';
+import { evolve, type FileChangeEvent, type FileChangeState } from './file-change.js';
+
+const at = '2026-11-21T10:00:00.000Z';
+const later = '2026-11-21T10:00:01.000Z';
+const asked = {
+  changeId: 'fch_1',
+  agentId: 'agt_1',
+  accountId: 'acc_1',
+  op: 'move',
+  path: 'a',
+  to: 'b',
+  at,
+} as const;
+const changed = { path: '/data/b', from: '/data/a', name: 'b', size: 0 };
+const requested: FileChangeEvent = { type: 'FileChangeRequested', data: asked };
+const done: FileChangeEvent = {
+  type: 'FileChanged',
+  data: { changeId: 'fch_1', agentId: 'agt_1', ...changed, at: later },
+};
+const refused: FileChangeEvent = {
+  type: 'FileChangeRefused',
+  data: { changeId: 'fch_1', agentId: 'agt_1', kind: 'not_found', code: 'source_not_found', at: later },
+};
+const request: FileChangeCommand = { type: 'Request', ...asked };
+const complete: FileChangeCommand = { type: 'Complete', changed, at: later };
+const refuse: FileChangeCommand = {
+  type: 'Refuse',
+  kind: 'not_found',
+  code: 'source_not_found',
+  at: later,
+};
+
+const after = (...events: FileChangeEvent[]): FileChangeState =>
+  events.reduce(evolve, fileChangeDecider.initial);
+
+describe('a change of a file', () => {
+  it('is asked for once', () => {
+    expect(decideGiven(fileChangeDecider, [], request).events).toEqual([requested]);
+    for (const history of [[requested], [requested, done], [requested, refused]])
+      expect(decideGiven(fileChangeDecider, history, request).events).toEqual([]);
+  });
+
+  it('ends changed or refused', () => {
+    expect(decideGiven(fileChangeDecider, [requested], complete).events).toEqual([done]);
+    expect(decideGiven(fileChangeDecider, [requested], refuse).events).toEqual([refused]);
+  });
+
+  it('keeps its first outcome', () => {
+    for (const outcome of [done, refused]) {
+      expect(decideGiven(fileChangeDecider, [requested, outcome], complete).events).toEqual([]);
+      expect(decideGiven(fileChangeDecider, [requested, outcome], refuse).events).toEqual([]);
+    }
+    expect(after(requested, done, refused)).toEqual(after(requested, done));
+    expect(after(requested, refused, done)).toEqual(after(requested, refused));
+  });
+
+  it('has no outcome before it was asked for', () => {
+    expect(decideGiven(fileChangeDecider, [], complete).events).toEqual([]);
+    expect(decideGiven(fileChangeDecider, [], refuse).events).toEqual([]);
+  });
+
+  it('remembers what its caller is to be told when it comes again', () => {
+    expect(after(requested)).toMatchObject({ status: 'requested' });
+    expect(after(requested, done)).toEqual({ status: 'changed', changed });
+    expect(after(requested, refused)).toEqual({
+      status: 'refused',
+      kind: 'not_found',
+      code: 'source_not_found',
+    });
+  });
+});

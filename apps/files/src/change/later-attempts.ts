@@ -1,0 +1,47 @@
+import { backoff, pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+
+const GIVE_UP_MS = 600_000;
+/** Beyond so many at once new ones are given up, so that a log that is away does not fill the memory. */
+const MOST = 1_000;
+
+/** What could not be written down or said at once, tried again behind the answer for ten minutes at most. */
+export class LaterAttempts {
+  readonly #ending = new AbortController();
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(private readonly log: Logger) {}
+
+  /** `attempt` must be harmless when done twice. */
+  begin(what: { readonly what: string; readonly agentId: string }, attempt: () => Promise<unknown>): void {
+    if (this.#ending.signal.aborted || this.#pending.size >= MOST) {
+      this.log.error(what, 'given up');
+      return;
+    }
+    const work = this.#keepTrying(what, attempt).finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
+  }
+
+  /** Ends the attempts; what is not done by then is given up. */
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await Promise.all(this.#pending);
+  }
+
+  async #keepTrying(what: object, attempt: () => Promise<unknown>): Promise<void> {
+    const { signal } = this.#ending;
+    const begun = performance.now();
+    let last: unknown;
+    for (let round = 0; performance.now() - begun < GIVE_UP_MS; round++) {
+      await pause(backoff(round, 200, 15_000), signal);
+      if (signal.aborted) break;
+      try {
+        await attempt();
+        return;
+      } catch (error) {
+        last = error;
+      }
+    }
+    this.log.error({ ...what, err: last }, 'given up');
+  }
+}

@@ -1,0 +1,152 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { filesRequests } from '@berth/contracts-files';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { DomainError, type ErrorKind } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
+
+let files: ServedFiles;
+
+beforeAll(async () => {
+  files = await ServedFiles.start();
+});
+afterAll(() => files.stop());
+beforeEach(() => {
+  files.far.reset();
+  files.far.on(runtimeRequests.changeFile, () => PUT);
+});
+
+const PUT = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
+const staged = { stagedId: 'stg_1', host: 'host1', epoch: 4 };
+
+const refusing = (kind: ErrorKind, code: string) => (): never => {
+  throw new DomainError(kind, code, 'No.');
+};
+const asked = () => files.far.asked(runtimeRequests.changeFile);
+const told = () => files.far.asked(deliveryRequests.tellAttachment);
+
+const write = (envelope = wanted(), path = 'notes/a.txt') =>
+  files.requester.request(filesRequests.put, { ...envelope, staged, target: { kind: 'path', path } });
+const upload = (envelope = wanted(), folder = 'notes', name = 'a.txt') =>
+  files.requester.request(filesRequests.put, {
+    ...envelope,
+    staged,
+    target: { kind: 'folder', folder, name },
+  });
+const attach = (envelope = wanted(), message: string | null = 'look', name = 'a.txt') =>
+  files.requester.request(filesRequests.putAttachment, { ...envelope, staged, name, message });
+
+describe('a staged file', () => {
+  it('is put where it lies, at its epoch, and nobody is woken for it', async () => {
+    expect(await write()).toEqual(PUT);
+    expect(await upload()).toEqual(PUT);
+    expect(asked()).toMatchObject([
+      {
+        epoch: 4,
+        command: { op: 'commit', stagedId: 'stg_1', target: { kind: 'path', path: 'notes/a.txt' } },
+      },
+      { epoch: 4, command: { target: { kind: 'folder', folder: 'notes', name: 'a.txt' } } },
+    ]);
+    expect(files.far.asked(agentsRequests.ensureAwake)).toEqual([]);
+  });
+
+  it.each([
+    ['write', write, 'notes/a.txt'],
+    ['upload', upload, 'notes/a.txt'],
+    ['attach', attach, 'a.txt'],
+  ] as const)('stands in the audit as what was asked for: %s', async (op, put, path) => {
+    const envelope = wanted();
+    await put(envelope);
+    const [requested, changed] = await files.audit(envelope.commandId);
+    expect(requested?.data).toMatchObject({ op, path });
+    expect(changed).toMatchObject({ type: 'FileChanged', data: PUT });
+  });
+
+  it.each([
+    ['conflict', 'stale_epoch'],
+    ['not_found', 'agent_not_on_host'],
+    ['not_found', 'staged_file_unknown'],
+  ] as const)(
+    'that went with its agent is lost, and its sender is told to send it again: %s %s',
+    async (kind, code) => {
+      const envelope = wanted();
+      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+      await expect(write(envelope)).rejects.toMatchObject({ kind: 'unavailable', code: 'transfer_lost' });
+      const [, refused] = await files.audit(envelope.commandId);
+      expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'transfer_lost' } });
+    },
+  );
+
+  it.each([
+    ['conflict', 'path_exists'],
+    ['invalid', 'path_outside_volume'],
+    ['unavailable', 'volume_full'],
+  ] as const)('is refused in the words of the guest: %s %s', async (kind, code) => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+    await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
+  });
+
+  it('is put under the last part of its name, and not at all under a name or path that is none', async () => {
+    await upload(wanted(), 'notes', '../../etc/a.txt');
+    expect(asked()).toMatchObject([{ command: { target: { folder: 'notes', name: 'a.txt' } } }]);
+    await expect(upload(wanted(), 'notes', '..')).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(upload(wanted(), 'n\0', 'a')).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(write(wanted(), 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(attach(wanted(), null, 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('is thrown away without a word, whatever the host says', async () => {
+    const discard = () => files.requester.request(filesRequests.discard, { agentId: 'agt_1', staged });
+    expect(await discard()).toEqual({});
+    expect(asked()).toMatchObject([{ epoch: 4, command: { op: 'discard', stagedId: 'stg_1' } }]);
+    files.far.on(runtimeRequests.changeFile, refusing('internal', 'internal_error'));
+    expect(await discard()).toEqual({});
+  });
+});
+
+describe('an attachment', () => {
+  it('is put into the inbox, and the agent is told where it lies and what its sender said', async () => {
+    const envelope = wanted();
+    expect(await attach(envelope)).toEqual(PUT);
+    expect(asked()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);
+    const { commandId, agentId } = envelope;
+    expect(told()).toMatchObject([{ commandId, agentId, message: 'look', attachment: PUT }]);
+  });
+
+  it('that cannot be put is not told of', async () => {
+    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full'));
+    await expect(attach()).rejects.toMatchObject({ code: 'volume_full' });
+    expect(told()).toEqual([]);
+  });
+
+  it('stays when the agent cannot be told of it', async () => {
+    files.far.on(deliveryRequests.tellAttachment, refusing('not_found', 'agent_not_found'));
+    expect(await attach()).toEqual(PUT);
+  });
+
+  it('is told of later when delivery is away, under the same command', async () => {
+    let away = true;
+    files.far.on(deliveryRequests.tellAttachment, () =>
+      away ? refusing('unavailable', 'service_unavailable')() : { deliveryId: 'dlv_1' },
+    );
+    const envelope = wanted();
+    expect(await attach(envelope)).toEqual(PUT);
+    const before = told().length;
+    away = false;
+    await eventually(() => told().length > before);
+    expect(new Set(told().map(({ commandId }) => commandId))).toEqual(new Set([envelope.commandId]));
+  });
+
+  it('sent again by the same command is put once, and told of under the same command', async () => {
+    const envelope = wanted();
+    await attach(envelope);
+    expect(await attach(envelope)).toEqual(PUT);
+    expect(asked()).toHaveLength(1);
+    expect(told().every(({ commandId }) => commandId === envelope.commandId)).toBe(true);
+  });
+});

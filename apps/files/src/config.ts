@@ -1,0 +1,16 @@
+import { LOG_LEVELS, readEnv, type Env, type ServiceEnv } from '@berth/config';
+
+/** No tables: what is worth keeping stands in the log. */
+export type FilesConfig = Omit<ServiceEnv, 'databaseUrl'>;
+
+/** NATS_URL, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError`. */
+export const readFilesConfig = (env: Env): FilesConfig => {
+  const reader = readEnv(env);
+  return reader.done({
+    natsUrl: reader.url('NATS_URL', undefined, ['nats', 'tls']),
+    eventStoreUrl: reader.url('EVENTSTORE_URL', undefined, ['esdb', 'esdb+discover']),
+    logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
+    otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
+    metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
+  });
+};

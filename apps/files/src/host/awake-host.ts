@@ -1,0 +1,90 @@
+import { agentsRequests, type AwakeAgent } from '@berth/contracts-agents';
+import { DomainError, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
+import { neverReached, type Requester } from '@berth/messaging';
+import { pause } from '@berth/persistence';
+
+/** A host that froze the agent a moment ago refuses the epoch; so often the agent is woken again. */
+const MAX_REFUSALS = 5;
+/** The host's link may blink. */
+const ASK_AGAIN_MS = 3_000;
+const ASK_AGAIN_PAUSE_MS = 250;
+
+/** Whose agent is wanted, and by whom. */
+export interface Wanted extends CommandEnvelope {
+  readonly agentId: string;
+}
+
+/** Finds the host at which an agent is awake. */
+export class AwakeHost {
+  constructor(private readonly requester: Requester) {}
+
+  /** Never wakes. Errors: not_found `agent_not_found`. */
+  async expectAgent({ accountId, agentId }: Wanted): Promise<void> {
+    await this.requester.request(agentsRequests.locate, { accountId, agentId });
+  }
+
+  /** Errors: those of `agentsRequests.ensureAwake`. */
+  wake({ accountId, actor, agentId }: Wanted, refusedEpoch: number | null): Promise<AwakeAgent> {
+    const request = {
+      commandId: newId('cmd'),
+      accountId,
+      actor,
+      agentId,
+      kind: 'file',
+      refusedEpoch,
+    } as const;
+    return this.requester.request(agentsRequests.ensureAwake, request);
+  }
+
+  /**
+   * Asks the host something, beginning with `awake`; wakes the agent again when it went to sleep there in between. What
+   * `ask` throws goes through, but for refusals of the epoch. Errors: unavailable `agent_unavailable`.
+   */
+  async ask<Answer>(
+    wanted: Wanted,
+    awake: AwakeAgent,
+    ask: (awake: AwakeAgent) => Promise<Answer>,
+  ): Promise<Answer> {
+    let present = awake;
+    for (let refusals = 0; ; refusals++) {
+      try {
+        return await untilReached(() => ask(present));
+      } catch (error) {
+        if (!isNotAwakeThere(error)) throw error;
+        if (refusals >= MAX_REFUSALS)
+          throw agentUnavailable('The agent keeps falling asleep; try again.', error);
+        present = await this.wake(wanted, present.epoch).catch(asNotWoken);
+      }
+    }
+  }
+}
+
+/** Nothing was done yet, so no word may be used that leaves that open. */
+const asNotWoken = (error: unknown): never => {
+  const open = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
+  throw open ? agentUnavailable('The agent fell asleep and could not be woken; try again.', error) : error;
+};
+
+/** Repeats `ask` for a moment, as long as it is certain that nobody got the request. Errors: unavailable `agent_unavailable`. */
+export const untilReached = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
+  const begun = performance.now();
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!neverReached(error) || !isDomainError(error, 'unavailable')) throw error;
+      if (performance.now() - begun > ASK_AGAIN_MS)
+        throw agentUnavailable('The agent cannot be reached; nothing was done. Try again.', error);
+      await pause(ASK_AGAIN_PAUSE_MS);
+    }
+  }
+};
+
+const NOT_AWAKE_THERE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host']);
+
+/** Whether a host refused before it did anything, because the agent is not awake there at that epoch. */
+export const isNotAwakeThere = (error: unknown): error is DomainError =>
+  isDomainError(error) && NOT_AWAKE_THERE.has(error.code);
+
+export const agentUnavailable = (message: string, cause: unknown): DomainError =>
+  new DomainError('unavailable', 'agent_unavailable', message, {}, { cause });

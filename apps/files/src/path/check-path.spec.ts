@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { fileNameOf, pathProblem } from './check-path.js';
+
+const codeOf = (path: string): string | undefined => pathProblem(path)?.code;
+
+describe('a path', () => {
+  it.each(['a', '', '/', '../x', '/etc/passwd', 'a//b/', ' ', '\n', 'ü'.repeat(127), 'x'.repeat(255)])(
+    'is left to the guest where only the volume can tell: %j',
+    (path) => expect(codeOf(path)).toBeUndefined(),
+  );
+
+  it.each(['\0', 'a\0b', 'a/\0'])('has no NUL byte: %j', (path) => expect(codeOf(path)).toBe('invalid_path'));
+
+  it('has names of at most 255 bytes, counted in UTF-8, wherever they stand', () => {
+    expect(codeOf(`${'x'.repeat(255)}/${'y'.repeat(255)}`)).toBeUndefined();
+    for (const name of ['x'.repeat(256), 'ü'.repeat(128), '😀'.repeat(64)]) {
+      expect(codeOf(name)).toBe('invalid_path');
+      expect(codeOf(`/a/${name}/b`)).toBe('invalid_path');
+    }
+  });
+
+  it('has at most 4,096 bytes', () => {
+    expect(codeOf('a/'.repeat(2_048))).toBeUndefined();
+    expect(codeOf(`${'a/'.repeat(2_048)}a`)).toBe('invalid_path');
+  });
+});
+
+describe('the name of an uploaded file', () => {
+  it.each([
+    ['a.txt', 'a.txt'],
+    ['/tmp/a.txt', 'a.txt'],
+    ['../../etc/passwd', 'passwd'],
+    ['back\\slash', 'back\\slash'],
+    ['.hidden', '.hidden'],
+  ])('is its last path part: %j', (sent, name) => expect(fileNameOf(sent)).toBe(name));
+
+  it.each(['', '/', 'a/', '.', '..', 'a/..', 'x'.repeat(256), 'a\0'])(
+    'is refused when it is none: %j',
+    (sent) => expect(() => fileNameOf(sent)).toThrow(expect.objectContaining({ code: 'invalid_path' })),
+  );
+});

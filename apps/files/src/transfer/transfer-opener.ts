@@ -1,0 +1,83 @@
+import type { AwakeAgent } from '@berth/contracts-agents';
+import {
+  FILE_LIMIT_BYTES,
+  type OpenDownload,
+  type OpenedStage,
+  type OpenedTransfer,
+  type OpenList,
+  type OpenTransfer,
+} from '@berth/contracts-files';
+import { runtimeRequests, type Transfer } from '@berth/contracts-runtime';
+import { isDomainError, newId } from '@berth/kernel';
+import { neverReached, type Requester } from '@berth/messaging';
+import { agentUnavailable, isNotAwakeThere, type AwakeHost } from '../host/awake-host.js';
+import { pathProblem } from '../path/check-path.js';
+import { downloadReach } from './transfer-policy.js';
+
+/** Tickets for what the gateway streams to and from a host. */
+export class TransferOpener {
+  constructor(
+    private readonly host: AwakeHost,
+    private readonly requester: Requester,
+  ) {}
+
+  async list(request: OpenList): Promise<OpenedTransfer> {
+    const { path } = request;
+    if (path !== null) await this.checkPath(request, path);
+    return ticketOnly(await this.open(request, { kind: 'list', path }));
+  }
+
+  async download(request: OpenDownload): Promise<OpenedTransfer> {
+    const { path, actor } = request;
+    await this.checkPath(request, path);
+    const within = downloadReach(actor);
+    const transfer = { kind: 'download', path, within, limitBytes: FILE_LIMIT_BYTES } as const;
+    return ticketOnly(await this.open(request, transfer));
+  }
+
+  async stage(request: OpenTransfer): Promise<OpenedStage> {
+    const stagedId = newId('stg');
+    const transfer = { kind: 'stage', stagedId, limitBytes: FILE_LIMIT_BYTES } as const;
+    const { host, ...opened } = await this.open(request, transfer);
+    return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
+  }
+
+  /** Nobody is woken for a path that is none, but a missing agent is told first (contract §1). */
+  private async checkPath(request: OpenTransfer, path: string): Promise<void> {
+    const problem = pathProblem(path);
+    if (problem === undefined) return;
+    await this.host.expectAgent(request);
+    throw problem;
+  }
+
+  private async open(
+    request: OpenTransfer,
+    transfer: Transfer,
+  ): Promise<OpenedTransfer & { readonly host: string }> {
+    const awake = await this.host.wake(request, request.refusedEpoch);
+    return this.host.ask(request, awake, async (at) => {
+      const { url, ticket } = await this.ticket(at, transfer);
+      return { url, ticket, epoch: at.epoch, host: at.host };
+    });
+  }
+
+  private async ticket(
+    { agentId, host, epoch }: AwakeAgent,
+    transfer: Transfer,
+  ): Promise<{ url: string; ticket: string }> {
+    try {
+      return await this.requester.request(
+        runtimeRequests.openTransfer,
+        { agentId, epoch, transfer },
+        { host },
+      );
+    } catch (error) {
+      if (isNotAwakeThere(error) || neverReached(error)) throw error;
+      if (isDomainError(error, 'unavailable') || isDomainError(error, 'timeout'))
+        throw agentUnavailable('The agent cannot be reached; try again.', error);
+      throw error;
+    }
+  }
+}
+
+const ticketOnly = ({ url, ticket, epoch }: OpenedTransfer): OpenedTransfer => ({ url, ticket, epoch });

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { downloadReach } from './transfer-policy.js';
+
+describe('a download', () => {
+  it('with a key reaches all of the agent', () => {
+    expect(downloadReach({ kind: 'key', id: 'key_1' })).toBe('agent');
+  });
+
+  it.each(['end_user_token', 'agent', 'system'] as const)(
+    'by anybody else stays in the volume: %s',
+    (kind) => {
+      expect(downloadReach({ kind, id: 'x' })).toBe('volume');
+    },
+  );
+});
