@@ -4,6 +4,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentLifeController } from './agents/agent-life.controller.js';
 import { AgentsController } from './agents/agents.controller.js';
 import { ChatController } from './chat/chat.controller.js';
+import { ConsoleController } from './console/console.controller.js';
 import { DocsController } from './docs/docs.controller.js';
 import { EnvController } from './env/env.controller.js';
 import { ExecController } from './exec/exec.controller.js';
@@ -11,6 +12,7 @@ import { OutputController } from './exec/output.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthProbe, type HealthFacts } from './health/health.probe.js';
 import { Drain } from './http/drain.js';
+import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
 import { KeysController } from './keys/keys.controller.js';
 import { LogsController } from './logs/logs.controller.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
@@ -23,13 +25,14 @@ export interface AppDependencies {
   readonly link: NatsLink;
   readonly database: Database;
   readonly requester: Requester;
+  readonly answers: IdempotentAnswers;
   readonly drain: Drain;
   readonly facts: HealthFacts;
 }
 
 @Module({})
 export class AppModule {
-  static forRoot({ link, database, requester, drain, facts }: AppDependencies): DynamicModule {
+  static forRoot({ link, database, requester, answers, drain, facts }: AppDependencies): DynamicModule {
     return {
       module: AppModule,
       controllers: [
@@ -45,10 +48,12 @@ export class AppModule {
         ChatController,
         ExecController,
         OutputController,
+        ConsoleController,
         OperationsController,
       ],
       providers: [
         { provide: Requester, useValue: requester },
+        { provide: IdempotentAnswers, useValue: answers },
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
         OpenApiDocument,

@@ -6,13 +6,15 @@ import { readJsonBody } from './json-body.js';
 import { HttpRefusal } from './http-refusal.js';
 import { requestIdOf } from './request-id.js';
 import { answerBrokenRequest, answerConnect, writeRawAnswer } from './raw-answers.js';
+import { STREAMED_TYPE } from './request-hooks.js';
+import { answerUpgrade, wantsWebSocket } from './upgrades.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
 /**
- * Headers within 10 s, headers and body within 60 s: a client that trickles holds no socket for longer. How long an
- * answer takes is not bounded here, because a chat waits for 600 s.
+ * Headers within 10 s. An hour is for the slowest upload; other bodies have a deadline of their own (late-bodies.ts).
+ * How long an answer takes is not bounded here, because a chat waits for 600 s.
  */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 72_000 };
+const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 3_600_000, keepAliveTimeout: 72_000 };
 
 /** How often Node looks for requests past those bounds. */
 const TIMEOUT_CHECK_MS = 2_000;
@@ -51,15 +53,22 @@ export const prepareRequests = (server: HttpServer): void => {
     if (limit !== undefined) route.bodyLimit = limit;
   });
   server.removeAllContentTypeParsers();
+  server.addContentTypeParser(STREAMED_TYPE, (_request, _payload, done) => done(null));
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
 };
 
 const createNodeServer = (handler: (request: IncomingMessage, response: ServerResponse) => void) => {
   // The Host header is asked for by a hook, which answers with a body; Node's own refusal has none.
   const server = createServer(
-    { ...TIMEOUTS, connectionsCheckingInterval: TIMEOUT_CHECK_MS, requireHostHeader: false },
+    {
+      ...TIMEOUTS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      requireHostHeader: false,
+      shouldUpgradeCallback: wantsWebSocket,
+    },
     handler,
   );
+  server.on('upgrade', answerUpgrade(handler));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const refusal = new HttpRefusal(417, 'expectation_failed', 'Only Expect: 100-continue is understood.');
     writeRawAnswer(request, response, refusal);

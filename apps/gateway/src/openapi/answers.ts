@@ -32,6 +32,7 @@ const REASONS: Readonly<Record<number, string>> = {
   409: 'It cannot be done in this state',
   413: 'The body is too large',
   415: 'The body is not JSON',
+  426: 'It answers WebSockets only',
   429: 'Too many requests; see Retry-After',
   501: 'This agent cannot do that',
   500: 'Something failed that should not have',

@@ -63,6 +63,7 @@ describe('/openapi.json', () => {
       'DELETE /api/v1/keys/{key_id}',
       'GET /api/agents',
       'GET /api/agents/{agent_id}',
+      'GET /api/agents/{agent_id}/console',
       'GET /api/agents/{agent_id}/env',
       'GET /api/agents/{agent_id}/exec',
       'GET /api/agents/{agent_id}/exec/{execution_id}',

@@ -75,14 +75,9 @@ const attach = (
 ): void => {
   const terminal = new Terminal(program, env, size, {
     onData: (bytes) => {
-      client.send(bytes, { binary: true });
-      if (client.bufferedAmount <= HIGH_WATER_BYTES) return;
+      if (client.bufferedAmount <= HIGH_WATER_BYTES) return client.send(bytes, { binary: true });
       terminal.pause();
-      whenBelow(
-        () => client.bufferedAmount,
-        client,
-        () => terminal.resume(),
-      );
+      client.send(bytes, { binary: true }, () => terminal.resume());
     },
     onEnd: (exitCode) => client.close(NORMAL_CLOSURE, `The shell ended with ${exitCode}.`),
   });
@@ -91,20 +86,16 @@ const attach = (
     terminal.write(toBuffer(data));
     if (terminal.unread <= HIGH_WATER_BYTES) return;
     client.pause();
-    whenBelow(
-      () => terminal.unread,
-      client,
-      () => client.resume(),
-    );
+    whenTaken(terminal, client, () => client.resume());
   });
   client.on('error', () => client.terminate());
   client.on('close', () => terminal.end());
 };
 
-/** Neither side tells when it has taken what waits for it, so it is looked at, as long as somebody listens. */
-const whenBelow = (waiting: () => number, client: WebSocket, goOn: () => void): void => {
+/** A terminal does not tell when its shell has read what it got, so it is looked at, as long as somebody types. */
+const whenTaken = (terminal: Terminal, client: WebSocket, goOn: () => void): void => {
   const timer = setInterval(() => {
-    if (client.readyState === client.OPEN && waiting() > HIGH_WATER_BYTES) return;
+    if (client.readyState === client.OPEN && terminal.unread > HIGH_WATER_BYTES) return;
     clearInterval(timer);
     goOn();
   }, LOOK_EVERY_MS);

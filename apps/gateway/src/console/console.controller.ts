@@ -1,0 +1,116 @@
+import { execRequests, type OpenConsole } from '@berth/contracts-exec';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { WebSocketServer, type WebSocket } from 'ws';
+import { untilRefused } from '../auth/credential-watch.js';
+import { envelopeOf } from '../auth/caller.js';
+import { Drain } from '../http/drain.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { requireWebSocket, takeConnection } from '../http/upgrades.js';
+import { Bridge } from './bridge.js';
+import { ConsoleQuery } from './console.query.js';
+import { dialHost } from './dial-host.js';
+
+/** A ticket may be too late for an agent that fell asleep meanwhile; it is woken again so often. */
+const ATTEMPTS = 3;
+/** One message: a large paste. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const POLICY_VIOLATION = 1008;
+const GOING_AWAY = 1001;
+
+@ApiTags('Console')
+@Controller('api/agents/:agent_id/console')
+export class ConsoleController {
+  readonly #sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+  });
+
+  constructor(
+    private readonly requester: Requester,
+    private readonly drain: Drain,
+  ) {}
+
+  @Endpoint({
+    access: 'deploy',
+    query: ConsoleQuery,
+    summary: 'Open a terminal in an agent, over a WebSocket',
+    description:
+      'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames are the terminal\'s bytes both ways; the text frame `{"type": "resize", "cols": 120, "rows": 40}` gives it another size. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer good and 1011 when the agent is gone.',
+    answers: [{ status: 101, description: 'The terminal.' }],
+    errors: {
+      404: ['agent_not_found'],
+      409: ['agent_deploying', 'agent_failed', 'agent_stopped'],
+      426: ['upgrade_required'],
+      429: ['too_many_consoles'],
+      501: ['console_unsupported'],
+      503: ['agent_unavailable'],
+    },
+  })
+  @Get()
+  async open(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() { cols, rows }: ConsoleQuery,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    requireWebSocket(request);
+    const host = await this.dial(request, agentId, { cols, rows });
+    const { socket, head } = takeConnection(request, reply);
+    const left = (): void => host.terminate();
+    socket.once('close', left);
+    this.#sockets.handleUpgrade(request.raw, socket, head, (client) => {
+      socket.off('close', left);
+      void this.join(request, client, host);
+    });
+  }
+
+  private async dial(
+    request: ApiRequest,
+    agentId: string,
+    size: { readonly cols: number; readonly rows: number },
+  ): Promise<WebSocket> {
+    let refusedEpoch: number | null = null;
+    for (let attempt = 1; ; attempt++) {
+      const command: OpenConsole = { ...envelopeOf(request), agentId, ...size, refusedEpoch };
+      const { url, ticket, epoch } = await this.requester.request(execRequests.openConsole, command);
+      try {
+        return await dialHost(url, ticket);
+      } catch (error) {
+        if (!isDomainError(error) || !ASK_AGAIN.has(error.code)) throw error;
+        if (attempt === ATTEMPTS) throw gone(error);
+        if (error.code === 'stale_epoch') refusedEpoch = epoch;
+      }
+    }
+  }
+
+  private async join(request: ApiRequest, client: WebSocket, host: WebSocket): Promise<void> {
+    const bridge = new Bridge(client, host);
+    host.resume();
+    const ended = new AbortController();
+    const stopping = (): void => bridge.end(GOING_AWAY, 'The service stops.');
+    this.drain.signal.addEventListener('abort', stopping, { once: true });
+    void untilRefused(this.requester, request, ended.signal).then((reason) =>
+      reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer good.'),
+    );
+    await bridge.over;
+    ended.abort();
+    this.drain.signal.removeEventListener('abort', stopping);
+  }
+}
+
+const ASK_AGAIN: ReadonlySet<string> = new Set(['stale_epoch', 'ticket_unknown']);
+
+const gone = (cause: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The agent keeps falling asleep; try again.',
+    {},
+    { cause },
+  );

@@ -1,0 +1,225 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { execRequests } from '@berth/contracts-exec';
+import { DomainError, newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type Body, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+const agent = anAgent();
+let test: TestGateway;
+let host: Server;
+let sockets: WebSocketServer;
+let key: string;
+let address: string;
+/** What the host refuses next, in order. */
+let refusals: { readonly kind: string; readonly code: string }[];
+let agentSides: WebSocket[];
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  host = createServer();
+  sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  host.on('upgrade', (request: IncomingMessage, socket, head: Buffer) => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) {
+      const body = JSON.stringify({ error: { ...refusal, message: 'm', context: {} } });
+      socket.end(`HTTP/1.1 422 No\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`);
+      return;
+    }
+    expect(request.headers.authorization).toBe('Bearer secret');
+    sockets.handleUpgrade(request, socket, head, (side) => {
+      agentSides.push(side);
+      side.send(Buffer.from('prompt$ '));
+    });
+  });
+  await once(host.listen(0, '127.0.0.1'), 'listening');
+});
+afterAll(async () => {
+  host.closeAllConnections();
+  host.close();
+  await test.stop();
+});
+beforeEach(() => {
+  test.far.reset();
+  test.far.agents.clear();
+  test.far.agents.set(agent.id, agent);
+  refusals = [];
+  agentSides = [];
+  key = test.far.key(['read', 'deploy']);
+  address = `${test.gateway.url.replace('http://localhost', 'ws://127.0.0.1')}/api/agents/${agent.id}/console`;
+  const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/v1/transfer`;
+  test.far.on(execRequests.openConsole, () => ({ url, ticket: 'secret', epoch: 4 }));
+});
+
+const dial = (
+  query = '',
+  headers: Record<string, string> = { authorization: `Bearer ${key}` },
+): WebSocket => {
+  const socket = new WebSocket(address + query, { headers });
+  socket.on('error', () => undefined);
+  return socket;
+};
+
+const open = async (): Promise<{ client: WebSocket; side: WebSocket; closed: Promise<unknown[]> }> => {
+  const client = dial();
+  const prompt = once(client, 'message');
+  const [data, isBinary] = (await prompt) as [Buffer, boolean];
+  expect([data.toString(), isBinary]).toEqual(['prompt$ ', true]);
+  const side = agentSides.at(-1);
+  if (side === undefined) throw new Error('Nobody dialled the host.');
+  return { client, side, closed: once(client, 'close') };
+};
+
+const refused = async (socket: WebSocket): Promise<readonly [number | undefined, Body]> => {
+  const [, response] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+  return [response.statusCode, JSON.parse(Buffer.concat(chunks).toString()) as Body];
+};
+
+describe('a console', () => {
+  it('passes frames both ways as they are, from the first byte on', async () => {
+    const { client, side } = await open();
+    const bytes = Buffer.from([0, 255, 128, 10, 13]);
+    const binary = once(side, 'message');
+    client.send(bytes);
+    expect(await binary).toEqual([bytes, true]);
+    const text = once(side, 'message');
+    client.send('{"type":"resize","cols":9,"rows":9}');
+    expect(await text).toEqual([Buffer.from('{"type":"resize","cols":9,"rows":9}'), false]);
+    const back = once(client, 'message');
+    side.send(bytes);
+    expect(await back).toEqual([bytes, true]);
+    client.close();
+  });
+
+  it('is opened with the size that was asked for, or 80 by 24', async () => {
+    dial('?cols=120&rows=40').once('open', function (this: WebSocket) {
+      this.close();
+    });
+    const { client } = await open();
+    client.close();
+    const sizes = test.far
+      .asked(execRequests.openConsole)
+      .map(({ payload }) => [payload['cols'], payload['rows']]);
+    expect(sizes).toEqual(
+      expect.arrayContaining([
+        [120, 40],
+        [80, 24],
+      ]),
+    );
+  });
+
+  it('ends at the agent when the client closes, or vanishes', async () => {
+    for (const leave of ['close', 'terminate'] as const) {
+      const { client, side } = await open();
+      const ended = once(side, 'close');
+      client[leave]();
+      expect(await ended).toHaveLength(2);
+    }
+  });
+
+  it('closes with what the agent closes with, and 1011 when it is gone', async () => {
+    const first = await open();
+    first.side.close(1000, 'The shell ended with 0.');
+    expect(String((await first.closed)[0])).toBe('1000');
+    const second = await open();
+    second.side.terminate();
+    expect(String((await second.closed)[0])).toBe('1011');
+  });
+
+  it('closes within 5 s of a revoke', async () => {
+    const { closed } = await open();
+    const since = performance.now();
+    test.far.revoke(key);
+    expect((await closed)[0]).toBe(1008);
+    expect(performance.now() - since).toBeLessThan(5_000);
+  }, 10_000);
+
+  it('wakes the agent again when it fell asleep between two steps', async () => {
+    refusals = [
+      { kind: 'conflict', code: 'stale_epoch' },
+      { kind: 'unauthenticated', code: 'ticket_unknown' },
+    ];
+    const { client } = await open();
+    client.close();
+    const asked = test.far.asked(execRequests.openConsole).map(({ payload }) => payload['refusedEpoch']);
+    expect(asked).toEqual([null, 4, 4]);
+  });
+});
+
+describe('a console that is refused', () => {
+  it.each([
+    ['nobody', {}, 401, 'unauthenticated'],
+    ['a key without the scope', { authorization: '' }, 403, 'missing_scope'],
+  ])('to %s answers as any request', async (_who, headers, status, code) => {
+    const own = 'authorization' in headers ? { authorization: `Bearer ${test.far.key(['read'])}` } : {};
+    const [answered, body] = await refused(dial('', own));
+    expect([answered, body.detail?.code]).toEqual([status, code]);
+  });
+
+  it.each([`?token=mk_${'a'.repeat(43)}`, '?token=x'])('%s is 401, even beside a good key', async (query) => {
+    const [status, body] = await refused(dial(query));
+    expect([status, body.detail?.code]).toEqual([401, 'unauthenticated']);
+  });
+
+  it('for its size is 400', async () => {
+    for (const query of ['?cols=0', '?rows=1001', '?cols=x']) {
+      expect((await refused(dial(query)))[0]).toBe(400);
+    }
+  });
+
+  it('by the state of the agent carries its code', async () => {
+    test.far.on(execRequests.openConsole, () => {
+      throw new DomainError('conflict', 'agent_stopped', 'Start it.');
+    });
+    const [status, body] = await refused(dial());
+    expect([status, body.detail?.code]).toEqual([409, 'agent_stopped']);
+  });
+
+  it('by the host carries its code, and its silence is 503', async () => {
+    refusals = [{ kind: 'exhausted', code: 'too_many_consoles' }];
+    const [status, body] = await refused(dial());
+    expect([status, body.detail?.code]).toEqual([429, 'too_many_consoles']);
+    test.far.on(execRequests.openConsole, () => ({ url: 'http://127.0.0.1:9/', ticket: 'x', epoch: 1 }));
+    expect((await refused(dial()))[0]).toBe(503);
+  });
+
+  it('to a request that is no WebSocket is 426', async () => {
+    const { status, body, headers } = await test.call('GET', `/api/agents/${newId('agt')}/console`, { key });
+    expect([status, body.detail?.code, headers.get('upgrade')]).toEqual([
+      426,
+      'upgrade_required',
+      'websocket',
+    ]);
+  });
+});
+
+describe('another upgrade', () => {
+  const ask = (upgrade: string, path: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1', () =>
+        socket.write(
+          `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: ${upgrade}\r\n\r\n`,
+        ),
+      );
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.on('error', reject);
+      socket.on('close', () => resolve(text));
+    });
+
+  it.each([
+    ['h2c', '/health'],
+    ['websocket', '/health'],
+  ])('%s of %s is answered as if nothing had been asked', async (upgrade, path) => {
+    expect(await ask(upgrade, path)).toMatch(/^HTTP\/1\.1 (200|503) [^]*"dependencies"/);
+  });
+
+  it('of a path that is not there is 404 in our words', async () => {
+    expect(await ask('websocket', '/nope')).toMatch(/^HTTP\/1\.1 404 [^]*"code":"not_found"/);
+  });
+});
