@@ -9,6 +9,11 @@ import { DocsController } from './docs/docs.controller.js';
 import { EnvController } from './env/env.controller.js';
 import { ExecController } from './exec/exec.controller.js';
 import { OutputController } from './exec/output.controller.js';
+import { AgentTransfers } from './files/agent-transfer.js';
+import { FilesController } from './files/files.controller.js';
+import { StagedFiles } from './files/staged-files.js';
+import { UploadController } from './files/upload.controller.js';
+import { WriteController } from './files/write.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthProbe, type HealthFacts } from './health/health.probe.js';
 import { Drain } from './http/drain.js';
@@ -46,6 +51,9 @@ export class AppModule {
         LogsController,
         EnvController,
         ChatController,
+        FilesController,
+        UploadController,
+        WriteController,
         ExecController,
         OutputController,
         ConsoleController,
@@ -56,6 +64,8 @@ export class AppModule {
         { provide: IdempotentAnswers, useValue: answers },
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
+        AgentTransfers,
+        StagedFiles,
         OpenApiDocument,
       ],
     };

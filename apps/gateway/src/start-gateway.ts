@@ -12,6 +12,7 @@ import { ErrorFilter } from './http/error.filter.js';
 import { prepareRequests, serverOptions } from './http/fastify-server.js';
 import type { HttpServer } from './http/fastify-types.js';
 import { nestLog } from './http/nest-log.js';
+import { addBodyDeadlines } from './http/late-bodies.js';
 import { addObservationHooks } from './http/observe-requests.js';
 import {
   addContextHook,
@@ -51,8 +52,7 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   const drain = new Drain();
   const facts = { version: versionOf(), driver: config.runtime };
   const app = await createApp(
-    { link, database, requester: new Requester(link), drain, facts },
-    answers,
+    { link, database, requester: new Requester(link), answers, drain, facts },
     config,
     log,
   );
@@ -76,11 +76,10 @@ const openVault = (config: GatewayConfig, log: Logger): Promise<Database> =>
 
 const createApp = async (
   dependencies: AppDependencies,
-  answers: IdempotentAnswers,
   config: GatewayConfig,
   log: Logger,
 ): Promise<NestFastifyApplication> => {
-  const { requester, drain, facts } = dependencies;
+  const { requester, answers, drain, facts } = dependencies;
   const adapter = new FastifyAdapter({ ...serverOptions(), skipMiddie: true });
   const server: HttpServer = adapter.getInstance();
   prepareRequests(server);
@@ -89,6 +88,7 @@ const createApp = async (
   addAccessCheck(server);
   addAuthenticationHook(server, requester);
   addRequestLineHook(server);
+  addBodyDeadlines(server);
   addValidationHook(server);
   addIdempotencyHooks(server, answers, log);
   addFixedHeadersHook(server, drain.signal);

@@ -11,7 +11,8 @@ export type Access = 'public' | Scope;
 /** What each route states in its Fastify route config. */
 export interface RouteRules {
   readonly access: Access;
-  readonly body?: DtoClass;
+  /** What its JSON must look like; `stream` leaves the body to the handler, unread. */
+  readonly body?: DtoClass | 'stream';
   /** Refuses bodies with codes of the endpoint's own, before `body` names what else is wrong. */
   readonly bodyRefusal?: (body: unknown) => HttpRefusal | undefined;
   /** Bytes; other than that of every JSON body. */

@@ -8,7 +8,8 @@ import { invalidRequest, type HttpRefusal } from './http-refusal.js';
 /** Deeper bodies serve nobody and cost every walk over them. */
 const MAX_DEPTH = 64;
 
-const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i;
+/** Every type that says JSON. */
+export const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 

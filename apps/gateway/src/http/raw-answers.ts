@@ -33,6 +33,16 @@ export const answerConnect = (request: IncomingMessage, socket: Duplex): void =>
   writeToSocket(socket, refusal, request.headers['x-request-id']);
 };
 
+/** A body did not come in time: its request is answered past Fastify, and the socket goes with it. */
+export const answerTimedOut = (socket: AnsweringSocket, requestId: string): void => {
+  if (!socket.writable || socket._httpMessage?.headersSent === true) {
+    socket.destroy();
+    return;
+  }
+  writeToSocket(socket, refusalOf('ERR_HTTP_REQUEST_TIMEOUT'), requestId);
+  socket.destroySoon();
+};
+
 const writeToSocket = (
   socket: Duplex,
   refusal: HttpRefusal,

@@ -69,10 +69,17 @@ export const addRequestLineHook = (server: HttpServer): void => {
     }
     // What a body is not there for is not judged by its type, and an unreadable type is told apart by our parser.
     request.declaredType = request.headers['content-type'];
-    delete request.raw.headers['content-type'];
+    if (request.routeOptions.config.rules?.body === 'stream') {
+      request.raw.headers['content-type'] = STREAMED_TYPE;
+    } else {
+      delete request.raw.headers['content-type'];
+    }
     return done();
   });
 };
+
+/** Stands in for the type of a body that Fastify is to leave alone. */
+export const STREAMED_TYPE = 'application/x-streamed';
 
 /** A malformed id is answered like an unknown one. */
 const hasUnknownAgent = (request: FastifyRequest): boolean => {

@@ -1,6 +1,6 @@
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { invalidRequest } from '../http/http-refusal.js';
+import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import type { HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
 import type { IdempotentAnswers, KeptAnswer } from './idempotent-answers.js';
@@ -21,7 +21,8 @@ export const addIdempotencyHooks = (server: HttpServer, answers: IdempotentAnswe
   server.addHook('preHandler', (request, reply, done) => {
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
-    claimOrReplay(answers, request, reply, String(key)).then(
+    if (request.routeOptions.config.rules?.body === 'stream') return done(keyProblem(String(key)));
+    claimOrReplay(answers, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
       (goesOn) => (goesOn ? done() : undefined),
       (error: Error) => done(error),
     );
@@ -35,20 +36,25 @@ export const addIdempotencyHooks = (server: HttpServer, answers: IdempotentAnswe
   });
 };
 
-const claimOrReplay = async (
+/**
+ * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex): true when the work is to be done,
+ * false when a kept answer has been sent instead. Without the header true. Routes that stream their body call it
+ * themselves, once they have read it.
+ */
+export const claimOrReplay = async (
   answers: IdempotentAnswers,
   request: FastifyRequest,
   reply: FastifyReply,
-  key: string,
+  bodyDigest: string,
 ): Promise<boolean> => {
-  if (!KEY.test(key)) {
-    throw invalidRequest([
-      { path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' },
-    ]);
-  }
+  const header = request.headers['idempotency-key'];
+  if (header === undefined) return true;
+  const key = String(header);
+  const problem = keyProblem(key);
+  if (problem !== undefined) throw problem;
   const caller = request.principal?.keyId ?? '';
   const scope = { caller, route: `${request.method} ${pathOf(request)}`, key };
-  const claimed = await answers.claim(scope, request.bodyDigest ?? EMPTY_DIGEST);
+  const claimed = await answers.claim(scope, bodyDigest);
   if ('claim' in claimed) {
     request.claim = claimed.claim;
     return true;
@@ -56,6 +62,11 @@ const claimOrReplay = async (
   replay(reply, claimed.kept);
   return false;
 };
+
+const keyProblem = (key: string): HttpRefusal | undefined =>
+  KEY.test(key)
+    ? undefined
+    : invalidRequest([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
 
 const replay = (reply: FastifyReply, { status, headers, body }: KeptAnswer): void => {
   void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);

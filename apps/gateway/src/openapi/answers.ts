@@ -9,6 +9,8 @@ export interface AnswerDescription {
   readonly schema?: string;
   /** Whether the answer carries `Location`. */
   readonly location?: boolean;
+  /** Bytes of any type instead of JSON. */
+  readonly binary?: boolean;
   /** A media type besides JSON, e.g. `text/event-stream`. */
   readonly alsoAs?: string;
 }
@@ -29,9 +31,11 @@ const REASONS: Readonly<Record<number, string>> = {
   402: 'A plan or cap is reached',
   403: 'The credential may not do this',
   404: 'There is no such thing',
+  408: 'The body did not come in time',
   409: 'It cannot be done in this state',
   413: 'The body is too large',
-  415: 'The body is not JSON',
+  415: 'The body is of another type',
+  416: 'The file has nothing there',
   426: 'It answers WebSockets only',
   429: 'Too many requests; see Retry-After',
   501: 'This agent cannot do that',
@@ -58,6 +62,7 @@ const describeAnswer = (answer: AnswerDescription): ApiResponseOptions => ({
       ? { Location: { description: 'The path of what was made.', schema: { type: 'string' } } }
       : {}),
   },
+  ...(answer.binary === true ? { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } : {}),
   ...(answer.schema === undefined ? {} : { content: contentOf(answer.schema, answer.alsoAs) }),
 });
 

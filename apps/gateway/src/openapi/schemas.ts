@@ -187,6 +187,22 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
       runtime: dependency,
     }),
   }),
+  FileList: object({
+    path: text,
+    root: { ...text, description: "Where the agent's volume is." },
+    entries: list(
+      object({
+        name: text,
+        isDir: truth,
+        size: { ...integer, description: 'Bytes; 0 for a folder.' },
+        mtime: { ...integer, description: 'Seconds since 1970.' },
+      }),
+    ),
+  }),
+  UploadedFile: object({ ok: truth, path: text, name: text, size: integer }),
+  WrittenFile: object({ ok: truth, path: text, size: integer }),
+  ChangedPath: object({ ok: truth, path: text }),
+  MovedPath: object({ ok: truth, from: text, to: text }),
   Error: error({}),
   InvalidRequest: error({
     fields: {

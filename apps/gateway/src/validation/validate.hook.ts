@@ -33,7 +33,7 @@ const validate = (request: FastifyRequest, rules: RouteRules): void => {
     request.query = filled.dto;
     problems.push(...filled.problems);
   }
-  if (rules.body !== undefined) {
+  if (rules.body !== undefined && rules.body !== 'stream') {
     const filled = fillFromBody(rules.body, request.body);
     request.body = filled.dto;
     problems.push(...filled.problems);

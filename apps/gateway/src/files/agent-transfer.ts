@@ -1,0 +1,142 @@
+import type { Readable } from 'node:stream';
+import type { OpenedTransfer } from '@berth/contracts-files';
+import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { Agent } from 'undici';
+import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from './transfer-refusal.js';
+
+/** How often a transfer is opened until the agent is given up. */
+const ATTEMPTS = 3;
+const CONNECT_MS = 2_000;
+/** Without a byte of an answer; a host that reads or sends is not cut. */
+const SILENCE_MS = 30_000;
+const REFUSAL_STATUS = 422;
+const MOST_TEXT_CHARS = 65_536;
+/** Bytes of an answer that wait for a slow reader. */
+const READ_AHEAD_BYTES = 262_144;
+
+/** Opens a transfer; told which epoch was refused when the last ticket was for one that is over. */
+export type Open<Opened extends OpenedTransfer = OpenedTransfer> = (
+  refusedEpoch: number | null,
+) => Promise<Opened>;
+
+export interface TransferRequest {
+  readonly method: 'GET' | 'HEAD' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Readable;
+  /** Ends the transfer at once, on both sides. */
+  readonly signal: AbortSignal;
+}
+
+export interface TransferAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Readable;
+}
+
+/** Bytes to and from agents, past the broker: one HTTP request for each ticket, to the data port of the agent's host. */
+@Injectable()
+export class AgentTransfers implements OnApplicationShutdown {
+  readonly #agent = new Agent({
+    connect: { timeout: CONNECT_MS },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    pipelining: 1,
+  });
+
+  /** Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason. */
+  read(open: Open, request: Omit<TransferRequest, 'body'>): Promise<TransferAnswer> {
+    let { method } = request;
+    return withFreshTicket(open, async (opened) => {
+      const answer = await this.request(opened, { ...request, method }, () => {
+        // A refusal says why in its body, which no HEAD has.
+        method = 'GET';
+      });
+      if (request.method === 'HEAD' && method === 'GET') answer.body.destroy();
+      return answer;
+    });
+  }
+
+  /** One request with a ticket. Throws `TicketLost` when nothing can have come of it, and otherwise as `read` does. */
+  async request(
+    { url, ticket }: OpenedTransfer,
+    { method, headers, body, signal }: TransferRequest,
+    onSilentRefusal?: () => void,
+  ): Promise<TransferAnswer> {
+    const { origin, pathname, search } = new URL(url);
+    const answer = await this.#agent
+      .request({
+        origin,
+        path: pathname + search,
+        method,
+        headers: { ...headers, authorization: `Bearer ${ticket}` },
+        signal,
+        highWaterMark: READ_AHEAD_BYTES,
+        ...(body === undefined ? {} : { body }),
+      })
+      .catch((error: unknown) => {
+        throw signal.aborted ? signal.reason : failureOf(error);
+      });
+    if (answer.statusCode === REFUSAL_STATUS && method === 'HEAD') {
+      onSilentRefusal?.();
+      throw new TicketLost('ticket_unknown');
+    }
+    if (answer.statusCode === REFUSAL_STATUS)
+      throw meaningOf(parseTransferRefusal(await readText(answer.body)));
+    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.#agent.destroy();
+  }
+}
+
+/**
+ * Does `use` with a ticket, and with another one when that was not taken, three times at most and only as long as
+ * `mayRepeat` says that it can be begun anew.
+ */
+export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
+  open: Open<Opened>,
+  use: (opened: Opened) => Promise<Result>,
+  mayRepeat: () => boolean = () => true,
+): Promise<Result> => {
+  let refusedEpoch: number | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const opened = await open(refusedEpoch);
+    try {
+      return await use(opened);
+    } catch (error) {
+      if (!(error instanceof TicketLost)) throw error;
+      if (attempt === ATTEMPTS || !mayRepeat()) throw agentUnavailable(error);
+      if (error.reason === 'stale_epoch') refusedEpoch = opened.epoch;
+    }
+  }
+};
+
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'UND_ERR_SOCKET',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+const failureOf = (error: unknown): Error => {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return NOT_CONNECTED.has(code)
+    ? new TicketLost('not_connected', { cause: error })
+    : agentUnavailable(error);
+};
+
+/** A short text; one that goes on for ever is cut. */
+export const readText = async (body: Readable): Promise<string> => {
+  let text = '';
+  try {
+    for await (const chunk of body.setEncoding('utf8')) {
+      text += String(chunk);
+      if (text.length > MOST_TEXT_CHARS) break;
+    }
+  } catch (error) {
+    throw agentUnavailable(error);
+  }
+  return text;
+};

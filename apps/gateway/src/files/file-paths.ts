@@ -1,0 +1,59 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { IsOptional } from 'class-validator';
+import { Obeys } from '../validation/rules.js';
+
+/** Whether it is a path that can be meant is for the service to say, with codes of its own. */
+const IsPath = (): PropertyDecorator =>
+  Obeys('isPath', (value) =>
+    typeof value === 'string' && value !== '' && value.isWellFormed() ? undefined : 'must be a path',
+  );
+
+const IsPathOrEmpty = (): PropertyDecorator =>
+  Obeys('isPathOrEmpty', (value) =>
+    typeof value === 'string' && value.isWellFormed() ? undefined : 'must be a path',
+  );
+
+const WITHIN_VOLUME = "Absolute below the agent's `root`, or relative to it.";
+
+export class ListQuery {
+  @ApiProperty({
+    type: 'string',
+    required: false,
+    description: `${WITHIN_VOLUME} Left out or empty: the volume.`,
+  })
+  @IsOptional()
+  @IsPathOrEmpty()
+  readonly path?: string;
+}
+
+export class DownloadQuery {
+  @ApiProperty({
+    type: 'string',
+    minLength: 1,
+    description: 'Any absolute path inside the agent, or relative to `root`.',
+  })
+  @IsPath()
+  readonly path!: string;
+}
+
+export class PathQuery {
+  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
+  @IsPath()
+  readonly path!: string;
+}
+
+export class PathBody {
+  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
+  @IsPath()
+  readonly path!: string;
+}
+
+export class MoveBody {
+  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
+  @IsPath()
+  readonly from!: string;
+
+  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
+  @IsPath()
+  readonly to!: string;
+}

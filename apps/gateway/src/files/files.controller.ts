@@ -1,0 +1,183 @@
+import { filesRequests } from '@berth/contracts-files';
+import { Requester } from '@berth/messaging';
+import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+import { AgentTransfers, type TransferAnswer } from './agent-transfer.js';
+import { factsOf, headersFor, wishesOf } from './download-headers.js';
+import { fileErrors } from './file-errors.js';
+import { DownloadQuery, ListQuery, MoveBody, PathBody, PathQuery } from './file-paths.js';
+import { agentUnavailable } from './transfer-refusal.js';
+import { untilGone } from './until-gone.js';
+
+interface Done {
+  readonly ok: true;
+  readonly path: string;
+}
+
+const OK = 200;
+const NOT_SATISFIABLE = 416;
+const FILE_STATUSES: ReadonlySet<number> = new Set([OK, 206, 304]);
+
+@ApiTags('Files')
+@Controller('api/agents/:agent_id/files')
+export class FilesController {
+  constructor(
+    private readonly requester: Requester,
+    private readonly transfers: AgentTransfers,
+  ) {}
+
+  @Endpoint({
+    access: 'deploy',
+    query: ListQuery,
+    summary: 'List a folder of an agent',
+    description:
+      "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
+    answers: [{ status: 200, description: 'What is in it.', schema: 'FileList' }],
+    errors: fileErrors({ 400: ['not_a_directory'], 404: ['path_not_found'] }),
+  })
+  @Get('list')
+  async list(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() query: ListQuery,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    const path = query.path === undefined || query.path === '' ? null : query.path;
+    const open = (refusedEpoch: number | null) =>
+      this.requester.request(filesRequests.openList, { ...envelopeOf(request), agentId, path, refusedEpoch });
+    const { status, body } = await this.transfers.read(open, { method: 'GET', signal: untilGone(reply) });
+    if (status !== OK) throw unexpected(status, body);
+    await reply.header('content-type', 'application/json; charset=utf-8').send(body);
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    query: DownloadQuery,
+    summary: 'Download a file of an agent',
+    description:
+      'Wakes a sleeping agent. Regular files to 104,857,600 bytes. Takes `Range`, `If-Range` and `If-None-Match`; the type follows from the name. An answer that breaks off breaks the connection.',
+    answers: [
+      { status: 200, description: 'The file.', binary: true },
+      { status: 206, description: 'The part that `Range` asked for.', binary: true },
+      { status: 304, description: 'It is still the one of `If-None-Match`.' },
+    ],
+    errors: fileErrors({
+      400: ['is_a_directory', 'not_a_file'],
+      403: ['not_readable'],
+      404: ['path_not_found'],
+      413: ['payload_too_large'],
+      416: ['range_not_satisfiable'],
+    }),
+  })
+  @Get('download')
+  async download(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() { path }: DownloadQuery,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    const open = (refusedEpoch: number | null) =>
+      this.requester.request(filesRequests.openDownload, {
+        ...envelopeOf(request),
+        agentId,
+        path,
+        refusedEpoch,
+      });
+    const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
+    const signal = untilGone(reply);
+    const answer = await this.transfers.read(open, { method, headers: wishesOf(request.headers), signal });
+    const { status, headers, body } = answer;
+    if (status === NOT_SATISFIABLE) throw notSatisfiable(answer);
+    if (!FILE_STATUSES.has(status)) throw unexpected(status, body);
+    reply.code(status).headers(factsOf(headers)).headers(headersFor(path));
+    await reply.send(body);
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    body: PathBody,
+    summary: 'Make a folder',
+    description: 'Wakes a sleeping agent. Makes the folders above it too; one that is there already is fine.',
+    answers: [{ status: 200, description: 'It is there.', schema: 'ChangedPath' }],
+    errors: fileErrors({ 409: ['path_exists'], 503: ['volume_full'] }),
+  })
+  @Post('mkdir')
+  async mkdir(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Body() { path }: PathBody,
+  ): Promise<Done> {
+    const made = await this.requester.request(filesRequests.mkdir, { ...envelopeOf(request), agentId, path });
+    return { ok: true, path: made.path };
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    body: MoveBody,
+    summary: 'Move a file or folder',
+    description: 'Wakes a sleeping agent. Never replaces anything.',
+    answers: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
+    errors: fileErrors({
+      400: ['move_into_itself', 'volume_root'],
+      404: ['source_not_found'],
+      409: ['destination_exists'],
+    }),
+  })
+  @Post('move')
+  async move(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Body() body: MoveBody,
+  ): Promise<{ readonly ok: true; readonly from: string; readonly to: string }> {
+    const { from, to } = await this.requester.request(filesRequests.move, {
+      ...envelopeOf(request),
+      agentId,
+      from: body.from,
+      to: body.to,
+    });
+    return { ok: true, from, to };
+  }
+
+  @Endpoint({
+    access: 'deploy',
+    query: PathQuery,
+    summary: 'Delete a file or folder',
+    description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',
+    answers: [{ status: 200, description: 'Gone.', schema: 'ChangedPath' }],
+    errors: fileErrors({ 400: ['volume_root'], 404: ['path_not_found'] }),
+  })
+  @Delete('delete')
+  async delete(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Query() { path }: PathQuery,
+  ): Promise<Done> {
+    const gone = await this.requester.request(filesRequests.delete, {
+      ...envelopeOf(request),
+      agentId,
+      path,
+    });
+    return { ok: true, path: gone.path };
+  }
+}
+
+const unexpected = (status: number, body: TransferAnswer['body']): Error => {
+  body.on('error', () => undefined).destroy();
+  return agentUnavailable(new Error(`The host answered ${status}.`));
+};
+
+const notSatisfiable = ({ headers, body }: TransferAnswer): HttpRefusal => {
+  body.on('error', () => undefined).destroy();
+  const range = headers['content-range'];
+  return new HttpRefusal(
+    NOT_SATISFIABLE,
+    'range_not_satisfiable',
+    'The file has no bytes in that range.',
+    {},
+    typeof range === 'string' ? { 'content-range': range } : {},
+  );
+};

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
+
+/** A client that sends nothing for so long while it is listened to is cut. */
+const IDLE_MS = 30_000;
+
+export interface BodyReader {
+  /** Takes a chunk; a promise says when the next one may come. */
+  onChunk(this: void, chunk: Buffer): Promise<void> | undefined;
+  /** Ends the reading when it rejects. */
+  readonly failed: Promise<never>;
+}
+
+/**
+ * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout` for
+ * a client that falls silent, and 400 for one that breaks off. What is left then stays unread.
+ */
+export const readIncoming = (raw: IncomingMessage, { onChunk, failed }: BodyReader): Promise<void> =>
+  new Promise((resolve, reject) => {
+    let waiting = false;
+    let over = false;
+    const idle = setTimeout(() => (waiting ? idle.refresh() : settle(tooSlow())), IDLE_MS);
+    const settle = (error?: unknown): void => {
+      if (over) return;
+      over = true;
+      clearTimeout(idle);
+      raw.pause();
+      raw.off('data', take).off('end', settle).off('close', breakOff);
+      if (error === undefined) resolve();
+      else reject(error instanceof Error ? error : new Error('reading failed', { cause: error }));
+    };
+    const breakOff = (): void => settle(brokenOff());
+    const goOn = (): void => {
+      waiting = false;
+      idle.refresh();
+      if (!over) raw.resume();
+    };
+    const take = (chunk: Buffer): void => {
+      idle.refresh();
+      try {
+        const room = onChunk(chunk);
+        if (room === undefined || over) return;
+        waiting = true;
+        raw.pause();
+        room.then(goOn, settle);
+      } catch (error) {
+        settle(error);
+      }
+    };
+    failed.catch(settle);
+    // What breaks off after it was read is nobody's business any more, so this listener stays.
+    raw.on('error', breakOff);
+    raw.on('data', take).once('end', settle).once('close', breakOff);
+    if (raw.destroyed) breakOff();
+  });
+
+const tooSlow = (): HttpRefusal =>
+  new HttpRefusal(408, 'request_timeout', 'The body did not come in time.', {}, { connection: 'close' });
+
+const brokenOff = (): HttpRefusal => invalidRequest([{ path: '', message: 'The body ended early.' }]);

@@ -1,0 +1,148 @@
+import { Utf8Check } from './utf8-check.js';
+
+/** Why a text is no JSON string. */
+export class BadJsonString extends Error {
+  override readonly name = 'BadJsonString';
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const LOWEST_IN_STRING = 0x20;
+const UNICODE_ESCAPE = 0x75;
+const HEX_DIGITS = 4;
+
+const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
+  [...'"\\/']
+    .map((char): [number, number] => [char.charCodeAt(0), char.charCodeAt(0)])
+    .concat([
+      [0x62, 0x08],
+      [0x66, 0x0c],
+      [0x6e, 0x0a],
+      [0x72, 0x0d],
+      [0x74, 0x09],
+    ]),
+);
+
+/**
+ * Turns the bytes between the quotes of one JSON string into the bytes of the text it stands for. What needs no escape is
+ * UTF-8 on both sides, so nothing is decoded: pieces are written over themselves, which works because no escape is shorter
+ * than what it stands for.
+ */
+export class JsonStringBytes {
+  readonly #check = new Utf8Check();
+  /** What of an escape has come: `\`, or `\u` and digits. */
+  #escape: 'none' | 'begun' | 'digits' = 'none';
+  #digits = 0;
+  #code = 0;
+  /** The first half of a pair, whose second has to follow at once; 0 for none. */
+  #high = 0;
+
+  /**
+   * Reads from `from` and answers where the closing quote stands, or -1 when it has not come. Gives the text to `emit`,
+   * piece by piece; the pieces lie in `chunk`, which is changed. Throws `BadJsonString`.
+   */
+  read(chunk: Buffer, from: number, emit: (text: Buffer) => void): number {
+    let at = from;
+    while (this.#isMidEscape && at < chunk.length) at = this.#readCarried(chunk, at, emit);
+    if (this.#isMidEscape) return -1;
+    const start = at;
+    let out = at;
+    for (; at < chunk.length; at++) {
+      const byte = chunk[at] as number;
+      if (this.#isMidEscape) {
+        const code = this.#continue(byte);
+        if (code >= 0) out = writeUtf8(chunk, out, code);
+      } else if (byte === BACKSLASH) this.#escape = 'begun';
+      else if (byte === QUOTE) break;
+      else if (byte < LOWEST_IN_STRING) throw new BadJsonString('holds a control character');
+      else chunk[out++] = byte;
+    }
+    this.#pass(chunk.subarray(start, out), emit);
+    if (at === chunk.length) return -1;
+    if (!this.#check.isWhole) throw new BadJsonString('is not UTF-8');
+    return at;
+  }
+
+  get #isMidEscape(): boolean {
+    return this.#escape !== 'none' || this.#high !== 0;
+  }
+
+  /** An escape that began in the chunk before may stand for more bytes than are left of it here. */
+  #readCarried(chunk: Buffer, at: number, emit: (text: Buffer) => void): number {
+    const code = this.#continue(chunk[at] as number);
+    if (code >= 0) {
+      const text = Buffer.alloc(4);
+      this.#pass(text.subarray(0, writeUtf8(text, 0, code)), emit);
+    }
+    return at + 1;
+  }
+
+  #pass(text: Buffer, emit: (text: Buffer) => void): void {
+    if (text.length === 0) return;
+    if (!this.#check.accepts(text)) throw new BadJsonString('is not UTF-8');
+    emit(text);
+  }
+
+  /** Takes one byte of an escape; answers the character it completes, or -1. */
+  #continue(byte: number): number {
+    if (this.#escape === 'digits') return this.#takeDigit(byte);
+    if (this.#escape === 'none') {
+      // Behind the first half of a pair.
+      if (byte !== BACKSLASH) throw halfPair();
+      this.#escape = 'begun';
+      return -1;
+    }
+    if (byte === UNICODE_ESCAPE) {
+      this.#escape = 'digits';
+      this.#digits = 0;
+      this.#code = 0;
+      return -1;
+    }
+    if (this.#high !== 0) throw halfPair();
+    const stands = SIMPLE_ESCAPES.get(byte);
+    if (stands === undefined) throw new BadJsonString('holds an unknown escape');
+    this.#escape = 'none';
+    return stands;
+  }
+
+  #takeDigit(byte: number): number {
+    const digit = Number.parseInt(String.fromCharCode(byte), 16);
+    if (Number.isNaN(digit)) throw new BadJsonString('holds an unknown escape');
+    this.#code = this.#code * 16 + digit;
+    if (++this.#digits < HEX_DIGITS) return -1;
+    this.#escape = 'none';
+    return this.#pair(this.#code);
+  }
+
+  #pair(unit: number): number {
+    const high = this.#high;
+    this.#high = 0;
+    const isLow = unit >= 0xdc00 && unit <= 0xdfff;
+    if (isLow !== (high !== 0)) throw halfPair();
+    if (isLow) return 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
+    if (unit < 0xd800 || unit > 0xdbff) return unit;
+    this.#high = unit;
+    return -1;
+  }
+}
+
+const halfPair = (): BadJsonString => new BadJsonString('holds half a surrogate pair');
+
+const writeUtf8 = (target: Buffer, at: number, code: number): number => {
+  let out = at;
+  if (code < 0x80) target[out++] = code;
+  else if (code < 0x800) {
+    target[out++] = 0xc0 | (code >> 6);
+    target[out++] = 0x80 | (code & 0x3f);
+  } else if (code < 0x10000) {
+    target[out++] = 0xe0 | (code >> 12);
+    target[out++] = 0x80 | ((code >> 6) & 0x3f);
+    target[out++] = 0x80 | (code & 0x3f);
+  } else {
+    target[out++] = 0xf0 | (code >> 18);
+    target[out++] = 0x80 | ((code >> 12) & 0x3f);
+    target[out++] = 0x80 | ((code >> 6) & 0x3f);
+    target[out++] = 0x80 | (code & 0x3f);
+  }
+  return out;
+};

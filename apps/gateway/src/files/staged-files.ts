@@ -1,0 +1,76 @@
+import { filesRequests, type StagedRef } from '@berth/contracts-files';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
+import { envelopeOf } from '../auth/caller.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { AgentTransfers } from './agent-transfer.js';
+import { readIncoming } from './incoming-body.js';
+import { Staging } from './staging.js';
+
+/** Reads a body into a stage, piece by piece. */
+export interface StageReader<Read> {
+  push(chunk: Buffer): Promise<void> | undefined;
+  finish(): Promise<Read> | Read;
+  readonly failed?: Promise<never>;
+}
+
+/** A file that lies aside, and what else its body held. */
+export interface Received<Read> {
+  readonly read: Read;
+  readonly staged: StagedRef;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** Takes files aside while their bodies are read. */
+@Injectable()
+export class StagedFiles {
+  constructor(
+    private readonly requester: Requester,
+    private readonly transfers: AgentTransfers,
+  ) {}
+
+  /**
+   * Reads the body and hands over what lies aside then. Nothing is left aside when `reader` or `put` throws, the client
+   * hangs up, or `put` answers undefined.
+   */
+  async receive<Read, Result>(
+    request: ApiRequest,
+    agentId: string,
+    reader: (staging: Staging) => StageReader<Read>,
+    put: (received: Received<Read>) => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    const open = (refusedEpoch: number | null) =>
+      this.requester.request(filesRequests.openStage, { ...envelopeOf(request), agentId, refusedEpoch });
+    const staging = new Staging(this.transfers, open);
+    let result: Result | undefined;
+    try {
+      const read = await readInto(request, staging, reader(staging));
+      const staged = await staging.finish();
+      result = await put({ read, staged, size: staging.size });
+      return result;
+    } catch (error) {
+      staging.abort(error);
+      throw error;
+    } finally {
+      if (result === undefined) void this.#discard(agentId, staging);
+    }
+  }
+
+  /** What cannot be discarded is thrown away by the host when the agent starts next. */
+  async #discard(agentId: string, staging: Staging): Promise<void> {
+    const staged = await staging.staged;
+    if (staged === undefined) return;
+    await this.requester.request(filesRequests.discard, { agentId, staged }).catch(() => undefined);
+  }
+}
+
+const readInto = async <Read>(
+  { raw }: ApiRequest,
+  staging: Staging,
+  reader: StageReader<Read>,
+): Promise<Read> => {
+  const failed = reader.failed === undefined ? staging.failed : Promise.race([staging.failed, reader.failed]);
+  await readIncoming(raw, { onChunk: (chunk) => reader.push(chunk), failed });
+  return reader.finish();
+};

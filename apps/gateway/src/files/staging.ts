@@ -1,0 +1,106 @@
+import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts-files';
+import { isDomainError, type ErrorKind } from '@berth/kernel';
+import { payloadTooLarge } from '../http/error-answer.js';
+import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';
+import { OutgoingBytes } from './outgoing-bytes.js';
+import { transferLost } from './transfer-refusal.js';
+
+/** What is told only after a bad request (contract §1): whether it is one shows at its end. */
+const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
+
+/** One file on its way aside. What is not finished vanishes by itself at the host. */
+export class Staging {
+  readonly #bytes = new OutgoingBytes();
+  readonly #cut = new AbortController();
+  readonly #failed = Promise.withResolvers<never>();
+  #sent: Promise<StagedRef> | undefined;
+  #size = 0;
+
+  constructor(
+    private readonly transfers: AgentTransfers,
+    private readonly open: Open<OpenedStage>,
+  ) {
+    this.#failed.promise.catch(() => undefined);
+  }
+
+  /** Bytes so far. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Rejects as soon as it is known that nothing can come of it. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** Opens the stage; called once, with the first byte or for an empty file. */
+  begin(): void {
+    this.#sent = this.#send();
+    this.#sent.catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Takes bytes of the file; a promise says when more may come. Throws 413 beyond the cap. */
+  write(bytes: Uint8Array): Promise<void> | undefined {
+    this.#size += bytes.length;
+    if (this.#size > FILE_LIMIT_BYTES) throw payloadTooLarge(FILE_LIMIT_BYTES);
+    return this.#bytes.write(bytes);
+  }
+
+  /** The whole file is there: answers where it lies, once the host has all of it. */
+  async finish(): Promise<StagedRef> {
+    if (this.#sent === undefined) this.begin();
+    this.#bytes.end();
+    return this.#sent ?? this.failed;
+  }
+
+  /** Ends what is on its way: the host throws away what it has of it. Too late for what is whole there. */
+  abort(reason: unknown): void {
+    this.#cut.abort(reason);
+    this.#bytes.fail(reason);
+  }
+
+  /** Where the file lies, once that is settled; undefined when nothing lies there. */
+  get staged(): Promise<StagedRef | undefined> {
+    return this.#sent?.catch(() => undefined) ?? Promise.resolve(undefined);
+  }
+
+  #send(): Promise<StagedRef> {
+    return withFreshTicket(
+      this.open,
+      async (opened) => {
+        const { status, body } = await this.transfers.request(opened, {
+          method: 'PUT',
+          body: this.#bytes.begin(),
+          headers: { 'content-type': 'application/octet-stream' },
+          signal: this.#cut.signal,
+        });
+        const stored = storedSize(await readText(body));
+        if (status > 299 || stored !== this.#size) {
+          throw transferLost(
+            new Error(`The host answered ${status} and has ${stored} of ${this.#size} bytes.`),
+          );
+        }
+        return opened.staged;
+      },
+      () => this.#bytes.repeatable,
+    );
+  }
+
+  #fail(error: unknown): void {
+    if (isDomainError(error) && AFTER_BAD_REQUEST.has(error.kind)) {
+      this.#bytes.drop();
+      return;
+    }
+    this.#bytes.fail(error);
+    this.#failed.reject(error);
+  }
+}
+
+const storedSize = (text: string): unknown => {
+  try {
+    const stored: unknown = JSON.parse(text);
+    return typeof stored === 'object' && stored !== null && 'size' in stored ? stored.size : undefined;
+  } catch {
+    return undefined;
+  }
+};

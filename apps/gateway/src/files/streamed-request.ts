@@ -1,0 +1,29 @@
+import { payloadTooLarge, unsupportedMediaType } from '../http/error-answer.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
+import { hasBody } from '../http/late-bodies.js';
+
+export interface Expected {
+  /** What the declared type must look like; a body without a type passes when `untyped`. */
+  readonly type: RegExp;
+  readonly untyped: boolean;
+  readonly typeName: string;
+  /** A longer body cannot be within the caps. */
+  readonly limitBytes: number;
+  /** The cap that such a body passes for certain. */
+  readonly capBytes: number;
+  /** What is missing when there is no body. */
+  readonly missing: readonly FieldProblem[];
+}
+
+/** Refuses by its headers what need not be read: 400 without a body, 415, 413. */
+export const expectBody = ({ raw, declaredType, headers }: ApiRequest, expected: Expected): void => {
+  if (!hasBody(raw)) throw invalidRequest(expected.missing);
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    throw unsupportedMediaType('Send the body without Content-Encoding.');
+  }
+  const typed = declaredType === undefined ? expected.untyped : expected.type.test(declaredType);
+  if (!typed) throw unsupportedMediaType(`Send the body as ${expected.typeName}.`);
+  if (Number(headers['content-length'] ?? 0) > expected.limitBytes) throw payloadTooLarge(expected.capBytes);
+};

@@ -1,0 +1,82 @@
+import { DomainError, type ErrorKind, type Json } from '@berth/kernel';
+
+const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
+  'invalid',
+  'unauthenticated',
+  'payment_required',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'too_large',
+  'exhausted',
+  'unsupported',
+  'upstream',
+  'unavailable',
+  'timeout',
+  'internal',
+]);
+
+const CODE = /^[a-z][a-z0-9_]{0,63}$/;
+const MOST_MESSAGE_CHARS = 2_000;
+
+/** What a host says where it refuses: the `{error}` of a 422. Undefined for anything that is none. */
+export const parseTransferRefusal = (text: string): DomainError | undefined => {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const error = isObject(body) ? body['error'] : undefined;
+  if (!isObject(error)) return undefined;
+  const { kind, code, message, context = {} } = error;
+  if (!isKind(kind) || typeof code !== 'string' || !CODE.test(code)) return undefined;
+  if (typeof message !== 'string' || !isObject(context)) return undefined;
+  return new DomainError(kind, code, message.slice(0, MOST_MESSAGE_CHARS), context as Context);
+};
+
+type Context = { readonly [key: string]: Json | undefined };
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isKind = (value: unknown): value is ErrorKind => typeof value === 'string' && KINDS.has(value);
+
+/** Why a ticket did not do although it was good when it was given. */
+export class TicketLost extends Error {
+  override readonly name = 'TicketLost';
+
+  constructor(
+    readonly reason: 'stale_epoch' | 'ticket_unknown' | 'not_connected',
+    options?: ErrorOptions,
+  ) {
+    super(`A ticket was not taken: ${reason}.`, options);
+  }
+}
+
+/** What a refusal means here: one that a new ticket may mend, or one for the caller. Hosts are no business of callers. */
+export const meaningOf = (refusal: DomainError | undefined): Error => {
+  if (refusal?.code === 'stale_epoch') return new TicketLost('stale_epoch', { cause: refusal });
+  if (refusal?.kind === 'unauthenticated') return new TicketLost('ticket_unknown', { cause: refusal });
+  if (refusal === undefined || refusal.code === 'guest_unreachable') return agentUnavailable(refusal);
+  return refusal;
+};
+
+export const agentUnavailable = (cause: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The agent cannot be reached right now. Try again in a moment.',
+    {},
+    { cause },
+  );
+
+/** The agent went away while a file was on its way to it. */
+export const transferLost = (cause: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'transfer_lost',
+    'The agent went away during the transfer; nothing was left of it. Try again.',
+    {},
+    { cause },
+  );

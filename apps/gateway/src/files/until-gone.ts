@@ -1,0 +1,17 @@
+import type { ApiReply } from '../http/fastify-types.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+
+/** A client that takes nothing for so long is cut: its transfer keeps an agent awake. */
+const STALLED_MS = 60_000;
+
+/** Aborts when the client hangs up before its answer is out, and hangs up on one that takes nothing. */
+export const untilGone = ({ raw }: ApiReply): AbortSignal => {
+  const gone = new AbortController();
+  raw.setTimeout(STALLED_MS, () => raw.destroy());
+  raw.once('close', () => {
+    raw.setTimeout(0);
+    // Never seen: whom it is for has left.
+    if (!raw.writableFinished) gone.abort(new HttpRefusal(408, 'request_aborted', 'The client hung up.'));
+  });
+  return gone.signal;
+};

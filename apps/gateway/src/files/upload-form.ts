@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-answer.js';
+import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
+
+/** All fields together (contract §1: like a JSON body); the file has a cap of its own. */
+export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
+/** What headers of parts and boundaries may take besides. */
+const FRAME_LIMIT_BYTES = 65_536;
+export const REST_LIMIT_BYTES = FIELDS_LIMIT_BYTES + FRAME_LIMIT_BYTES;
+const MOST_PARTS = 1_000;
+/** More than comes at once, so that the parser holds nothing back by itself. */
+const PARSER_BYTES = 1_048_576;
+
+/** Where the bytes of the part `file` go, as they come. */
+export interface FileSink {
+  begin(): void;
+  write(bytes: Uint8Array): Promise<void> | undefined;
+}
+
+/** What a form held beside the bytes of its file. */
+export interface UploadedForm {
+  /** Last part of the name that the client gave the file. */
+  readonly name: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+}
+
+/** Reads one multipart form with exactly one file, `file`, whose bytes are given away as they come (RFC 7578). */
+export class UploadForm {
+  readonly #parser: BusboyInstance;
+  readonly #failed = Promise.withResolvers<never>();
+  readonly #fields: (readonly [string, string])[] = [];
+  #name: string | undefined;
+  #room: Promise<void> | undefined;
+  #allBytes = 0;
+  #fileBytes = 0;
+  #fieldBytes = 0;
+
+  /** Throws 400 for a type without a usable boundary. */
+  constructor(
+    contentType: string,
+    private readonly sink: FileSink,
+  ) {
+    this.#failed.promise.catch(() => undefined);
+    this.#parser = parserFor(contentType);
+    this.#parser.on('error', () => this.#fail(brokenForm()));
+    this.#parser.on('partsLimit', () =>
+      this.#fail(invalidRequest([{ path: '', message: 'too many parts' }])),
+    );
+    this.#parser.on('field', (name, value) => this.#takeField(name, value));
+    this.#parser.on('file', (name, stream, fileName) => this.#takeFile(name, stream, fileName));
+  }
+
+  /** Rejects as soon as the form is seen to be bad. */
+  get failed(): Promise<never> {
+    return this.#failed.promise;
+  }
+
+  /** Takes a piece of the body; a promise says when more may come. */
+  push(chunk: Buffer): Promise<void> | undefined {
+    this.#allBytes += chunk.length;
+    this.#room = undefined;
+    const isTaken = this.#parser.write(chunk);
+    // The parser may hold some of the file; exactly is counted at the end.
+    this.#refuseLongRest(REST_LIMIT_BYTES + 4 * PARSER_BYTES);
+    return isTaken
+      ? this.#room
+      : Promise.all([once(this.#parser, 'drain'), this.#room]).then(() => undefined);
+  }
+
+  /** The body has ended. Throws 400 and 413. */
+  async finish(): Promise<UploadedForm> {
+    const finished = once(this.#parser, 'finish');
+    this.#parser.end();
+    await Promise.race([finished, this.#failed.promise]);
+    this.#refuseLongRest(REST_LIMIT_BYTES);
+    if (this.#name === undefined) throw badFile('must be there: send one file in a part of this name');
+    return { name: this.#name, fields: this.#fields };
+  }
+
+  #refuseLongRest(limit: number): void {
+    if (this.#allBytes - this.#fileBytes > limit) throw payloadTooLarge(FIELDS_LIMIT_BYTES);
+  }
+
+  #takeField(name: string | undefined, value: string): void {
+    if (name === 'file') return this.#fail(badFile('must be a file: give its part a filename'));
+    this.#fieldBytes += Buffer.byteLength(value);
+    if (this.#fieldBytes > FIELDS_LIMIT_BYTES) return this.#fail(payloadTooLarge(FIELDS_LIMIT_BYTES));
+    this.#fields.push([name ?? '', value]);
+  }
+
+  #takeFile(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
+    stream.on('error', () => this.#fail(brokenForm()));
+    if (name !== 'file') return void stream.resume();
+    if (this.#name !== undefined) this.#fail(badFile('must be there once only'));
+    else if (fileName === undefined || fileName === '') this.#fail(badFile('must have a filename'));
+    else {
+      this.#name = fileName;
+      this.sink.begin();
+      stream.on('data', (bytes: Buffer) => this.#takeBytes(bytes));
+      return;
+    }
+    stream.resume();
+  }
+
+  /** Called by the parser's streams, which no error may pass through. */
+  #takeBytes(bytes: Buffer): void {
+    this.#fileBytes += bytes.length;
+    try {
+      this.#room = this.sink.write(bytes) ?? this.#room;
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failed.reject(error);
+  }
+}
+
+const parserFor = (contentType: string): BusboyInstance => {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      highWaterMark: PARSER_BYTES,
+      fileHwm: PARSER_BYTES,
+      limits: { parts: MOST_PARTS, fieldSize: 2 * FIELDS_LIMIT_BYTES, headerSize: FRAME_LIMIT_BYTES },
+    });
+  } catch {
+    throw invalidRequest([{ path: 'Content-Type', message: 'must name the boundary of the parts' }]);
+  }
+};
+
+const brokenForm = (): HttpRefusal =>
+  invalidRequest([{ path: '', message: 'The multipart body is broken or ended early.' }]);
+
+const badFile = (message: string): HttpRefusal => invalidRequest([{ path: 'file', message }]);

@@ -1,0 +1,117 @@
+import { createHash, type Hash } from 'node:crypto';
+import { FILE_LIMIT_BYTES, filesRequests, type PutFile } from '@berth/contracts-files';
+import { Requester } from '@berth/messaging';
+import { Controller, Param, Post, Req, Res } from '@nestjs/common';
+import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { claimOrReplay } from '../idempotency/idempotency.hooks.js';
+import { IdempotentAnswers } from '../idempotency/idempotent-answers.js';
+import { fileErrors } from './file-errors.js';
+import type { Received } from './staged-files.js';
+import { StagedFiles } from './staged-files.js';
+import { expectBody } from './streamed-request.js';
+import { REST_LIMIT_BYTES, UploadForm, type UploadedForm } from './upload-form.js';
+
+const MULTIPART = {
+  type: /^multipart\/form-data\s*(?:;|$)/i,
+  untyped: false,
+  typeName: 'multipart/form-data',
+  limitBytes: FILE_LIMIT_BYTES + REST_LIMIT_BYTES,
+  capBytes: FILE_LIMIT_BYTES,
+  missing: [{ path: 'file', message: 'must be there: send one file in a part of this name' }],
+};
+
+@ApiTags('Files')
+@Controller('api/agents/:agent_id/files')
+export class UploadController {
+  constructor(
+    private readonly requester: Requester,
+    private readonly files: StagedFiles,
+    private readonly answers: IdempotentAnswers,
+  ) {}
+
+  @Endpoint({
+    access: 'deploy',
+    body: 'stream',
+    summary: 'Upload a file',
+    description:
+      'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is made if need be; a file of that name is replaced at once. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
+    answers: [{ status: 200, description: 'The file as it stands.', schema: 'UploadedFile' }],
+    errors: fileErrors({
+      400: ['volume_root'],
+      408: ['request_timeout'],
+      409: ['path_exists'],
+      503: ['volume_full', 'transfer_lost'],
+    }),
+  })
+  @ApiConsumes('multipart/form-data')
+  @ApiBody({
+    schema: {
+      type: 'object',
+      required: ['file'],
+      properties: {
+        file: { type: 'string', format: 'binary', description: 'Exactly one, with a filename.' },
+        dest_dir: { type: 'string', maxLength: 4_096, description: 'A folder of the volume.' },
+        message: { type: 'string', description: 'Rides along with an attachment; fields are 1 MiB in all.' },
+      },
+    },
+  })
+  @Post('upload')
+  async upload(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+    @Res() reply: ApiReply,
+  ): Promise<void> {
+    expectBody(request, MULTIPART);
+    const digest = request.headers['idempotency-key'] === undefined ? undefined : createHash('sha256');
+    const file = await this.files.receive(
+      request,
+      agentId,
+      (staging) =>
+        new UploadForm(request.declaredType ?? '', {
+          begin: () => staging.begin(),
+          write: (bytes) => {
+            digest?.update(bytes);
+            return staging.write(bytes);
+          },
+        }),
+      async (received) => {
+        const goesOn =
+          digest === undefined ||
+          (await claimOrReplay(this.answers, request, reply, digestOf(received.read, digest)));
+        return goesOn ? this.#put(request, agentId, received) : undefined;
+      },
+    );
+    if (file !== undefined) await reply.send({ ok: true, path: file.path, name: file.name, size: file.size });
+  }
+
+  #put(
+    request: ApiRequest,
+    agentId: string,
+    { read: { name, fields }, staged }: Received<UploadedForm>,
+  ): Promise<PutFile> {
+    const put = { ...envelopeOf(request), agentId, staged };
+    const folder = lastOf(fields, 'dest_dir');
+    if (folder !== undefined) {
+      return this.requester.request(filesRequests.put, { ...put, target: { kind: 'folder', folder, name } });
+    }
+    const message = lastOf(fields, 'message') ?? null;
+    return this.requester.request(filesRequests.putAttachment, { ...put, name, message });
+  }
+}
+
+/** An empty field is as if left out. */
+const lastOf = (fields: UploadedForm['fields'], name: string): string | undefined => {
+  const value = fields.findLast(([field]) => field === name)?.[1];
+  return value === '' ? undefined : value;
+};
+
+/** The order of parts and what frames them make no other body. */
+const digestOf = ({ name, fields }: UploadedForm, file: Hash): string => {
+  const sorted = fields.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
+  return createHash('sha256')
+    .update(JSON.stringify([sorted, name, file.digest('hex')]))
+    .digest('hex');
+};

@@ -1,0 +1,49 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Tells whether bytes that come in pieces are UTF-8. Looks at each byte once and decodes nothing. */
+export class Utf8Check {
+  /** A character whose end has not come yet: 0 to 3 bytes. */
+  #open: Uint8Array = EMPTY;
+
+  /** Whether everything up to here is UTF-8, or the beginning of it. */
+  accepts(piece: Uint8Array): boolean {
+    const start = this.#open.length === 0 ? 0 : missing(this.#open);
+    if (start > piece.length) return this.#grow(piece);
+    if (start > 0 && !isUtf8(Buffer.concat([this.#open, piece.subarray(0, start)]))) return false;
+    const end = Math.max(start, openingAt(piece));
+    this.#open = end === piece.length ? EMPTY : Uint8Array.from(piece.subarray(end));
+    return isUtf8(piece.subarray(start, end));
+  }
+
+  /** Whether no character is left open. */
+  get isWhole(): boolean {
+    return this.#open.length === 0;
+  }
+
+  #grow(piece: Uint8Array): boolean {
+    this.#open = Buffer.concat([this.#open, piece]);
+    return this.#open.length < LONGEST;
+  }
+}
+
+const EMPTY = new Uint8Array(0);
+const LONGEST = 4;
+
+/** How many bytes a leading byte announces; 1 for what is none, which `isUtf8` then refuses. */
+const lengthOf = (lead: number): number => {
+  if (lead >= 0xf0) return 4;
+  if (lead >= 0xe0) return 3;
+  return lead >= 0xc0 ? 2 : 1;
+};
+
+const missing = (open: Uint8Array): number => lengthOf(open[0] ?? 0) - open.length;
+
+/** Where the character begins that the piece leaves open; its length when it leaves none. */
+const openingAt = (piece: Uint8Array): number => {
+  for (let back = 1; back < LONGEST && back <= piece.length; back++) {
+    const byte = piece[piece.length - back] ?? 0;
+    if (byte >= 0xc0) return lengthOf(byte) > back ? piece.length - back : piece.length;
+    if (byte < 0x80) return piece.length;
+  }
+  return piece.length;
+};

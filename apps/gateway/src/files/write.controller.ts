@@ -1,0 +1,107 @@
+import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts-files';
+import { Requester } from '@berth/messaging';
+import { Controller, Param, Put, Req } from '@nestjs/common';
+import { ApiBody, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { envelopeOf } from '../auth/caller.js';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import { JSON_BODY_LIMIT } from '../http/error-answer.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+import { invalidRequest } from '../http/http-refusal.js';
+import { JSON_TYPE } from '../http/json-body.js';
+import { fillFromBody } from '../validation/dto-validation.js';
+import { Obeys } from '../validation/rules.js';
+import { ContentBody } from './content-body.js';
+import { fileErrors } from './file-errors.js';
+import { PathBody } from './file-paths.js';
+import { StagedFiles, type StageReader } from './staged-files.js';
+import type { Staging } from './staging.js';
+import { expectBody } from './streamed-request.js';
+
+/** An escape takes up to six bytes for one of the text. */
+const LONGEST_BODY_BYTES = 6 * FILE_LIMIT_BYTES + JSON_BODY_LIMIT;
+
+const JSON_TEXT = {
+  type: JSON_TYPE,
+  untyped: true,
+  typeName: 'application/json',
+  limitBytes: LONGEST_BODY_BYTES,
+  capBytes: FILE_LIMIT_BYTES,
+  missing: [
+    { path: 'path', message: 'must be a path' },
+    { path: 'content', message: 'must be a string' },
+  ],
+};
+
+/** `PUT /api/agents/{agent_id}/files/write`; of `content` only that it is a text, for its bytes are elsewhere by then. */
+export class WriteBody extends PathBody {
+  @ApiProperty({
+    type: 'string',
+    description: 'Up to 104,857,600 bytes as UTF-8, without half surrogate pairs.',
+  })
+  @Obeys('isContent', (value) => (typeof value === 'string' ? undefined : 'must be a string'))
+  readonly content!: string;
+}
+
+@ApiTags('Files')
+@Controller('api/agents/:agent_id/files')
+export class WriteController {
+  constructor(
+    private readonly requester: Requester,
+    private readonly files: StagedFiles,
+  ) {}
+
+  @Endpoint({
+    access: 'deploy',
+    body: 'stream',
+    summary: 'Write a text file',
+    description:
+      'Wakes a sleeping agent. Makes the folders above it and replaces a file at once: whoever reads sees the old one or the new. Members besides `content` are 1 MiB in all; `content` may stand there once only.',
+    answers: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
+    errors: fileErrors({
+      400: ['volume_root'],
+      408: ['request_timeout'],
+      409: ['path_exists'],
+      503: ['volume_full', 'transfer_lost'],
+    }),
+  })
+  @ApiBody({ type: WriteBody })
+  @Put('write')
+  async write(
+    @Req() request: ApiRequest,
+    @Param('agent_id') agentId: string,
+  ): Promise<{ readonly ok: true; readonly path: string; readonly size: number }> {
+    expectBody(request, JSON_TEXT);
+    const file = await this.files.receive(request, agentId, readContent, ({ read: { path }, staged }) =>
+      this.requester.request(filesRequests.put, {
+        ...envelopeOf(request),
+        agentId,
+        staged,
+        target: { kind: 'path', path },
+      }),
+    );
+    if (file === undefined) throw new Error('A write was neither done nor refused.');
+    return { ok: true, path: file.path, size: file.size };
+  }
+}
+
+const readContent = (staging: Staging): StageReader<WriteBody> => {
+  let room: Promise<void> | undefined;
+  const body = new ContentBody({
+    begin: () => staging.begin(),
+    write: (text) => {
+      room = staging.write(text) ?? room;
+    },
+  });
+  return {
+    push: (chunk) => {
+      room = undefined;
+      body.push(chunk);
+      return room;
+    },
+    finish: () => {
+      const { dto, problems } = fillFromBody(WriteBody, body.finish());
+      if (problems.length > 0) throw invalidRequest(problems);
+      return dto;
+    },
+  };
+};

@@ -1,0 +1,56 @@
+import type { IncomingMessage } from 'node:http';
+import type { ApiRequest, HttpServer } from './fastify-types.js';
+import { answerTimedOut } from './raw-answers.js';
+
+/** Headers and body of an ordinary request within this; a client that trickles holds no socket for longer. */
+const BODY_MS = 60_000;
+
+/** How much of a body that nobody wants is still taken, so that a client that writes before it reads gets its answer. */
+const UNWANTED_BYTES = 268_435_456;
+const UNWANTED_MS = 10_000;
+
+/** Whether the request announced a body. */
+export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/**
+ * Bounds bodies in time. Routes that stream theirs look after it themselves, because an honest upload may take long;
+ * all others get 60 s. What nobody reads because the answer stands before is taken for a bounded while.
+ */
+export const addBodyDeadlines = (server: HttpServer): void => {
+  server.addHook('preParsing', (request, reply, _payload, done) => {
+    if (isUnread(request) && request.routeOptions.config.rules?.body !== 'stream') {
+      cutWhenLate(request, BODY_MS - reply.elapsedTime);
+    }
+    done();
+  });
+  server.addHook('onSend', (request, _reply, _payload, done) => {
+    if (isUnread(request)) discardRest(request.raw);
+    done();
+  });
+};
+
+const isUnread = ({ raw }: ApiRequest): boolean => !raw.complete && hasBody(raw);
+
+const cutWhenLate = (request: ApiRequest, millis: number): void => {
+  const { raw } = request;
+  const timer = setTimeout(() => answerTimedOut(raw.socket, request.id), millis);
+  const over = (): void => clearTimeout(timer);
+  raw.once('end', over);
+  raw.once('close', over);
+};
+
+const discardRest = (raw: IncomingMessage): void => {
+  let left = UNWANTED_BYTES;
+  const cut = (): void => void raw.socket.destroy();
+  const timer = setTimeout(cut, UNWANTED_MS);
+  const over = (): void => clearTimeout(timer);
+  raw.once('end', over);
+  raw.once('close', over);
+  raw.on('error', over);
+  raw.on('data', (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) cut();
+  });
+  raw.resume();
+};
