@@ -10,6 +10,10 @@ export const MEANINGS = {
   BERTH_CRASH_LIMIT: 'After so many deaths of its program within the window an agent is `failed`.',
   BERTH_CRASH_WINDOW_SECONDS: 'The window for `BERTH_CRASH_LIMIT`.',
   BERTH_DATA: 'The data folder.',
+  BERTH_DATA_HOST:
+    'The address a runtime listens on for bytes between gateways and its agents: files, output, consoles.',
+  BERTH_DATA_PORT: 'Its port; 0 takes a free one.',
+  BERTH_DATA_URL: 'What gateways reach it by; by default `http://` with that address and port.',
   BERTH_EVENT_STORE_FILE: 'The database file of the embedded event store, when it runs on its own.',
   BERTH_EVENT_STORE_PORT: 'Its port; 0 takes a free one.',
   BERTH_GATEWAY_URL: 'Where agents reach the API, seen from the host that runs them.',

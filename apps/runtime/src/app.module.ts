@@ -2,6 +2,11 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { HostedAgents } from './agent/hosted-agents.js';
 import type { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
+import { Executions } from './execution/executions.js';
+import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
+import { DataPort } from './transfer/data-port.js';
+import { Transfers } from './transfer/transfers.js';
+import { TransfersNatsController } from './transfer/transfers.nats-controller.js';
 import { RuntimeNatsController } from './runtime.nats-controller.js';
 import { DRIVER, HOST } from './tokens.js';
 
@@ -11,19 +16,33 @@ export interface RuntimeParts {
   readonly driver: Driver;
   readonly agents: HostedAgents;
   readonly logs: AgentLogs;
+  readonly executions: Executions;
+  readonly transfers: Transfers;
+  readonly dataPort: DataPort;
 }
 
 @Module({})
 export class AppModule {
-  static forRoot({ host, driver, agents, logs }: RuntimeParts): DynamicModule {
+  static forRoot({
+    host,
+    driver,
+    agents,
+    logs,
+    executions,
+    transfers,
+    dataPort,
+  }: RuntimeParts): DynamicModule {
     return {
       module: AppModule,
-      controllers: [RuntimeNatsController],
+      controllers: [RuntimeNatsController, ExecutionsNatsController, TransfersNatsController],
       providers: [
         { provide: HOST, useValue: host },
         { provide: DRIVER, useValue: driver },
         { provide: HostedAgents, useValue: agents },
         { provide: AgentLogs, useValue: logs },
+        { provide: Executions, useValue: executions },
+        { provide: Transfers, useValue: transfers },
+        { provide: DataPort, useValue: dataPort },
       ],
     };
   }

@@ -21,13 +21,15 @@ export interface RuntimeConfig {
   /** Where volumes lie on a host that is root but has no mount namespaces. */
   readonly outsideDir: string | undefined;
   readonly restart: RestartPolicy;
+  /** Where bytes pass between gateways and this host; port 0 is a free one, `url` what others reach it by. */
+  readonly dataPort: { readonly host: string; readonly port: number; readonly url: string | undefined };
 }
 
 /**
  * NATS_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
  * BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
- * BERTH_START_ATTEMPTS (3). Throws `ConfigError` naming every bad variable.
+ * BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1), BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every bad variable.
  */
 export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const reader = readEnv(env);
@@ -49,6 +51,11 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
       maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
       windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,
       maxEarlyDeaths: reader.integer('BERTH_START_ATTEMPTS', { default: 3, min: 1, max: 100 }),
+    },
+    dataPort: {
+      host: reader.string('BERTH_DATA_HOST', '127.0.0.1'),
+      port: reader.integer('BERTH_DATA_PORT', { default: 0, min: 0, max: 65_535 }),
+      url: reader.optionalUrl('BERTH_DATA_URL', ['http', 'https']),
     },
   });
 };

@@ -77,8 +77,8 @@ export class RuntimeNatsController {
   }
 
   @HandleRequest(runtimeRequests.deliver)
-  async deliver(request: DeliverMessage): Promise<DeliveredMessage> {
-    return this.agents.of(request.agentId).deliver(request);
+  async deliver({ agentId, epoch, ...message }: DeliverMessage): Promise<DeliveredMessage> {
+    return this.agents.of(agentId).awakeAt(epoch).deliver(message);
   }
 
   @HandleRequest(runtimeRequests.logs)

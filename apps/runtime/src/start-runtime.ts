@@ -8,12 +8,16 @@ import { HostedAgents } from './agent/hosted-agents.js';
 import { AppModule } from './app.module.js';
 import type { RuntimeConfig } from './config.js';
 import { ProcessDriver } from './driver/process/process.driver.js';
+import { ExecutionJournal } from './execution/execution-journal.js';
+import { Executions } from './execution/executions.js';
 import { hostId } from './host-id.js';
 import { AgentLogs } from './logs/agent-logs.js';
 import { SystemLog } from './logs/system-log.js';
 import { ActivityReporter } from './report/activity-reporter.js';
 import { HostAnnouncer } from './report/host-announcer.js';
 import { ObservationReporter } from './report/observation-reporter.js';
+import { DataPort } from './transfer/data-port.js';
+import { Transfers } from './transfer/transfers.js';
 
 export interface RunningRuntime {
   readonly name: string;
@@ -50,14 +54,18 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   });
   await agents.open();
   const logs = new AgentLogs(dataDir);
-  const module = AppModule.forRoot({ host, driver, agents, logs });
+  const executions = new Executions(agents, new ExecutionJournal(dataDir));
+  const transfers = new Transfers(agents);
+  const dataPort = new DataPort(transfers, log);
+  await dataPort.listen(config.dataPort);
+  const module = AppModule.forRoot({ host, driver, agents, logs, executions, transfers, dataPort });
   const service = await startService({ name: 'runtime', module, link, host, log });
   const stopping = new AbortController();
   const announcing = new HostAnnouncer(host, agents, requester, log).run(link, stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();
     const ended = await agents.shutDown(SHUTDOWN_GRACE_MS);
-    await Promise.all([observations.lastWords(ended, LAST_WORDS_MS), service.stop()]);
+    await Promise.all([observations.lastWords(ended, LAST_WORDS_MS), service.stop(), dataPort.close()]);
     observations.stop();
     activities.stop();
     await Promise.all([announcing, driver.close()]);

@@ -91,8 +91,8 @@ export class HostFixture {
   }
 
   async deliver(agentId: string, epoch: number, message: string, deliveryId = newId('dlv')): Promise<string> {
-    const request = { agentId, epoch, deliveryId, conversationId: 'cnv_1', message };
-    return (await this.agents.of(agentId).deliver(request)).response;
+    const request = { deliveryId, conversationId: 'cnv_1', message };
+    return (await this.agents.of(agentId).awakeAt(epoch).deliver(request)).response;
   }
 
   /** Ends all that runs and removes the host's folder. */

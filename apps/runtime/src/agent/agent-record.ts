@@ -28,9 +28,8 @@ export const blankRecord = (agentId: string): AgentRecord => ({
   guest: null,
 });
 
-/** The record of an agent that is being started. */
-export const startingRecord = (record: AgentRecord, { epoch, idleTtlSeconds }: StartAgent): AgentRecord => ({
-  ...record,
+/** What changes in the record of an agent that is being started. */
+export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<AgentRecord> => ({
   epoch,
   idleTtlSeconds,
   box: null,

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ActivityKind } from '@berth/contracts-agents';
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
 import type { DeliverToProgram, GuestEvent } from '@berth/guest-protocol';
@@ -16,16 +18,30 @@ export interface WakefulHooks {
   readonly onEvent: (event: GuestEvent) => void;
 }
 
+/** From waking until rest. `closing` aborts as soon as it is to sleep, `ending` when its processes are about to be touched. */
+interface Awake {
+  readonly activity: Activity;
+  readonly ending: AbortController;
+  readonly closing: AbortController;
+}
+
 /** A guest in its box: whether it is awake, and what goes on in it meanwhile. */
 export class BoxedGuest {
   readonly #events = { last: 0 };
-  #awake: { readonly activity: Activity; readonly ending: AbortController } | undefined;
+  #awake: Awake | undefined;
+  #still = Promise.withResolvers<void>();
+  #refusesCommands: boolean;
+  #ended = false;
 
+  /** `adopted`: what went on before is not known. */
   constructor(
     readonly box: Box,
     readonly started: StartedAgent,
-    private readonly client: GuestClient = new GuestClient(box.socket),
-  ) {}
+    readonly client: GuestClient = new GuestClient(box.socket),
+    { adopted = false }: { readonly adopted?: boolean } = {},
+  ) {
+    this.#refusesCommands = adopted;
+  }
 
   get awake(): boolean {
     return this.#awake !== undefined;
@@ -36,11 +52,37 @@ export class BoxedGuest {
     return this.#awake?.activity.idle === true;
   }
 
+  /** Whether it is still awake but about to be put to sleep: no command and no transfer begins any more. */
+  get closing(): boolean {
+    return this.#awake?.closing.signal.aborted === true;
+  }
+
+  /** Aborts when its processes are about to be touched; aborted while it is not awake. */
+  get ending(): AbortSignal {
+    return this.#awake?.ending.signal ?? AbortSignal.abort();
+  }
+
+  /** Aborts when it is about to be put to sleep or ended; aborted while it is not awake. */
+  get closed(): AbortSignal {
+    return this.#awake?.closing.signal ?? AbortSignal.abort();
+  }
+
+  /** Whether it is gone for good, with every process. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  /** Whether it takes commands as far as is known; see `reopen`. */
+  get refusesCommands(): boolean {
+    return this.#refusesCommands;
+  }
+
   /** The processes run: requests may come in. */
   wake({ idleTtlSeconds, onIdle, onActivity, onEvent }: WakefulHooks): void {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
-    this.#awake = { activity, ending };
+    this.#awake = { activity, ending, closing: new AbortController() };
+    this.#still = Promise.withResolvers<void>();
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
   }
 
@@ -54,20 +96,63 @@ export class BoxedGuest {
     await this.#awake?.activity.untilQuiet(withinMs);
   }
 
+  /** Before rest: cuts transfers and ends commands, so that whoever waits for one hears how it ended. */
+  async quiesce(): Promise<void> {
+    if (this.closing) return;
+    this.#awake?.closing.abort();
+    this.#refusesCommands = true;
+    // An older guest does not know of it, a dead one has nothing that runs.
+    await this.client.failExecutions().catch(() => undefined);
+  }
+
+  /** Takes back `quiesce`. What may have been left running ends: it was told to. */
+  async reopen(): Promise<void> {
+    if (this.#awake !== undefined && this.closing) {
+      this.#awake = { ...this.#awake, closing: new AbortController() };
+    }
+    if (!this.#refusesCommands) return;
+    await this.client.health().then(
+      () => (this.#refusesCommands = false),
+      () => undefined,
+    );
+  }
+
   /** From now on no request gets in, and those that are in get no answer. Comes before the processes are touched. */
   rest(): void {
     this.#awake?.activity.end();
+    this.#awake?.closing.abort();
     this.#awake?.ending.abort();
     this.#awake = undefined;
   }
 
-  async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {
+  /** After `rest`: nothing in it moves any more, frozen or gone. */
+  still(): void {
+    this.#still.resolve();
+  }
+
+  /** Resolves once it is still, or after so many milliseconds. */
+  async untilStill(withinMs: number): Promise<void> {
+    const waited = new AbortController();
+    const timer = delay(withinMs, undefined, { signal: waited.signal, ref: false }).catch(() => undefined);
+    await Promise.race([this.#still.promise, timer]);
+    waited.abort();
+  }
+
+  /** Work that keeps it awake. `ending` and `closing` say when it is cut. Errors: unavailable `agent_unavailable`. */
+  async during<T>(
+    kind: ActivityKind,
+    work: (signals: { readonly ending: AbortSignal; readonly closing: AbortSignal }) => Promise<T>,
+  ): Promise<T> {
     if (this.#awake === undefined) throw agentUnavailable('The agent is not awake.');
-    const { activity, ending } = this.#awake;
-    return activity.during('chat', async () => {
+    const { activity, ending, closing } = this.#awake;
+    return activity.during(kind, () => work({ ending: ending.signal, closing: closing.signal }));
+  }
+
+  async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {
+    return this.during('chat', async ({ ending }) => {
       try {
         return await withSpan('guest deliver', { kind: 'client' }, () =>
-          this.client.deliver({ ...message, ...traceOf(injectTrace()) }, ending.signal),
+          this.client.deliver({ ...message, ...traceOf(injectTrace()) }, ending),
         );
       } catch (error) {
         if (!isDomainError(error) || error.code !== 'guest_unreachable') throw error;
@@ -89,9 +174,12 @@ export class BoxedGuest {
     await this.client.shutDown(graceMs).catch(() => undefined);
   }
 
-  async close(): Promise<void> {
+  /** Gives it up; `ended`: every process of it is known to be gone. */
+  async close(ended: boolean): Promise<void> {
     this.rest();
+    this.#ended = ended;
     await this.client.close();
+    this.still();
   }
 }
 

@@ -1,19 +1,20 @@
 import type {
   AgentEpoch,
-  DeliverMessage,
-  DeliveredMessage,
   ObservedAgent,
   ReplaceEnv,
   StartAgent,
   StartedAgent,
 } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
-import type { Life } from './agent-life.js';
-import { startingRecord, type AgentRecord } from './agent-record.js';
+import { keepUpWithRunning } from '../execution/follow-execution.js';
+import type { AgentStanding, Life } from './agent-life.js';
+import type { AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { AgentSurroundings } from './agent-surroundings.js';
-import { BoxedGuest } from './boxed-guest.js';
+import type { BoxedGuest } from './boxed-guest.js';
+import { endGuest, findGuest, startGuest } from './guest-lifecycle.js';
 import { LongWork } from './long-work.js';
+import { RecordKeeper } from './record-keeper.js';
 import { Serial } from './serial.js';
 
 /** How long an explicit sleep waits for chats that go on. */
@@ -30,20 +31,26 @@ export class HostedAgent {
   #life: Life = { at: 'resting' };
   readonly #serial = new Serial();
   readonly #long = new LongWork();
-  #removed = false;
+  readonly #keeper: RecordKeeper;
 
   constructor(
-    private record: AgentRecord,
+    record: AgentRecord,
     private readonly around: AgentSurroundings,
-  ) {}
+  ) {
+    this.#keeper = new RecordKeeper(record, around);
+  }
 
   get agentId(): string {
-    return this.record.agentId;
+    return this.#record.agentId;
+  }
+
+  get removed(): boolean {
+    return this.#keeper.removed;
   }
 
   /** What this host has of it; null while it rests. */
   get observed(): ObservedAgent | null {
-    const { agentId, epoch } = this.record;
+    const { agentId, epoch } = this.#record;
     if (this.#life.at === 'resting') return null;
     return { agentId, epoch, state: this.#life.at === 'awake' ? 'running' : this.#life.at };
   }
@@ -59,22 +66,27 @@ export class HostedAgent {
 
   thaw({ agentId, epoch }: AgentEpoch): Promise<StartedAgent> {
     return this.#serial.run(async () => {
-      this.#refuseBelow(this.record.epoch, epoch);
+      this.#refuseBelow(this.#record.epoch, epoch);
       const life = this.#life;
       if (life.at !== 'awake' && life.at !== 'frozen') throw agentNotFrozen();
       if (life.at === 'frozen') {
-        this.#refuseBelow(this.record.epoch + 1, epoch);
+        this.#refuseBelow(this.#record.epoch + 1, epoch);
         await this.around.driver.thaw(agentId);
         this.#wake(life.guest);
       }
-      if (epoch !== this.record.epoch) await this.#save({ ...this.record, epoch });
+      if (epoch !== this.#record.epoch) await this.#keeper.save({ epoch });
+      if (life.guest.refusesCommands) await this.#reopen(life.guest);
       return life.guest.started;
     });
   }
 
-  /** What is in flight is answered first, within bounds; a wake that comes meanwhile has a higher epoch and wins. */
+  /**
+   * Commands end and transfers are cut; chats are answered first, within bounds. A wake that comes meanwhile has a higher
+   * epoch and wins.
+   */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
     const giveUpAt = Date.now() + DRAIN_MS;
+    await this.#serial.run(() => this.#quiesce(epoch));
     while (!(await this.#serial.run(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
       if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - Date.now());
     }
@@ -83,11 +95,11 @@ export class HostedAgent {
   async stop({ epoch }: AgentEpoch): Promise<void> {
     this.#long.interrupt(epoch);
     await this.#serial.run(async () => {
-      this.#refuseBelow(this.record.epoch, epoch);
+      this.#refuseBelow(this.#record.epoch, epoch);
       const ran = this.#life.at !== 'resting';
       await this.#end(STOP_GRACE_MS);
-      await this.#save({ ...this.record, epoch, endedEpoch: epoch, box: null });
-      if (ran) await this.#say('info', 'Stopped.');
+      await this.#keeper.save({ epoch, endedEpoch: epoch, box: null });
+      if (ran) await this.#keeper.say('info', 'Stopped.');
     });
   }
 
@@ -97,14 +109,14 @@ export class HostedAgent {
     return this.#serial.run(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
-      await this.#save({ ...this.record, box: null });
-      await this.#say('info', 'Stopped with its host.');
-      return this.record.epoch;
+      await this.#keeper.save({ box: null });
+      await this.#keeper.say('info', 'Stopped with its host.');
+      return this.#record.epoch;
     });
   }
 
   async remove(): Promise<void> {
-    this.#removed = true;
+    this.#keeper.removed = true;
     this.#long.interrupt();
     await this.#serial.run(async () => {
       await this.#end(REMOVE_GRACE_MS);
@@ -116,69 +128,67 @@ export class HostedAgent {
     return this.#long.run(epoch, (interrupt) => this.#serial.run(() => this.#reload(epoch, env, interrupt)));
   }
 
-  async deliver({ epoch, deliveryId, conversationId, message }: DeliverMessage): Promise<DeliveredMessage> {
-    return this.#awakeAt(epoch).deliver({ deliveryId, conversationId, message });
+  /** The guest, awake at exactly that epoch. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
+  awakeAt(epoch: number): BoxedGuest {
+    if (this.#record.epoch === 0) throw agentNotOnHost();
+    if (this.#life.at !== 'awake' || epoch !== this.#record.epoch) throw this.#stale();
+    return this.#life.guest;
+  }
+
+  /** As `awakeAt`, and not about to be put to sleep either: commands and transfers may begin. */
+  openAt(epoch: number): BoxedGuest {
+    const guest = this.awakeAt(epoch);
+    if (guest.closing) throw staleEpoch(epoch, 'freezing');
+    return guest;
+  }
+
+  /** How it stands, whatever that is. Errors: not_found `agent_not_on_host`. */
+  get standing(): AgentStanding {
+    const { epoch } = this.#record;
+    if (epoch === 0 || this.#keeper.removed) throw agentNotOnHost();
+    return { epoch, awake: this.#life.at === 'awake' ? this.#life.guest : null };
   }
 
   /** Takes over what an earlier process of this host left running; ends what cannot be taken over. */
   adopt(): Promise<void> {
     return this.#serial.run(async () => {
-      const { agentId, box: kept, guest: about } = this.record;
       const { driver } = this.around;
-      const box = about === null ? undefined : await driver.find(agentId, kept);
-      if (about === null || box === undefined) {
-        await driver.end(agentId, 0);
-        if (kept !== null) await this.#save({ ...this.record, box: null });
-        return;
-      }
-      const guest = new BoxedGuest(box, { guest: about });
+      const guest = await findGuest(driver, this.#keeper);
+      if (guest === undefined) return;
       this.#watchEnd(guest);
-      if (await driver.isFrozen(agentId)) this.#life = { at: 'frozen', guest };
-      else this.#wake(guest);
+      if (await driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };
+      else await this.#wakeAmidCommands(guest);
     });
   }
 
   async #startNow(request: StartAgent, interrupt: AbortSignal): Promise<StartedAgent> {
     if (interrupt.aborted) throw this.#stale();
-    this.#refuseBelow(Math.max(this.record.epoch, this.record.endedEpoch + 1), request.epoch);
-    if ('guest' in this.#life && request.epoch === this.record.epoch) return this.#life.guest.started;
+    this.#refuseBelow(Math.max(this.#record.epoch, this.#record.endedEpoch + 1), request.epoch);
+    if ('guest' in this.#life && request.epoch === this.#record.epoch) return this.#life.guest.started;
     await this.#end(STOP_GRACE_MS);
     this.#life = { at: 'starting' };
     try {
-      await this.#save(startingRecord(this.record, request));
-      await this.#say('info', 'Starting.');
-      const {
-        box,
-        client,
-        guest: about,
-      } = await this.around.starter.start(request, interrupt, (made) =>
-        this.#save({ ...this.record, box: made.record }),
-      );
-      await this.#save({ ...this.record, guest: about });
-      const guest = new BoxedGuest(box, { guest: about }, client);
+      const guest = await startGuest(this.around.starter, this.#keeper, request, interrupt);
       this.#watchEnd(guest);
       this.#wake(guest);
-      await this.#say('info', 'Started.');
+      await this.#keeper.say('info', 'Started.');
       return guest.started;
     } catch (error) {
       this.#life = { at: 'resting' };
-      if (this.#removed) throw this.#stale();
-      await this.#save({ ...this.record, box: null });
+      if (this.#keeper.removed) throw this.#stale();
+      await this.#keeper.save({ box: null });
       if (interrupt.aborted) throw this.#stale();
       this.around.log.warn({ agentId: this.agentId, err: error }, 'an agent could not be started');
-      await this.#say(
-        'error',
-        error instanceof Error && isDomainError(error) ? error.message : 'The start failed.',
-      );
+      await this.#keeper.say('error', isDomainError(error) ? error.message : 'The start failed.');
       throw error;
     }
   }
 
   async #reload(epoch: number, env: ReplaceEnv['env'], interrupt: AbortSignal): Promise<void> {
-    const guest = this.#awakeAt(epoch);
+    const guest = this.awakeAt(epoch);
     try {
       await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt);
-      await this.#say('info', 'Restarted with another environment.');
+      await this.#keeper.say('info', 'Restarted with another environment.');
     } catch (error) {
       if (interrupt.aborted) throw this.#stale();
       if (isDomainError(error, 'upstream')) await this.#fail(guest, 'crash_loop', error.message);
@@ -189,16 +199,31 @@ export class HostedAgent {
   #wake(guest: BoxedGuest): void {
     this.#life = { at: 'awake', guest };
     guest.wake({
-      idleTtlSeconds: this.record.idleTtlSeconds,
+      idleTtlSeconds: this.#record.idleTtlSeconds,
       onIdle: () => this.#inBackground(() => this.#sleepIfIdle(guest)),
       onActivity: (view) => this.around.activities.note(this.agentId, view),
       onEvent: (event) => this.#inBackground(() => this.#fail(guest, event.type, event.message)),
     });
   }
 
+  async #wakeAmidCommands(guest: BoxedGuest): Promise<void> {
+    this.#wake(guest);
+    await this.#reopen(guest);
+  }
+
+  /** Takes commands again; those that run already keep it awake. */
+  async #reopen(guest: BoxedGuest): Promise<void> {
+    await guest.reopen();
+    void keepUpWithRunning(guest);
+  }
+
+  async #quiesce(epoch: number): Promise<void> {
+    if (this.#life.at === 'awake' && epoch === this.#record.epoch) await this.#life.guest.quiesce();
+  }
+
   async #freezeIfQuiet(epoch: number, giveUpAt: number): Promise<boolean> {
     if (this.#life.at === 'resting') throw agentNotOnHost();
-    if (epoch !== this.record.epoch) throw this.#stale();
+    if (epoch !== this.#record.epoch) throw this.#stale();
     if (this.#life.at !== 'awake') return true;
     if (this.#life.guest.busy && Date.now() < giveUpAt) return false;
     await this.#freezeNow(this.#life.guest);
@@ -211,8 +236,10 @@ export class HostedAgent {
     guest.rest();
     try {
       await this.around.driver.freeze(this.agentId);
+      guest.still();
     } catch (error) {
-      this.#wake(guest);
+      guest.still();
+      await this.#wakeAmidCommands(guest);
       this.around.log.error({ agentId: this.agentId, err: error }, 'an agent could not be frozen');
       throw agentUnavailable('The agent cannot be put to sleep right now.');
     }
@@ -221,7 +248,7 @@ export class HostedAgent {
   async #sleepIfIdle(guest: BoxedGuest): Promise<void> {
     if (!this.#has(guest) || !guest.idle) return;
     await this.#freezeNow(guest);
-    this.#report({ type: 'asleep', depth: 'warm', reason: 'idle' });
+    this.#keeper.report({ type: 'asleep', depth: 'warm', reason: 'idle' });
   }
 
   #watchEnd(guest: BoxedGuest): void {
@@ -236,41 +263,28 @@ export class HostedAgent {
   async #fail(guest: BoxedGuest, type: 'exited' | 'crash_loop', message: string): Promise<void> {
     if (!this.#has(guest)) return;
     await this.#end(0);
-    await this.#save({ ...this.record, box: null });
+    await this.#keeper.save({ box: null });
     // A crash loop stands in the log already, by the guest's own hand.
-    if (type === 'exited') await this.#say('error', message);
-    this.#report({ type, message });
+    if (type === 'exited') await this.#keeper.say('error', message);
+    this.#keeper.report({ type, message });
   }
 
   async #end(graceMs: number): Promise<void> {
     const life = this.#life;
-    const guest = 'guest' in life ? life.guest : undefined;
     this.#life = { at: 'resting' };
-    guest?.rest();
-    if (guest !== undefined && graceMs > 0) {
-      if (life.at === 'frozen') await this.around.driver.thaw(this.agentId);
-      await guest.shutDown(graceMs);
-    }
-    await this.around.driver.end(this.agentId, guest === undefined ? 0 : graceMs);
-    await guest?.close();
+    await endGuest(this.around.driver, this.agentId, life, graceMs);
   }
 
   #has(guest: BoxedGuest): boolean {
     return 'guest' in this.#life && this.#life.guest === guest;
   }
 
-  #awakeAt(epoch: number): BoxedGuest {
-    if (this.record.epoch === 0) throw agentNotOnHost();
-    if (this.#life.at !== 'awake' || epoch !== this.record.epoch) throw this.#stale();
-    return this.#life.guest;
-  }
-
   #refuseBelow(least: number, epoch: number): void {
-    if (epoch < least || this.#removed) throw this.#stale();
+    if (epoch < least || this.#keeper.removed) throw this.#stale();
   }
 
   #stale(): Error {
-    return staleEpoch(this.record.epoch, this.#removed ? 'removed' : this.#life.at);
+    return staleEpoch(this.#record.epoch, this.#keeper.removed ? 'removed' : this.#life.at);
   }
 
   #inBackground(work: () => Promise<void>): void {
@@ -279,22 +293,7 @@ export class HostedAgent {
     });
   }
 
-  #report(observation: Parameters<AgentSurroundings['observations']['report']>[2]): void {
-    const { agentId, epoch } = this.record;
-    this.around.observations.report(
-      agentId,
-      epoch,
-      observation,
-      () => !this.#removed && this.record.epoch === epoch,
-    );
-  }
-
-  async #save(record: AgentRecord): Promise<void> {
-    this.record = record;
-    await this.around.records.save(record);
-  }
-
-  async #say(level: 'info' | 'error', message: string): Promise<void> {
-    await this.around.systemLog.add(this.agentId, level, message);
+  get #record(): AgentRecord {
+    return this.#keeper.record;
   }
 }

@@ -1,10 +1,13 @@
 import { DomainError, type ErrorKind } from '@berth/kernel';
 import type { GuestEvents, GuestHealth, ProgramAnswer, ProgramState } from '@berth/guest-protocol';
+import { fields, isText } from './answer-fields.js';
 
 // A guest lives among the agent's own processes: whatever it says is checked and bounded before it goes on.
 
 const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   'invalid',
+  'forbidden',
+  'not_found',
   'conflict',
   'too_large',
   'upstream',
@@ -21,6 +24,8 @@ const STATES: ReadonlySet<string> = new Set<ProgramState>([
   'crash_loop',
   'stopped',
 ]);
+/** What only a host says of itself: a caller would act on it. */
+const CODES_OF_HOSTS: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host', 'ticket_unknown']);
 const LONGEST_MESSAGE = 2_100;
 const MOST_CAPABILITIES = 50;
 const MOST_EVENTS = 100;
@@ -67,23 +72,21 @@ export const readEvents = (body: unknown): GuestEvents => {
 /** A refusal of the guest, as an error of ours. */
 export const readRefusal = (body: unknown): DomainError => {
   const { kind, code, message, context } = fields(fields(body)['error']);
-  if (!isKind(kind) || !isText(code, 64) || !/^[a-z_]+$/.test(code) || typeof message !== 'string') {
-    return guestUnreachable();
-  }
-  const { handedOver } = fields(context);
-  return new DomainError(
-    kind,
-    code,
-    message.slice(0, LONGEST_MESSAGE),
-    typeof handedOver === 'boolean' ? { handedOver } : {},
-  );
+  const wellFormed = isText(code, 64) && /^[a-z_]+$/.test(code) && !CODES_OF_HOSTS.has(code);
+  if (!isKind(kind) || !wellFormed || typeof message !== 'string') return guestUnreachable();
+  return new DomainError(kind, code, message.slice(0, LONGEST_MESSAGE), readContext(context));
 };
 
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-
-const isText = (value: unknown, most: number): value is string =>
-  typeof value === 'string' && value.length <= most;
+const readContext = (context: unknown): DomainError['context'] => {
+  const { handedOver, started, limitBytes } = fields(context);
+  return {
+    ...(typeof handedOver === 'boolean' ? { handedOver } : {}),
+    ...(typeof started === 'boolean' ? { started } : {}),
+    ...(Number.isSafeInteger(limitBytes) && Number(limitBytes) >= 0
+      ? { limitBytes: Number(limitBytes) }
+      : {}),
+  };
+};
 
 const isState = (value: unknown): value is ProgramState => typeof value === 'string' && STATES.has(value);
 

@@ -1,109 +1,131 @@
-import { closeSync, constants, openSync } from 'node:fs';
-import { basename, dirname } from 'node:path';
 import {
   GUEST_LIMITS,
   GUEST_ROUTES,
   type DeliverToProgram,
+  type ExecutionReport,
+  type FileChange,
+  type FileCommand,
   type GuestEvents,
   type GuestHealth,
-  type GuestRoute,
+  type LegacyReport,
   type ProgramAnswer,
   type PutEnv,
   type PutProgram,
+  type RunCommand,
+  type RunLegacyCommand,
 } from '@berth/guest-protocol';
-import { Agent, request } from 'undici';
-import { guestUnreachable, readEvents, readHealth, readProgramAnswer, readRefusal } from './guest-answers.js';
+import { readExecution, readLegacyReport, readRunningExecutions } from './execution-answers.js';
+import { readFileChange } from './file-answers.js';
+import { readEvents, readHealth, readProgramAnswer } from './guest-answers.js';
+import { GuestSocket } from './guest-socket.js';
 
-/** The longest path of a socket that the kernel takes, in bytes, its closing NUL included. */
-const SOCKET_PATH_BYTES = 108;
 const HEALTH_WITHIN_MS = 2_000;
 /** What an answer may take beyond the time the guest itself was given. */
 const SLACK_MS = 2_000;
+/** A guest ends what runs within 2 s (TERM, KILL) and writes down how it ended. */
+const END_COMMANDS_WITHIN_MS = 5_000;
+/** A folder with very much in it takes its time to be deleted. */
+const CHANGE_FILE_WITHIN_MS = 60_000;
 
-/** Speaks to one guest over its socket. Errors: unavailable `guest_unreachable`, and what the guest itself refuses. */
+/** Speaks to one guest. Errors: unavailable `guest_unreachable`, and what the guest itself refuses. */
 export class GuestClient {
-  readonly #connections: Agent;
-  readonly #folder: number | undefined;
+  readonly #socket: GuestSocket;
 
   constructor(socket: string) {
-    // A folder that is open has a short name as well.
-    this.#folder =
-      Buffer.byteLength(socket) >= SOCKET_PATH_BYTES
-        ? openSync(dirname(socket), constants.O_RDONLY | constants.O_DIRECTORY)
-        : undefined;
-    const socketPath =
-      this.#folder === undefined ? socket : `/proc/self/fd/${this.#folder}/${basename(socket)}`;
-    this.#connections = new Agent({ connect: { socketPath }, headersTimeout: 0, bodyTimeout: 0 });
+    this.#socket = new GuestSocket(socket);
+  }
+
+  /** Where the guest listens. */
+  get socketPath(): string {
+    return this.#socket.path;
   }
 
   async health(): Promise<GuestHealth> {
-    return readHealth(await this.#ask(GUEST_ROUTES.health, undefined, AbortSignal.timeout(HEALTH_WITHIN_MS)));
+    const signal = AbortSignal.timeout(HEALTH_WITHIN_MS);
+    return readHealth(await this.#socket.ask({ route: GUEST_ROUTES.health, signal }));
   }
 
   async putProgram(program: PutProgram, signal: AbortSignal): Promise<GuestHealth> {
-    const limit = AbortSignal.timeout(program.readyWithinMs + SLACK_MS);
-    return readHealth(await this.#ask(GUEST_ROUTES.program, program, AbortSignal.any([signal, limit])));
+    const bounded = within(program.readyWithinMs + SLACK_MS, signal);
+    return readHealth(
+      await this.#socket.ask({ route: GUEST_ROUTES.program, body: program, signal: bounded }),
+    );
   }
 
   async putEnv(change: PutEnv, signal: AbortSignal): Promise<GuestHealth> {
-    return readHealth(await this.#ask(GUEST_ROUTES.env, change, signal));
+    return readHealth(await this.#socket.ask({ route: GUEST_ROUTES.env, body: change, signal }));
   }
 
   async deliver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramAnswer> {
-    const limit = AbortSignal.timeout(GUEST_LIMITS.chatMs + SLACK_MS);
+    const bounded = within(GUEST_LIMITS.chatMs + SLACK_MS, signal);
     return readProgramAnswer(
-      await this.#ask(GUEST_ROUTES.deliver, message, AbortSignal.any([signal, limit])),
+      await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded }),
     );
   }
 
   async events(after: number, signal: AbortSignal): Promise<GuestEvents> {
     const waitMs = GUEST_LIMITS.eventsWaitMs;
-    const limit = AbortSignal.timeout(waitMs + SLACK_MS);
-    const query = `?after=${after}&waitMs=${waitMs}`;
-    return readEvents(
-      await this.#ask(GUEST_ROUTES.events, undefined, AbortSignal.any([signal, limit]), query),
-    );
+    const query = { after, waitMs };
+    const bounded = within(waitMs + SLACK_MS, signal);
+    return readEvents(await this.#socket.ask({ route: GUEST_ROUTES.events, query, signal: bounded }));
   }
 
   async shutDown(graceMs: number): Promise<void> {
-    await this.#ask(GUEST_ROUTES.shutdown, { graceMs }, AbortSignal.timeout(graceMs + SLACK_MS / 4));
+    const signal = AbortSignal.timeout(graceMs + SLACK_MS / 4);
+    await this.#socket.ask({ route: GUEST_ROUTES.shutdown, body: { graceMs }, signal });
+  }
+
+  /** Starts a command; see `neverSent` of an error. Takes as long as the guest does. */
+  async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
+    const answer = await this.#socket.askOnce({ route: GUEST_ROUTES.execute, body: command, signal });
+    return readExecution(answer, command.executionId);
+  }
+
+  async execution(executionId: string, waitMs: number, signal: AbortSignal): Promise<ExecutionReport> {
+    const query = { id: executionId, waitMs };
+    const bounded = within(waitMs + SLACK_MS, signal);
+    const answer = await this.#socket.ask({ route: GUEST_ROUTES.execution, query, signal: bounded });
+    return readExecution(answer, executionId);
+  }
+
+  async runningExecutions(signal: AbortSignal): Promise<readonly string[]> {
+    const bounded = within(HEALTH_WITHIN_MS, signal);
+    return readRunningExecutions(
+      await this.#socket.ask({ route: GUEST_ROUTES.runningExecutions, signal: bounded }),
+    );
+  }
+
+  async cancelExecution(executionId: string, signal: AbortSignal): Promise<ExecutionReport> {
+    const bounded = within(END_COMMANDS_WITHIN_MS, signal);
+    const body = { executionId };
+    const answer = await this.#socket.ask({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
+    return readExecution(answer, executionId);
+  }
+
+  async failExecutions(): Promise<void> {
+    const signal = AbortSignal.timeout(END_COMMANDS_WITHIN_MS);
+    await this.#socket.ask({ route: GUEST_ROUTES.failExecutions, body: {}, signal });
+  }
+
+  /** As `execute`, of an older guest. */
+  async executeLegacy(command: RunLegacyCommand, signal: AbortSignal): Promise<LegacyReport> {
+    return readLegacyReport(
+      await this.#socket.askOnce({ route: GUEST_ROUTES.executeLegacy, body: command, signal }),
+    );
+  }
+
+  async changeFile(command: FileCommand, signal: AbortSignal): Promise<FileChange> {
+    const bounded = within(CHANGE_FILE_WITHIN_MS, signal);
+    return readFileChange(
+      await this.#socket.askOnce({ route: GUEST_ROUTES.changeFile, body: command, signal: bounded }),
+    );
   }
 
   /** Gives up every open request. */
   async close(): Promise<void> {
-    await this.#connections.destroy();
-    if (this.#folder !== undefined) closeSync(this.#folder);
-  }
-
-  async #ask(route: GuestRoute, body: unknown, signal: AbortSignal, query = ''): Promise<unknown> {
-    const { status, json } = await this.#exchange(route, body, signal, query).catch((error: unknown) => {
-      throw guestUnreachable(error);
-    });
-    if (status !== 200) throw readRefusal(json);
-    return json;
-  }
-
-  async #exchange(
-    route: GuestRoute,
-    body: unknown,
-    signal: AbortSignal,
-    query: string,
-  ): Promise<{ status: number; json: unknown }> {
-    const { statusCode, body: stream } = await request(`http://guest${route.path}${query}`, {
-      dispatcher: this.#connections,
-      method: route.method,
-      signal,
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-    });
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > GUEST_LIMITS.answerBytes) throw new Error('The guest says more than it may.');
-      chunks.push(chunk);
-    }
-    return { status: statusCode, json: JSON.parse(Buffer.concat(chunks).toString('utf8')) };
+    await this.#socket.close();
   }
 }
+
+const within = (millis: number, signal: AbortSignal): AbortSignal =>
+  AbortSignal.any([signal, AbortSignal.timeout(millis)]);

@@ -1,0 +1,55 @@
+import type { StartAgent } from '@berth/contracts-runtime';
+import type { Driver } from '../driver/driver.js';
+import type { Life } from './agent-life.js';
+import { startingRecord } from './agent-record.js';
+import type { AgentStarter } from './agent-starter.js';
+import { BoxedGuest } from './boxed-guest.js';
+import type { RecordKeeper } from './record-keeper.js';
+
+/** Starts an agent's guest and program. What is kept says at every moment what there may be of it. */
+export const startGuest = async (
+  starter: AgentStarter,
+  keeper: RecordKeeper,
+  request: StartAgent,
+  interrupt: AbortSignal,
+): Promise<BoxedGuest> => {
+  await keeper.save(startingRecord(request));
+  await keeper.say('info', 'Starting.');
+  const started = await starter.start(request, interrupt, (made) => keeper.save({ box: made.record }));
+  await keeper.save({ guest: started.guest });
+  return new BoxedGuest(started.box, { guest: started.guest }, started.client);
+};
+
+/** The guest that an earlier process of this host left; ends what cannot be taken over. */
+export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<BoxedGuest | undefined> => {
+  const { agentId, box: kept, guest: about } = keeper.record;
+  const box = about === null ? undefined : await driver.find(agentId, kept);
+  if (about !== null && box !== undefined) {
+    return new BoxedGuest(box, { guest: about }, undefined, { adopted: true });
+  }
+  await driver.end(agentId, 0);
+  if (kept !== null) await keeper.save({ box: null });
+  return undefined;
+};
+
+/** Ends a guest, politely where there is time, and every process around it. */
+export const endGuest = async (
+  driver: Driver,
+  agentId: string,
+  life: Life,
+  graceMs: number,
+): Promise<void> => {
+  const guest = 'guest' in life ? life.guest : undefined;
+  guest?.rest();
+  let ended = false;
+  try {
+    if (guest !== undefined && graceMs > 0) {
+      if (life.at === 'frozen') await driver.thaw(agentId);
+      await guest.shutDown(graceMs);
+    }
+    await driver.end(agentId, guest === undefined ? 0 : graceMs);
+    ended = true;
+  } finally {
+    await guest?.close(ended);
+  }
+};

@@ -1,0 +1,70 @@
+import { constants } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ExecutionOutcome } from '@berth/contracts-runtime';
+import { decodeExecution, executionFileName, EXECUTIONS_FOLDER, GUEST_LIMITS } from '@berth/guest-protocol';
+import { isId } from '@berth/kernel';
+import { agentFolders } from '../agent/agent-folders.js';
+import { readExecution } from '../guest/execution-answers.js';
+import { toOutcome } from './execution-outcome.js';
+
+/** What guests that do not run any more have written down of their executions. */
+export class ExecutionJournal {
+  constructor(private readonly dataDir: string) {}
+
+  /** How an execution of a guest that does not run ended: one that was still running failed with it. undefined: never begun. */
+  async read(agentId: string, executionId: string): Promise<ExecutionOutcome | undefined> {
+    if (!isId('agt', agentId) || !isId('exe', executionId)) return undefined;
+    const { journal } = agentFolders(this.dataDir, agentId);
+    const file = join(journal, EXECUTIONS_FOLDER, executionFileName(executionId));
+    await using opened = await openRecord(file);
+    return opened && readRecord(opened.handle, executionId);
+  }
+}
+
+/** Where the agent's own processes may write (Berth does not run as root) neither links nor pipes are followed. */
+const openRecord = async (
+  file: string,
+): Promise<({ readonly handle: FileHandle } & AsyncDisposable) | undefined> => {
+  try {
+    const handle = await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return { handle, [Symbol.asyncDispose]: () => handle.close() };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && NOT_THERE.has(String(error.code))) return undefined;
+    throw error;
+  }
+};
+
+const NOT_THERE: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
+
+const readRecord = async (handle: FileHandle, executionId: string): Promise<ExecutionOutcome | undefined> => {
+  const stat = await handle.stat();
+  if (!stat.isFile()) return undefined;
+  const writtenAt = stat.mtime.toISOString();
+  const record = decodeExecution(await readBounded(handle));
+  const ran = record?.status === 'running' ? { ...record, status: 'failed', endedAt: writtenAt } : record;
+  try {
+    return toOutcome(readExecution(ran, executionId));
+  } catch {
+    // It was begun, or there were no file; what came of it cannot be told.
+    return {
+      status: 'failed',
+      exitCode: -1,
+      stdout: '',
+      stderr: '',
+      startedAt: writtenAt,
+      endedAt: writtenAt,
+    };
+  }
+};
+
+const readBounded = async (handle: FileHandle): Promise<string> => {
+  const bytes = Buffer.allocUnsafe(GUEST_LIMITS.answerBytes);
+  let length = 0;
+  while (length < bytes.length) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.toString('utf8', 0, length);
+};

@@ -1,0 +1,24 @@
+import { DomainError } from '@berth/kernel';
+
+/** The command certainly was not started. */
+export const commandUnavailable = (cause?: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'guest_command_unavailable',
+    'The agent does not take commands right now.',
+    {},
+    { cause },
+  );
+
+/** The command may have been started. */
+export const outcomeUnknown = (cause?: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'execution_outcome_unknown',
+    'It is not known whether the command was started.',
+    {},
+    { cause },
+  );
+
+export const executionUnknown = (): DomainError =>
+  new DomainError('not_found', 'execution_unknown', 'The agent has no such execution.');

@@ -1,0 +1,38 @@
+import {
+  runtimeRequests,
+  type ExecuteCommand,
+  type ExecuteLegacyCommand,
+  type ExecutionOutcome,
+  type FindExecution,
+  type FoundExecution,
+  type LegacyOutcome,
+} from '@berth/contracts-runtime';
+import { HandleRequest } from '@berth/messaging';
+import { Controller } from '@nestjs/common';
+import { Executions } from './executions.js';
+
+/** Commands in agents. */
+@Controller()
+export class ExecutionsNatsController {
+  constructor(private readonly executions: Executions) {}
+
+  @HandleRequest(runtimeRequests.execute)
+  async execute(command: ExecuteCommand): Promise<ExecutionOutcome> {
+    return this.executions.execute(command);
+  }
+
+  @HandleRequest(runtimeRequests.executeLegacy)
+  async executeLegacy(command: ExecuteLegacyCommand): Promise<LegacyOutcome> {
+    return this.executions.executeLegacy(command);
+  }
+
+  @HandleRequest(runtimeRequests.findExecution)
+  async find(query: FindExecution): Promise<FoundExecution> {
+    return this.executions.find(query);
+  }
+
+  @HandleRequest(runtimeRequests.cancelExecution)
+  async cancel(which: { readonly agentId: string; readonly executionId: string }): Promise<ExecutionOutcome> {
+    return this.executions.cancel(which);
+  }
+}

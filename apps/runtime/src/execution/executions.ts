@@ -1,0 +1,126 @@
+import type {
+  ExecuteCommand,
+  ExecuteLegacyCommand,
+  ExecutionOutcome,
+  FindExecution,
+  FoundExecution,
+  LegacyOutcome,
+} from '@berth/contracts-runtime';
+import type { ExecutionReport } from '@berth/guest-protocol';
+import { isDomainError } from '@berth/kernel';
+import type { AgentStanding } from '../agent/agent-life.js';
+import type { BoxedGuest } from '../agent/boxed-guest.js';
+import type { HostedAgents } from '../agent/hosted-agents.js';
+import { guestUnreachable } from '../guest/guest-answers.js';
+import type { ExecutionJournal } from './execution-journal.js';
+import { toOutcome } from './execution-outcome.js';
+import { executionUnknown, outcomeUnknown } from './execution-refusals.js';
+import { isUnknown, WAIT_MS } from './follow-execution.js';
+import { runCommand, whyNotStarted } from './run-command.js';
+
+/** A guest that has not said by then that a command was started may never say it. */
+const STARTED_WITHIN_MS = 15_000;
+/** What the end of a command may take beyond its own time. */
+const END_GRACE_MS = 15_000;
+/** How long a guest that does not answer may turn out to be on its way to rest. */
+const STILL_WITHIN_MS = 3_000;
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** Commands in the agents of this host. */
+export class Executions {
+  constructor(
+    private readonly agents: HostedAgents,
+    private readonly journal: ExecutionJournal,
+  ) {}
+
+  /** See `runtimeRequests.execute`. */
+  async execute(command: ExecuteCommand): Promise<ExecutionOutcome> {
+    const { agentId, epoch, executionId, wait, timeoutMs } = command;
+    const agent = this.agents.of(agentId);
+    const { started, ended } = runCommand(agent.openAt(epoch), command, {
+      record: () => this.journal.read(agentId, executionId),
+      stillHere: () => !agent.removed,
+    });
+    return wait ? orUnknown(ended, timeoutMs + END_GRACE_MS) : orUnknown(started, STARTED_WITHIN_MS);
+  }
+
+  /** See `runtimeRequests.executeLegacy`. */
+  async executeLegacy({
+    agentId,
+    epoch,
+    command,
+    cwd,
+    env,
+    timeoutMs,
+  }: ExecuteLegacyCommand): Promise<LegacyOutcome> {
+    const guest = this.agents.of(agentId).openAt(epoch);
+    const ran = guest.during('exec', async ({ ending }) => {
+      try {
+        return await guest.client.executeLegacy({ command, cwd, env, timeoutMs }, ending);
+      } catch (error) {
+        throw whyNotStarted(error, guest, epoch) ?? outcomeUnknown(error);
+      }
+    });
+    return orUnknown(ran, timeoutMs + END_GRACE_MS);
+  }
+
+  /** See `runtimeRequests.findExecution`. */
+  async find({ agentId, executionId, waitMs }: FindExecution): Promise<FoundExecution> {
+    const wait = Math.min(Math.max(0, waitMs), WAIT_MS);
+    const { standing, outcome } = await this.#learn(agentId, executionId, (guest) =>
+      guest.client.execution(executionId, wait, guest.ending),
+    );
+    if (outcome !== undefined) return { state: 'known', outcome };
+    return { state: 'absent', epoch: standing.epoch, awake: standing.awake !== null };
+  }
+
+  /** See `runtimeRequests.cancelExecution`. */
+  async cancel({
+    agentId,
+    executionId,
+  }: {
+    readonly agentId: string;
+    readonly executionId: string;
+  }): Promise<ExecutionOutcome> {
+    const { outcome } = await this.#learn(agentId, executionId, (guest) =>
+      guest.client.cancelExecution(executionId, guest.ending),
+    );
+    if (outcome === undefined) throw executionUnknown();
+    if (outcome.status === 'running') throw guestUnreachable();
+    return outcome;
+  }
+
+  /** From the guest, or from its journal where it is at rest. The standing is the one before anybody was asked. */
+  async #learn(
+    agentId: string,
+    executionId: string,
+    ask: (guest: BoxedGuest) => Promise<ExecutionReport>,
+  ): Promise<{ readonly standing: AgentStanding; readonly outcome: ExecutionOutcome | undefined }> {
+    const { standing } = this.agents.of(agentId);
+    const guest = standing.awake;
+    if (guest !== null) {
+      try {
+        return { standing, outcome: toOutcome(await ask(guest)) };
+      } catch (error) {
+        if (isUnknown(error)) return { standing, outcome: undefined };
+        if (isDomainError(error) && error.code !== 'guest_unreachable') throw guestUnreachable(error);
+        await guest.untilStill(STILL_WITHIN_MS);
+        if (guest.awake) throw error;
+      }
+    }
+    return { standing, outcome: await this.journal.read(agentId, executionId) };
+  }
+}
+
+const orUnknown = async <T>(outcome: Promise<T>, withinMs: number): Promise<T> => {
+  if (withinMs > LONGEST_TIMER_MS) return outcome;
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(outcomeUnknown()), withinMs);
+  try {
+    return await Promise.race([outcome, late.promise]);
+  } finally {
+    clearTimeout(timer);
+    // It goes on: the agent stays awake for it.
+    outcome.catch(() => undefined);
+  }
+};

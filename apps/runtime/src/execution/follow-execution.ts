@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ExecutionReport } from '@berth/guest-protocol';
+import { isDomainError } from '@berth/kernel';
+import type { BoxedGuest } from '../agent/boxed-guest.js';
+
+/** How long one question waits for the end. */
+export const WAIT_MS = 20_000;
+const RETRY_PAUSE_MS = 500;
+
+/** How following ended: with the last report, because the guest does not know it, or because the guest is at rest. */
+export type Followed = ExecutionReport | 'unknown' | 'at_rest';
+
+/** Asks for an execution until it is over. `onReport` hears of every answer in between. */
+export const followExecution = async (
+  guest: BoxedGuest,
+  executionId: string,
+  ending: AbortSignal,
+  onReport: (report: ExecutionReport) => void = () => undefined,
+): Promise<Followed> => {
+  while (!ending.aborted) {
+    try {
+      const report = await guest.client.execution(executionId, WAIT_MS, ending);
+      if (report.status !== 'running') return report;
+      onReport(report);
+    } catch (error) {
+      if (isUnknown(error)) return 'unknown';
+      // The end of the guest is noticed elsewhere; everything else passes.
+      await delay(RETRY_PAUSE_MS, undefined, { signal: ending }).catch(() => undefined);
+    }
+  }
+  return 'at_rest';
+};
+
+/** Whether the guest says that it never had such an execution. */
+export const isUnknown = (error: unknown): boolean =>
+  isDomainError(error, 'not_found') && error.code === 'execution_unknown';
+
+/** After waking amid commands, or with nobody knowing: what runs in the guest keeps it awake until it is over. */
+export const keepUpWithRunning = async (guest: BoxedGuest): Promise<void> => {
+  await guest
+    .during('start', async ({ ending }) => {
+      for (const executionId of await untilTold(guest, ending)) void keepAwake(guest, executionId);
+    })
+    .catch(() => undefined);
+};
+
+const keepAwake = async (guest: BoxedGuest, executionId: string): Promise<void> => {
+  await guest
+    .during('exec', async ({ ending }) => void (await followExecution(guest, executionId, ending)))
+    .catch(() => undefined);
+};
+
+const untilTold = async (guest: BoxedGuest, ending: AbortSignal): Promise<readonly string[]> => {
+  while (!ending.aborted) {
+    try {
+      return await guest.client.runningExecutions(ending);
+    } catch (error) {
+      // An older guest has none that outlive the request they came with.
+      if (isDomainError(error) && error.code !== 'guest_unreachable') return [];
+      await delay(RETRY_PAUSE_MS, undefined, { signal: ending }).catch(() => undefined);
+    }
+  }
+  return [];
+};

@@ -1,0 +1,68 @@
+import { isId } from '@berth/kernel';
+import {
+  CUT_MARK,
+  EXECUTION_STATUSES,
+  KEPT_CHARACTERS,
+  type ExecutionReport,
+  type ExecutionStatus,
+  type LegacyReport,
+} from '@berth/guest-protocol';
+import { fields, isText } from './answer-fields.js';
+import { guestUnreachable } from './guest-answers.js';
+
+// As in guest-answers: nothing a guest says goes on unchecked.
+
+/** A character may take two UTF-16 units. */
+const LONGEST_STREAM = CUT_MARK.length + 2 * KEPT_CHARACTERS;
+const MOST_RUNNING = 10_000;
+const MOST_EXIT_CODE = 0xffff_ffff;
+
+/** Answer of `execute`, `execution` and `cancelExecution`, about that execution. */
+export const readExecution = (body: unknown, asked: string): ExecutionReport => {
+  const { executionId, status, exitCode, stdout, stderr, startedAt, endedAt } = fields(body);
+  if (executionId !== asked || !isStatus(status)) throw guestUnreachable();
+  const known = { executionId: asked, status, startedAt: readTime(startedAt) };
+  if (status === 'running') return { ...known, exitCode: null, stdout: null, stderr: null, endedAt: null };
+  return {
+    ...known,
+    exitCode: status === 'completed' ? readExitCode(exitCode) : -1,
+    stdout: readStream(stdout),
+    stderr: readStream(stderr),
+    endedAt: readTime(endedAt),
+  };
+};
+
+/** Answer of `executeLegacy`. */
+export const readLegacyReport = (body: unknown): LegacyReport => {
+  const { exitCode, output } = fields(body);
+  if (!isText(output, 2 * LONGEST_STREAM)) throw guestUnreachable();
+  return { exitCode: readExitCode(exitCode), output: output.toWellFormed() };
+};
+
+/** Answer of `runningExecutions`. */
+export const readRunningExecutions = (body: unknown): readonly string[] => {
+  const { executionIds } = fields(body);
+  if (!Array.isArray(executionIds)) throw guestUnreachable();
+  return executionIds
+    .filter((id: unknown): id is string => typeof id === 'string' && isId('exe', id))
+    .slice(0, MOST_RUNNING);
+};
+
+const readStream = (value: unknown): string => {
+  if (!isText(value, LONGEST_STREAM)) throw guestUnreachable();
+  return value.toWellFormed();
+};
+
+const readExitCode = (value: unknown): number => {
+  if (!Number.isSafeInteger(value) || Math.abs(Number(value)) > MOST_EXIT_CODE) throw guestUnreachable();
+  return Number(value);
+};
+
+const readTime = (value: unknown): string => {
+  const time = isText(value, 40) ? new Date(value) : undefined;
+  if (time === undefined || Number.isNaN(time.getTime())) throw guestUnreachable();
+  return time.toISOString();
+};
+
+const isStatus = (value: unknown): value is ExecutionStatus =>
+  EXECUTION_STATUSES.some((known) => known === value);

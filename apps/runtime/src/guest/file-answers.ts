@@ -1,0 +1,18 @@
+import { NAME_LIMIT_BYTES, type FileChange } from '@berth/guest-protocol';
+import { fields, isText } from './answer-fields.js';
+import { guestUnreachable } from './guest-answers.js';
+
+/** The longest path the kernel takes, and some more for a volume that lies deeper inside than outside. */
+const LONGEST_PATH = 8_192;
+
+/** Answer of `changeFile`. */
+export const readFileChange = (body: unknown): FileChange => {
+  const { path, from, name, size } = fields(body);
+  if (!isText(path, LONGEST_PATH) || !isText(name, NAME_LIMIT_BYTES) || !isSize(size))
+    throw guestUnreachable();
+  if (from === undefined) return { path, name, size };
+  if (!isText(from, LONGEST_PATH)) throw guestUnreachable();
+  return { path, from, name, size };
+};
+
+const isSize = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;

@@ -1,0 +1,151 @@
+import { once } from 'node:events';
+import {
+  createServer,
+  STATUS_CODES,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DomainError, isDomainError } from '@berth/kernel';
+import type { Logger } from '@berth/telemetry';
+import { consoleTarget, toExchange } from './guest-exchange.js';
+import { BUFFERED_BYTES, relayExchange } from './relay-exchange.js';
+import { relayUpgrade } from './relay-upgrade.js';
+import { ticketUnknown, wrongRequest } from './transfer-refusals.js';
+import type { BegunTransfer, Transfers } from './transfers.js';
+
+export interface DataPortOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** What others reach it by; undefined: the address it listens on. */
+  readonly url: string | undefined;
+}
+
+const PATH = '/v1/transfer';
+const REFUSED = 422;
+
+/** Where bytes pass between gateways and this host's guests, past the broker: one route, opened by tickets alone. */
+export class DataPort {
+  readonly #server: Server;
+  #url = '';
+
+  constructor(
+    private readonly transfers: Transfers,
+    private readonly log: Logger,
+  ) {
+    this.#server = createServer({ highWaterMark: BUFFERED_BYTES, noDelay: true });
+    this.#server.on('request', (request, response) => void this.#answer(request, response));
+    this.#server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+      client.on('error', () => client.destroy());
+      void this.#upgrade(request, client, head);
+    });
+    // A file takes as long as it takes; what does not move at all is cut by whoever relays it.
+    this.#server.requestTimeout = 0;
+    this.#server.headersTimeout = 10_000;
+    this.#server.keepAliveTimeout = 65_000;
+  }
+
+  /** Where a ticket is redeemed, as others reach it. */
+  get url(): string {
+    return this.#url;
+  }
+
+  async listen({ host, port, url }: DataPortOptions): Promise<void> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    const { address, family, port: bound } = this.#server.address() as AddressInfo;
+    const origin = url ?? `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`;
+    this.#url = new URL(PATH, origin).href;
+  }
+
+  async close(): Promise<void> {
+    this.transfers.close();
+    for (const client of this.#upgraded) client.destroy();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  readonly #upgraded = new Set<Duplex>();
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    response.on('error', () => response.destroy());
+    try {
+      await this.#relay(request, response);
+    } catch (error) {
+      if (response.headersSent || response.destroyed) response.destroy();
+      else refuse(response, this.#toRefusal(error));
+    }
+  }
+
+  async #relay(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const begun = this.#begin(request);
+    try {
+      if (begun.transfer.kind === 'console') throw wrongRequest();
+      const exchange = toExchange(begun.transfer);
+      if (!exchange.methods.includes(request.method ?? '')) throw wrongRequest();
+      const { guest, cut } = begun;
+      await relayExchange(exchange, { request, response, socketPath: guest.client.socketPath, cut });
+    } catch (error) {
+      throw begun.cut.aborted ? begun.wasCut() : error;
+    } finally {
+      begun.release();
+    }
+  }
+
+  async #upgrade(request: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    this.#upgraded.add(client);
+    client.once('close', () => this.#upgraded.delete(client));
+    try {
+      const begun = this.#begin(request);
+      try {
+        if (begun.transfer.kind !== 'console' || request.method !== 'GET') throw wrongRequest();
+        const { guest, cut } = begun;
+        const { socketPath } = guest.client;
+        await relayUpgrade(consoleTarget(begun.transfer), { request, client, head, socketPath, cut });
+      } catch (error) {
+        throw begun.cut.aborted ? begun.wasCut() : error;
+      } finally {
+        begun.release();
+      }
+    } catch (error) {
+      if (client.writable) client.end(rawRefusal(this.#toRefusal(error)));
+    }
+  }
+
+  #begin(request: IncomingMessage): BegunTransfer {
+    const ticket = /^Bearer ([\w-]{1,200})$/.exec(request.headers.authorization ?? '')?.[1];
+    if (request.url !== PATH || ticket === undefined) throw ticketUnknown();
+    return this.transfers.begin(ticket);
+  }
+
+  #toRefusal(error: unknown): DomainError {
+    if (isDomainError(error)) return error;
+    this.log.error({ err: error }, 'a transfer failed');
+    return new DomainError('internal', 'internal', 'The transfer failed.');
+  }
+}
+
+const toBody = ({ kind, code, message, context }: DomainError): string =>
+  JSON.stringify({ error: { kind, code, message, context } });
+
+const refuse = (response: ServerResponse, error: DomainError): void => {
+  const body = toBody(error);
+  response.writeHead(REFUSED, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(body);
+};
+
+const rawRefusal = (error: DomainError): string => {
+  const body = toBody(error);
+  return (
+    `HTTP/1.1 ${REFUSED} ${STATUS_CODES[REFUSED] ?? ''}\r\nconnection: close\r\ncontent-type: application/json\r\n` +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  );
+};

@@ -1,0 +1,93 @@
+import { once } from 'node:events';
+import { request as askGuest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { guestUnreachable, readRefusal } from '../guest/guest-answers.js';
+import { readBoundedJson } from '../guest/guest-socket.js';
+import { checkAnswer, type GuestExchange } from './guest-exchange.js';
+
+/** How much lies between two sockets at most. */
+export const BUFFERED_BYTES = 1024 * 1024;
+const REFUSED = 422;
+
+/** The two sides of one exchange. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Where the guest listens. */
+  readonly socketPath: string;
+  /** Aborts when the agent is about to be put to rest. */
+  readonly cut: AbortSignal;
+}
+
+/**
+ * Passes a request on to a guest and its answer back, at the pace of the slower side; either side's end ends the other.
+ * Resolves when it is over. Before the first byte of the answer: what the guest refuses, unavailable `guest_unreachable`.
+ */
+export const relayExchange = async (
+  rules: GuestExchange,
+  { request, response, socketPath, cut }: Exchange,
+): Promise<void> => {
+  const upstream = askGuest({
+    createConnection: () => connect({ path: socketPath }),
+    method: request.method,
+    path: rules.target,
+    headers: { host: 'guest', ...passOn(request, rules.passedOn) },
+  });
+  const leave = (): void => void upstream.destroy();
+  const breakOff = (): void => {
+    leave();
+    if (response.headersSent) response.destroy();
+  };
+  response.once('close', leave);
+  cut.addEventListener('abort', breakOff, { once: true });
+  if (rules.idleMs !== null) request.setTimeout(rules.idleMs, () => request.destroy());
+  try {
+    const answered = once(upstream, 'response') as Promise<[IncomingMessage]>;
+    upstream.on('error', () => request.unpipe(upstream));
+    if (request.method === 'PUT') request.pipe(upstream);
+    else upstream.end();
+    if (cut.aborted) leave();
+    const [answer] = await answered.catch((error: unknown) => {
+      throw guestUnreachable(error);
+    });
+    await passBack(rules, answer, response, request.method !== 'HEAD');
+  } finally {
+    request.unpipe(upstream);
+    cut.removeEventListener('abort', breakOff);
+    leave();
+  }
+};
+
+const passBack = async (
+  rules: GuestExchange,
+  answer: IncomingMessage,
+  response: ServerResponse,
+  hasBody: boolean,
+): Promise<void> => {
+  const status = answer.statusCode ?? 0;
+  if (status === REFUSED) throw await readRefusalOf(answer);
+  const withBody = hasBody && status !== 304 && status !== 416;
+  const headers = checkAnswer(rules.answer, status, answer.headers, withBody);
+  if (headers === undefined) throw guestUnreachable();
+  response.writeHead(status, headers);
+  await pipeline(answer, response);
+};
+
+/** A refusal that a guest answered with. */
+export const readRefusalOf = async (answer: IncomingMessage): Promise<Error> => {
+  try {
+    return readRefusal(await readBoundedJson(answer));
+  } catch (error) {
+    return guestUnreachable(error);
+  }
+};
+
+const passOn = (request: IncomingMessage, names: readonly string[]): { readonly [name: string]: string } => {
+  const kept: Record<string, string> = {};
+  for (const name of names) {
+    const value = request.headers[name];
+    if (typeof value === 'string') kept[name] = value;
+  }
+  return kept;
+};

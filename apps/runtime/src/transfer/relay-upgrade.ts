@@ -1,0 +1,118 @@
+import { request as askGuest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { guestUnreachable } from '../guest/guest-answers.js';
+import { readRefusalOf } from './relay-exchange.js';
+
+/** A connection whose request asked for a WebSocket. */
+export interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly client: Duplex;
+  /** What came behind the request already. */
+  readonly head: Buffer;
+  /** Where the guest listens. */
+  readonly socketPath: string;
+  /** Aborts when the agent is about to be put to rest. */
+  readonly cut: AbortSignal;
+}
+
+/** A guest's side of the connection, and what it sent behind its answer. */
+interface Opened {
+  readonly answer: IncomingMessage;
+  readonly guest: Duplex;
+  readonly head: Buffer;
+}
+
+const PASSED_ON = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'];
+const PASSED_BACK = ['sec-websocket-accept', 'sec-websocket-protocol'];
+const ANSWERED_WITHIN_MS = 10_000;
+/** What the last bytes have to leave in, once one side has ended. */
+const LINGER_MS = 1_000;
+const REFUSED = 422;
+
+/**
+ * Opens the guest's socket for a client's, then lets both speak. Resolves when both are closed. Before the guest agreed:
+ * what it refuses, unavailable `guest_unreachable`.
+ */
+export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<void> => {
+  const { request, client, head, socketPath, cut } = upgrade;
+  const asked = askGuest({
+    createConnection: () => connect({ path: socketPath }),
+    path: target,
+    headers: { host: 'guest', connection: 'Upgrade', upgrade: 'websocket', ...pick(request, PASSED_ON) },
+  });
+  const giveUp = (): void => void asked.destroy();
+  const timer = setTimeout(giveUp, ANSWERED_WITHIN_MS);
+  client.once('close', giveUp);
+  cut.addEventListener('abort', giveUp, { once: true });
+  let opened: Opened;
+  try {
+    if (cut.aborted) giveUp();
+    opened = await open(asked);
+  } finally {
+    clearTimeout(timer);
+    client.off('close', giveUp);
+    cut.removeEventListener('abort', giveUp);
+  }
+  client.write(agreement(opened.answer));
+  if (opened.head.length > 0) client.write(opened.head);
+  if (head.length > 0) opened.guest.write(head);
+  await splice(client, opened.guest, cut);
+};
+
+const open = async (asked: ClientRequest): Promise<Opened> => {
+  const opened = Promise.withResolvers<Opened>();
+  asked.once('upgrade', (answer: IncomingMessage, guest: Duplex, head: Buffer) =>
+    opened.resolve({ answer, guest, head }),
+  );
+  asked.once('response', (answer) => {
+    if (answer.statusCode === REFUSED) void readRefusalOf(answer).then(opened.reject);
+    else opened.reject(guestUnreachable());
+  });
+  asked.on('error', (error) => opened.reject(guestUnreachable(error)));
+  asked.end();
+  return opened.promise.catch((error: unknown) => {
+    asked.destroy();
+    throw error;
+  });
+};
+
+/** Passes bytes both ways at the pace of the slower side until either ends. */
+const splice = async (one: Duplex, other: Duplex, cut: AbortSignal): Promise<void> => {
+  const over = Promise.withResolvers<void>();
+  const sockets = [one, other];
+  const close = (): void => {
+    for (const socket of sockets) socket.destroy();
+    over.resolve();
+  };
+  const linger = (): void => void setTimeout(close, LINGER_MS).unref();
+  for (const socket of sockets) {
+    socket.on('error', close);
+    socket.once('close', close);
+    // The pipe ends the other side once the last bytes are written.
+    socket.once('end', linger);
+  }
+  cut.addEventListener('abort', close, { once: true });
+  one.pipe(other);
+  other.pipe(one);
+  if (cut.aborted || one.destroyed || other.destroyed) close();
+  await over.promise;
+  cut.removeEventListener('abort', close);
+};
+
+const agreement = (answer: IncomingMessage): string => {
+  const headers = Object.entries(pick(answer, PASSED_BACK)).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${headers.join('')}\r\n`;
+};
+
+const pick = (
+  { headers }: Pick<IncomingMessage, 'headers'>,
+  names: readonly string[],
+): { readonly [name: string]: string } => {
+  const kept: Record<string, string> = {};
+  for (const name of names) {
+    const value = headers[name];
+    if (typeof value === 'string') kept[name] = value;
+  }
+  return kept;
+};

@@ -1,0 +1,44 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { OpenTransfer } from '@berth/contracts-runtime';
+
+/** A transfer that somebody may do. `release` says that it is over, or will not be. */
+export interface HeldTransfer extends OpenTransfer {
+  readonly release: () => void;
+}
+
+const TICKET_BYTES = 32;
+const GOOD_FOR_MS = 10_000;
+
+/** Tickets that were not redeemed yet; only their hashes are kept. */
+export class TransferTickets {
+  readonly #held = new Map<string, { readonly transfer: HeldTransfer; readonly timer: NodeJS.Timeout }>();
+
+  constructor(private readonly goodForMs: number = GOOD_FOR_MS) {}
+
+  mint(transfer: HeldTransfer): string {
+    const ticket = randomBytes(TICKET_BYTES).toString('base64url');
+    const hash = hashOf(ticket);
+    const timer = setTimeout(() => this.#take(hash)?.release(), this.goodForMs);
+    timer.unref();
+    this.#held.set(hash, { transfer, timer });
+    return ticket;
+  }
+
+  /** What the ticket is good for, once. */
+  redeem(ticket: string): HeldTransfer | undefined {
+    return this.#take(hashOf(ticket));
+  }
+
+  close(): void {
+    for (const hash of [...this.#held.keys()]) this.#take(hash)?.release();
+  }
+
+  #take(hash: string): HeldTransfer | undefined {
+    const held = this.#held.get(hash);
+    clearTimeout(held?.timer);
+    this.#held.delete(hash);
+    return held?.transfer;
+  }
+}
+
+const hashOf = (ticket: string): string => createHash('sha256').update(ticket).digest('base64');
