@@ -1,12 +1,14 @@
-import { CommandHandler, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { CommandHandler, type EventStore, type ProjectionRunner } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
 import { Projections, projectionsController } from '@berth/operations';
-import { Database } from '@berth/persistence';
+import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
-import { Module, type DynamicModule } from '@nestjs/common';
+import { Module, type DynamicModule, type Provider } from '@nestjs/common';
 import type { DeliveryConfig } from './config.js';
 import { ConversationListQuery } from './conversation-list/conversation-list.query.js';
+import { AttachmentCommandHandler } from './delivery/attachment.command-handler.js';
 import { ChatCommandHandler } from './delivery/chat.command-handler.js';
+import { DeliveryCommandHandler } from './delivery/delivery.command-handler.js';
 import { deliveryDecider, type DeliveryCommand } from './delivery/delivery.decider.js';
 import { deliveryCodec } from './delivery/delivery.events.js';
 import { DeliveryNatsController } from './delivery/delivery.nats-controller.js';
@@ -14,7 +16,6 @@ import type { Delivery, DeliveryEvent } from './delivery/delivery.js';
 import { HandOver } from './delivery/hand-over.js';
 import { MessageBudget } from './delivery/message-budget.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
-import { DELIVERIES } from './tokens.js';
 
 /** What the service stands on, opened before it. */
 export interface DeliveryParts {
@@ -31,48 +32,43 @@ type Deliveries = CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
 
 @Module({})
 export class AppModule {
-  static forRoot({
-    config,
-    link,
-    database,
-    conversationList,
-    projections,
-    store,
-    log,
-  }: DeliveryParts): DynamicModule {
+  static forRoot(parts: DeliveryParts): DynamicModule {
+    const { database, conversationList, projections, store, log } = parts;
     const deliveries: Deliveries = new CommandHandler({
       store,
       decider: deliveryDecider,
       codec: deliveryCodec,
       cacheSize: 1_000,
     });
+    const query = new ConversationListQuery(database);
     return {
       module: AppModule,
       controllers: [DeliveryNatsController, projectionsController('delivery')],
       providers: [
-        { provide: DELIVERIES, useValue: deliveries },
-        { provide: Database, useValue: database },
-        { provide: HandOver, useValue: new HandOver(new Requester(link)) },
-        { provide: MessageBudget, useValue: new MessageBudget(database, config.messagesPerMinute) },
-        { provide: ConversationListQuery, useValue: new ConversationListQuery(database) },
+        ...messageProviders(parts, new DeliveryCommandHandler(deliveries, conversationList), query),
         { provide: Projections, useValue: projections },
-        { provide: ProjectionRunner, useValue: conversationList },
-        {
-          provide: ChatCommandHandler,
-          useFactory: (
-            query: ConversationListQuery,
-            runner: ProjectionRunner,
-            handOver: HandOver,
-            budget: MessageBudget,
-          ) => new ChatCommandHandler(deliveries, query, runner, handOver, budget),
-          inject: [ConversationListQuery, ProjectionRunner, HandOver, MessageBudget],
-        },
-        {
-          provide: LostDeliveries,
-          useFactory: (query: ConversationListQuery) => new LostDeliveries(deliveries, query, log),
-          inject: [ConversationListQuery],
-        },
+        { provide: LostDeliveries, useValue: new LostDeliveries(deliveries, query, log) },
       ],
     };
   }
 }
+
+/** Every way a message comes in; they share one budget. */
+const messageProviders = (
+  { config, link, database, log }: DeliveryParts,
+  deliveries: DeliveryCommandHandler,
+  query: ConversationListQuery,
+): Provider[] => {
+  const handOver = new HandOver(new Requester(link));
+  const budget = new MessageBudget(database, config.messagesPerMinute);
+  return [
+    {
+      provide: ChatCommandHandler,
+      useValue: new ChatCommandHandler(deliveries, query, handOver, budget),
+    },
+    {
+      provide: AttachmentCommandHandler,
+      useValue: new AttachmentCommandHandler(deliveries, query, handOver, budget, log),
+    },
+  ];
+};

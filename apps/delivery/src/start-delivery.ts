@@ -8,11 +8,14 @@ import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
 import type { DeliveryConfig } from './config.js';
 import { conversationListProjection } from './conversation-list/conversation-list.projection.js';
+import { AttachmentCommandHandler } from './delivery/attachment.command-handler.js';
 import { createDeliveryTables } from './migrations/2026-11-21-delivery.js';
 import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
 
 const NAME = 'delivery';
+/** How long a stop lets go on what is in flight: as long as the link lets running requests. */
+const IN_FLIGHT_MS = 5_000;
 
 /** Starts the service; when it answers, the service hears requests. */
 export const startDelivery = async (config: DeliveryConfig, log: Logger): Promise<Stoppable> => {
@@ -23,8 +26,12 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   const conversationList = new ProjectionRunner({ store, database, projection, log });
   const projections = new Projections(NAME, { [projection.name]: conversationList }, systemClock, log);
   let service: Stoppable | undefined;
+  let attachments: AttachmentCommandHandler | undefined;
   const stop = async (): Promise<void> => {
+    const begun = performance.now();
     await service?.stop();
+    // Who told nobody to wait is waited for all the same, for as long as a chat would be.
+    await attachments?.settle(Math.max(0, IN_FLIGHT_MS - (performance.now() - begun)));
     await Promise.all([work.stop(), projections.stop()]);
     await closeParts(opened);
   };
@@ -34,6 +41,7 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
     const module = AppModule.forRoot({ ...opened, config, conversationList, projections });
     const { app, ...started } = await startService({ name: NAME, module, link, log });
     service = started;
+    attachments = app.get(AttachmentCommandHandler);
     startBackground(work, opened, app.get(LostDeliveries));
     return { name: NAME, stop };
   } catch (error) {

@@ -1,14 +1,23 @@
-import { deliveryRequests, type Chat, type ChatReply } from '@berth/contracts-delivery';
+import { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from '@berth/contracts-delivery';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
+import { AttachmentCommandHandler } from './attachment.command-handler.js';
 import { ChatCommandHandler } from './chat.command-handler.js';
 
 @Controller()
 export class DeliveryNatsController {
-  constructor(private readonly chats: ChatCommandHandler) {}
+  constructor(
+    private readonly chats: ChatCommandHandler,
+    private readonly attachments: AttachmentCommandHandler,
+  ) {}
 
   @HandleRequest(deliveryRequests.chat)
   chat(request: Chat): Promise<ChatReply> {
     return this.chats.handle(request);
+  }
+
+  @HandleRequest(deliveryRequests.tellAttachment)
+  tellAttachment(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
+    return this.attachments.handle(request);
   }
 }

@@ -1,5 +1,5 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
 import { DomainError, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 
@@ -14,6 +14,8 @@ export interface Message {
   readonly agentId: string;
   readonly conversationId: string;
   readonly message: string;
+  /** Files in the agent's inbox that came with it. */
+  readonly attachments?: DeliverMessage['attachments'];
 }
 
 /** Brings a message to an awake agent and its answer back. */
@@ -33,14 +35,19 @@ export class HandOver {
   }
 
   /** Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
-  async deliver(message: Message, agent: AwakeAgent, envelope: CommandEnvelope): Promise<string> {
+  async deliver(
+    message: Message,
+    agent: AwakeAgent,
+    envelope: CommandEnvelope,
+    kind: ActivityKind,
+  ): Promise<string> {
     let awake = agent;
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
       try {
         return await this.askUntilReached(message, awake);
       } catch (error) {
         if (!isDomainError(error) || !NOT_AWAKE_THERE.has(error.code)) throw toCallersWords(error);
-        awake = await this.wake(envelope, message.agentId, 'chat', awake.epoch);
+        awake = await this.wake(envelope, message.agentId, kind, awake.epoch);
       }
     }
     throw new DomainError('unavailable', 'agent_unavailable', 'The agent keeps falling asleep; try again.');

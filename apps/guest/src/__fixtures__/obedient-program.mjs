@@ -13,6 +13,7 @@ const answers = {
   garbage: () => ['<html>'],
   'no text': () => [{ response: 5 }],
   huge: () => [{ response: 'x'.repeat(2_200_000) }],
+  attached: (_, attachments) => [{ response: JSON.stringify(attachments ?? 'none') }],
   env: () => [{ response: JSON.stringify(process.env) }],
   hold: async () => {
     while (!existsSync(`${volume}/go`)) await pause(10);
@@ -30,10 +31,12 @@ const server = createServer(async (request, response) => {
   if (request.url === '/health') return response.end('ok');
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const { message, conversation_id: conversation } = JSON.parse(Buffer.concat(chunks));
+  const { message, conversation_id: conversation, attachments } = JSON.parse(Buffer.concat(chunks));
   appendFileSync(`${volume}/seen`, `${message}\n`);
   const answer = answers[message.startsWith('lane') ? 'lane' : message];
-  const [body, status = 200] = (await answer?.(conversation)) ?? [{ response: `heard ${message}` }];
+  const [body, status = 200] = (await answer?.(conversation, attachments)) ?? [
+    { response: `heard ${message}` },
+  ];
   response.statusCode = status;
   response.end(typeof body === 'string' ? body : JSON.stringify(body));
 });

@@ -19,10 +19,11 @@ export class NotConnected extends Error {
  */
 export const callProgram = async (
   endpoint: Endpoint,
-  { conversationId, message, traceparent }: DeliverToProgram,
+  message: DeliverToProgram,
   signal: AbortSignal,
 ): Promise<ProgramAnswer> => {
-  const body = Buffer.from(JSON.stringify({ message, conversation_id: conversationId }));
+  const { traceparent } = message;
+  const body = Buffer.from(JSON.stringify(chatBody(message)));
   let connected = false;
   try {
     const call = request({
@@ -55,6 +56,15 @@ export const callProgram = async (
     throw agentError('The agent stopped while it was answering.');
   }
 };
+
+/** What the program is sent; `attachments` only where there are any, so that nobody must know of them. */
+const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgram): object => ({
+  message,
+  conversation_id: conversationId,
+  ...(attachments.length === 0
+    ? {}
+    : { attachments: attachments.map(({ path, name, size }) => ({ path, name, size })) }),
+});
 
 /** The agent's own failure, in its own words. */
 export const agentError = (message: string): DomainError =>

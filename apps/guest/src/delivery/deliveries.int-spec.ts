@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { GuestFixture } from '../__fixtures__/guest.fixture.js';
 
@@ -60,6 +61,19 @@ describe('a delivery to a program', () => {
       context: { handedOver: true },
     });
     expect(guest.seen()).toEqual(['hold']);
+  });
+
+  it('tells the program of the files that came with a message, and of none where none came', async () => {
+    await guest.put();
+    const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
+    const body = { conversationId: 'c', message: 'attached' };
+    const told = async (more: object): Promise<unknown> => {
+      const reply = await guest.ask(GUEST_ROUTES.deliver, { ...body, ...more });
+      return JSON.parse(String(reply.body['response']));
+    };
+    expect(await told({ deliveryId: 'dlv_1', attachments: [file] })).toEqual([file]);
+    expect(await told({ deliveryId: 'dlv_2', attachments: [] })).toBe('none');
+    expect(await told({ deliveryId: 'dlv_3' })).toBe('none');
   });
 
   it('goes on with a delivery whose caller hung up', async () => {

@@ -1,0 +1,159 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests } from '@berth/contracts-delivery';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { DomainError, newId, type ErrorKind } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+
+const PER_MINUTE = 20;
+const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
+
+let delivery: ServedDelivery;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(PER_MINUTE);
+});
+afterAll(() => delivery.stop());
+beforeEach(() => delivery.far.reset());
+
+const refusing = (kind: ErrorKind, code: string) => (): never => {
+  throw new DomainError(kind, code, 'No.');
+};
+const handed = () => delivery.far.asked(runtimeRequests.deliver);
+const tell = (agentId: string, message: string | null = 'look', origin = envelope()) =>
+  delivery.requester.request(deliveryRequests.tellAttachment, {
+    ...origin,
+    agentId,
+    message,
+    attachment: file,
+  });
+const chat = (agentId: string, conversationId: string | null = null) =>
+  delivery.requester.request(deliveryRequests.chat, {
+    ...envelope(),
+    agentId,
+    message: 'hi',
+    conversationId,
+  });
+const types = async (deliveryId: string) => (await delivery.history(deliveryId)).map(({ type }) => type);
+const ended = (deliveryId: string) =>
+  eventually(async () => {
+    const history = await delivery.history(deliveryId);
+    expect(history).toHaveLength(2);
+    return history[1];
+  });
+
+describe('a file that came', () => {
+  it('is answered once it is accepted, handed over behind the answer, and then answered in the log', async () => {
+    const open = Promise.withResolvers<void>();
+    delivery.far.on(runtimeRequests.deliver, async () => {
+      await open.promise;
+      return { response: 'thanks' };
+    });
+    const agentId = newId('agt');
+    const { deliveryId } = await tell(agentId);
+    await eventually(() => handed().length === 1);
+    expect(handed()).toMatchObject([{ deliveryId, agentId, epoch: 1, message: 'look', attachments: [file] }]);
+    expect(delivery.far.asked(agentsRequests.ensureAwake)).toMatchObject([{ kind: 'file', agentId }]);
+    expect(await types(deliveryId)).toEqual(['MessageAccepted']);
+    open.resolve();
+    expect(await ended(deliveryId)).toMatchObject({ type: 'MessageAnswered', data: { responseLength: 6 } });
+    expect((await delivery.history(deliveryId))[0]?.data).toMatchObject({ kind: 'attachment' });
+  });
+
+  it.each([null, ''])('without a word of its sender is told by where it lies: %j', async (message) => {
+    await tell(newId('agt'), message);
+    await eventually(() => handed().length === 1);
+    expect(handed()[0]?.message).toContain(file.path);
+  });
+
+  it('comes in the current conversation, or opens one that the next message goes on in', async () => {
+    const [talking, silent] = [newId('agt'), newId('agt')];
+    await chat(talking, 'here');
+    await ended((await tell(talking)).deliveryId);
+    expect(handed().at(-1)?.conversationId).toBe('here');
+    await tell(silent);
+    const { conversationId } = await chat(silent);
+    await eventually(() => handed().length === 4);
+    const told = handed().find((message) => message.agentId === silent && message.attachments);
+    expect(told?.conversationId).toBe(conversationId);
+  });
+
+  it('is told once, however often the same command comes', async () => {
+    const [agentId, origin] = [newId('agt'), envelope()];
+    const [first, second] = await Promise.all([tell(agentId, 'a', origin), tell(agentId, 'a', origin)]);
+    await ended(first.deliveryId);
+    expect([await tell(agentId, 'a', origin), second]).toEqual([first, first]);
+    // The message of another command comes behind whatever the repetitions began.
+    await ended((await tell(agentId, 'b')).deliveryId);
+    expect(handed().map(({ message }) => message)).toEqual(['a', 'b']);
+  });
+
+  it.each([
+    ['unsupported', 'chat_unsupported'],
+    ['upstream', 'agent_error'],
+    ['timeout', 'agent_timeout'],
+  ] as const)('that the agent cannot be told of is failed, with the reason: %s %s', async (kind, code) => {
+    delivery.far.on(runtimeRequests.deliver, refusing(kind, code));
+    const { deliveryId } = await tell(newId('agt'));
+    expect(await ended(deliveryId)).toMatchObject({ type: 'MessageFailed', data: { code } });
+  });
+
+  it('for an agent that cannot be awake is failed, with the reason', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    const { deliveryId } = await tell(newId('agt'));
+    expect(await ended(deliveryId)).toMatchObject({ type: 'MessageFailed', data: { code: 'agent_stopped' } });
+    expect(handed()).toEqual([]);
+  });
+
+  it('counts against the one budget of messages', async () => {
+    const agentId = newId('agt');
+    const told = await Promise.all(Array.from({ length: 3 * PER_MINUTE }, () => tell(agentId)));
+    const outcomes = await Promise.all(told.map(({ deliveryId }) => ended(deliveryId)));
+    const failed = outcomes.filter((outcome) => outcome?.type === 'MessageFailed');
+    // A minute that ends midway begins the count anew, once.
+    expect(failed.length).toBeGreaterThanOrEqual(PER_MINUTE);
+    for (const outcome of failed) expect(outcome?.data).toMatchObject({ code: 'rate_limited' });
+  });
+
+  it('is handed over where the agent woke up again when it fell asleep in between', async () => {
+    delivery.far.on(runtimeRequests.deliver, ({ epoch }) =>
+      epoch < 2 ? refusing('conflict', 'stale_epoch')() : { response: 'ok' },
+    );
+    expect(await ended((await tell(newId('agt'))).deliveryId)).toMatchObject({ type: 'MessageAnswered' });
+    expect(delivery.far.asked(agentsRequests.ensureAwake)).toMatchObject([
+      { kind: 'file', refusedEpoch: null },
+      { kind: 'file', refusedEpoch: 1 },
+    ]);
+  });
+
+  it('that is being told when the service stops is told to the end', async () => {
+    const open = Promise.withResolvers<void>();
+    delivery.far.on(runtimeRequests.deliver, async () => {
+      await open.promise;
+      return { response: 'thanks' };
+    });
+    const { deliveryId } = await tell(newId('agt'));
+    await eventually(() => handed().length === 1);
+    const restarted = delivery.restart(PER_MINUTE);
+    // Once it takes no more requests it is stopping.
+    await eventually(() =>
+      tell(newId('agt')).then(
+        () => false,
+        (error: unknown) => error instanceof DomainError,
+      ),
+    );
+    open.resolve();
+    await restarted;
+    expect(await types(deliveryId)).toEqual(['MessageAccepted', 'MessageAnswered']);
+  });
+});
+
+describe('a chat', () => {
+  it('carries no attachments, and answers what the agent answers and in which conversation', async () => {
+    const agentId = newId('agt');
+    expect(await chat(agentId, 'c')).toEqual({ response: 'heard hi', conversationId: 'c' });
+    expect(handed()).toMatchObject([{ agentId, message: 'hi', conversationId: 'c' }]);
+    expect(handed()[0]).not.toHaveProperty('attachments');
+  });
+});
