@@ -1,19 +1,29 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { ReportObservation } from '@berth/contracts-agents';
-import type { StartAgent } from '@berth/contracts-runtime';
+import type { StartAgent, Transfer } from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { readTemplates } from '@berth/templates';
+import { request, type Dispatcher } from 'undici';
 import type { ActivityView } from '../agent/activity.js';
+import { agentFolders } from '../agent/agent-folders.js';
 import { AgentRecords } from '../agent/agent-record.js';
 import { AgentStarter } from '../agent/agent-starter.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { ProcessDriver, type ProcessDriverOptions } from '../driver/process/process.driver.js';
+import { ExecutionJournal } from '../execution/execution-journal.js';
+import { Executions } from '../execution/executions.js';
 import { AgentLogs } from '../logs/agent-logs.js';
 import { SystemLog } from '../logs/system-log.js';
+import { DataPort } from '../transfer/data-port.js';
+import { Transfers } from '../transfer/transfers.js';
+import { TransferTickets } from '../transfer/transfer-tickets.js';
 
+/** Long enough for a slow machine to redeem one, short enough to see one expire. */
+export const TICKETS_GOOD_FOR_MS = 2_000;
 const root = join(import.meta.dirname, '../../../..');
 export const SHIPPED_TEMPLATES = join(root, 'infra/templates');
 export const TEST_TEMPLATES = join(import.meta.dirname, 'templates');
@@ -26,6 +36,9 @@ export class HostFixture {
   readonly reports: { agentId: string; epoch: number; observation: ReportObservation['observation'] }[] = [];
   readonly activities = new Map<string, ActivityView>();
   readonly logs: AgentLogs;
+  readonly executions: Executions;
+  readonly transfers: Transfers;
+  readonly dataPort: DataPort;
 
   private constructor(
     readonly dataDir: string,
@@ -34,6 +47,9 @@ export class HostFixture {
     readonly agents: HostedAgents,
   ) {
     this.logs = new AgentLogs(dataDir);
+    this.executions = new Executions(agents, new ExecutionJournal(dataDir));
+    this.transfers = new Transfers(agents, new TransferTickets(TICKETS_GOOD_FOR_MS));
+    this.dataPort = new DataPort(this.transfers, quietLog);
   }
 
   static async open(
@@ -68,6 +84,7 @@ export class HostFixture {
     });
     const fixture = new HostFixture(dataDir, outsideDir, driver, agents);
     await agents.open();
+    await fixture.dataPort.listen({ host: '127.0.0.1', port: 0, url: undefined });
     return fixture;
   }
 
@@ -95,9 +112,37 @@ export class HostFixture {
     return (await this.agents.of(agentId).awakeAt(epoch).deliver(request)).response;
   }
 
+  /** One request with a ticket for a transfer. */
+  async transfer(
+    agentId: string,
+    epoch: number,
+    transfer: Transfer,
+    init: { method?: string; body?: string | Buffer | Readable; headers?: Record<string, string> } = {},
+  ): Promise<Dispatcher.ResponseData> {
+    const ticket = this.transfers.open({ agentId, epoch, transfer });
+    return this.redeem(ticket, init);
+  }
+
+  async redeem(
+    ticket: string,
+    init: { method?: string; body?: string | Buffer | Readable; headers?: Record<string, string> } = {},
+  ): Promise<Dispatcher.ResponseData> {
+    const { method = 'GET', headers = {}, body = null } = init;
+    return request(this.dataPort.url, {
+      method: method as Dispatcher.HttpMethod,
+      body,
+      headers: { ...headers, authorization: `Bearer ${ticket}` },
+    });
+  }
+
+  /** Where an agent's guest listens. */
+  socketOf(agentId: string): string {
+    return join(agentFolders(this.dataDir, agentId).run, 'guest.sock');
+  }
+
   /** Ends all that runs and removes the host's folder. */
   async destroy(): Promise<void> {
-    await this.agents.shutDown(0);
+    await Promise.all([this.agents.shutDown(0), this.dataPort.close()]);
     await this.driver.close();
     for (const folder of [this.dataDir, this.outsideDir]) rmSync(folder, { recursive: true, force: true });
   }

@@ -42,8 +42,15 @@ describe('what a guest says', () => {
       code: 'agent_error',
       context: { handedOver: true },
     });
+    const limited = { limitBytes: 5, started: false, path: '/etc' };
+    expect(refusal({ kind: 'too_large', code: 'x', message: 'no', context: limited }).context).toEqual({
+      limitBytes: 5,
+      started: false,
+    });
     for (const forged of [
       { kind: 'unauthenticated', code: 'x', message: 'm' },
+      { kind: 'conflict', code: 'stale_epoch', message: 'm' },
+      { kind: 'not_found', code: 'agent_not_on_host', message: 'm' },
       { kind: 'upstream', code: 'Bad Code', message: 'm' },
       { kind: 'upstream', code: 'x'.repeat(100), message: 'm' },
       'text',

@@ -10,6 +10,7 @@ const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   'not_found',
   'conflict',
   'too_large',
+  'exhausted',
   'upstream',
   'unavailable',
   'unsupported',

@@ -1,0 +1,371 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import type { StartAgent, Transfer } from '@berth/contracts-runtime';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HostFixture, TICKETS_GOOD_FOR_MS } from '../__fixtures__/host.fixture.js';
+import { breaksOff, refuses, says, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
+
+const LIST: Transfer = { kind: 'list', path: null };
+const DOWNLOAD: Transfer = { kind: 'download', path: '/f', within: 'agent', limitBytes: 1_000 };
+const STAGE: Transfer = { kind: 'stage', stagedId: 'stg_1', limitBytes: 1_000 };
+const OUTPUT: Transfer = { kind: 'output', executionId: 'exe_1' };
+
+describe('the data port of a host', () => {
+  let host: HostFixture;
+  let scripted: ScriptedGuest;
+  let agentId: string;
+
+  beforeEach(async () => {
+    host = await HostFixture.open();
+    scripted = new ScriptedGuest();
+    agentId = await start();
+    await scripted.replace(host.socketOf(agentId));
+  });
+
+  afterEach(async () => {
+    await scripted.close();
+    await host.destroy();
+  });
+
+  const start = async (changes: Partial<StartAgent> = {}): Promise<string> => {
+    const recipe = HostFixture.recipe({ templateId: 'blank', ...changes });
+    await host.agents.start(recipe);
+    return recipe.agentId;
+  };
+
+  const refusalOf = async (answer: Awaited<ReturnType<HostFixture['redeem']>>): Promise<unknown> => {
+    expect(answer.statusCode).toBe(422);
+    return ((await answer.body.json()) as { error: unknown }).error;
+  };
+
+  const state = (): string | undefined => host.agents.of(agentId).observed?.state;
+
+  it('brings an agent’s bytes, and of its headers only those that are known', async () => {
+    scripted.on('/v1/files/content', (request, response) => {
+      expect(request.url).toBe('/v1/files/content?path=%2Ff&within=agent&limit=1000');
+      expect(request.headers).toMatchObject({
+        range: 'bytes=1-3',
+        'if-range': '"e"',
+        'if-none-match': '"n"',
+      });
+      expect(request.headers.authorization ?? request.headers.cookie).toBeUndefined();
+      response.writeHead(206, {
+        'content-length': 3,
+        'content-range': 'bytes 1-3/9',
+        etag: '"e"',
+        'set-cookie': 'a=b',
+        'content-type': 'text/html',
+        location: 'http://elsewhere',
+      });
+      response.end('abc');
+    });
+    const answer = await host.transfer(agentId, 1, DOWNLOAD, {
+      headers: { range: 'bytes=1-3', 'if-range': '"e"', 'if-none-match': '"n"', cookie: 'c=d' },
+    });
+    expect(answer.statusCode).toBe(206);
+    expect(answer.headers).toMatchObject({
+      'content-length': '3',
+      'content-range': 'bytes 1-3/9',
+      etag: '"e"',
+      'content-type': 'application/octet-stream',
+    });
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+    expect(answer.headers).not.toHaveProperty('location');
+    expect(await answer.body.text()).toBe('abc');
+  });
+
+  it('asks for a head where it is asked for one', async () => {
+    scripted.on('/v1/files/content', (request, response) => {
+      response.writeHead(request.method === 'HEAD' ? 200 : 500, { 'content-length': 900, etag: '"e"' }).end();
+    });
+    const answer = await host.transfer(agentId, 1, DOWNLOAD, { method: 'HEAD' });
+    expect(answer).toMatchObject({ statusCode: 200, headers: { 'content-length': '900', etag: '"e"' } });
+  });
+
+  it('takes bytes to an agent', async () => {
+    scripted.on('/v1/files/staged', (request, response, body) =>
+      says({ url: request.url, length: request.headers['content-length'], body })(request, response, body),
+    );
+    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'hello' });
+    expect(await answer.body.json()).toEqual({
+      url: '/v1/files/staged?id=stg_1&limit=1000',
+      length: '5',
+      body: 'hello',
+    });
+  });
+
+  it('is opened by a ticket once, and by nothing else', async () => {
+    scripted.on('/v1/files/list', says({ entries: [] }));
+    const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
+    expect((await host.redeem(ticket)).statusCode).toBe(200);
+    const unknown = { kind: 'unauthenticated', code: 'ticket_unknown' };
+    for (const wrong of [ticket, randomBytes(32).toString('base64url'), '', 'x y']) {
+      expect(await refusalOf(await host.redeem(wrong))).toMatchObject(unknown);
+    }
+    expect(scripted.times('/v1/files/list')).toBe(1);
+  });
+
+  it('is not opened by a ticket that comes late', async () => {
+    const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
+    const minted = performance.now();
+    await eventually(() => performance.now() - minted > TICKETS_GOOD_FOR_MS);
+    expect(await refusalOf(await host.redeem(ticket))).toMatchObject({ code: 'ticket_unknown' });
+  });
+
+  it('is opened for what the ticket says, and the ticket is used up by anything else', async () => {
+    for (const [transfer, method] of [
+      [STAGE, 'GET'],
+      [DOWNLOAD, 'PUT'],
+      [LIST, 'HEAD'],
+      [{ kind: 'console', cols: 80, rows: 24 }, 'GET'],
+    ] as const) {
+      const ticket = host.transfers.open({ agentId, epoch: 1, transfer });
+      expect((await host.redeem(ticket, { method })).statusCode).toBe(422);
+      expect(await refusalOf(await host.redeem(ticket))).toMatchObject({ code: 'ticket_unknown' });
+    }
+    expect(scripted.asked).toEqual([]);
+  });
+
+  it('opens nothing of another epoch, neither when the ticket is asked for nor when it is redeemed', async () => {
+    const stale = { kind: 'conflict', code: 'stale_epoch' };
+    expect(() => host.transfers.open({ agentId, epoch: 2, transfer: LIST })).toThrow(
+      expect.objectContaining(stale),
+    );
+    const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
+    const agent = host.agents.of(agentId);
+    await agent.thaw({ agentId, epoch: 2 });
+    expect(await refusalOf(await host.redeem(ticket))).toMatchObject(stale);
+    const removed = host.transfers.open({ agentId, epoch: 2, transfer: LIST });
+    await host.agents.remove(agentId);
+    expect(await refusalOf(await host.redeem(removed))).toMatchObject({ code: 'agent_not_on_host' });
+  });
+
+  it('passes on what a guest refuses, checked', async () => {
+    scripted.on(
+      '/v1/files/content',
+      refuses('too_large', 'payload_too_large', { limitBytes: 1_000, x: 'y' }),
+    );
+    expect(await refusalOf(await host.transfer(agentId, 1, DOWNLOAD))).toEqual({
+      kind: 'too_large',
+      code: 'payload_too_large',
+      message: 'No.',
+      context: { limitBytes: 1_000 },
+    });
+    for (const [kind, code] of [
+      ['forbidden', 'not_readable'],
+      ['not_found', 'path_not_found'],
+    ]) {
+      scripted.on('/v1/files/list', refuses(String(kind), String(code)));
+      expect(await refusalOf(await host.transfer(agentId, 1, LIST))).toMatchObject({ kind, code });
+    }
+  });
+
+  it.each([
+    ['breaks off', breaksOff],
+    ['answers with another status', says({}, 302)],
+    ['forges a refusal', refuses('unauthenticated', 'token_unknown')],
+    ['says no length', says({})],
+    ['says more than is allowed', says({ long: 'x'.repeat(2_000) })],
+  ])('takes a guest for unreachable that %s', async (name, script) => {
+    scripted.on('/v1/files/content', (request, response, body) => {
+      if (name === 'says no length') response.writeHead(200).end('abc');
+      else script(request, response, body);
+    });
+    expect(await refusalOf(await host.transfer(agentId, 1, DOWNLOAD))).toMatchObject({
+      kind: 'unavailable',
+      code: 'guest_unreachable',
+    });
+  });
+
+  it('answers an early refusal although the body is still on its way', async () => {
+    scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));
+    const body = Readable.from(chunks(200), { objectMode: false });
+    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body });
+    expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('ends the agent’s side when the client hangs up, in either direction', async () => {
+    const ended: string[] = [];
+    const hold: Parameters<ScriptedGuest['onArrival']>[1] = (request, response) => {
+      response.on('close', () => ended.push(request.method ?? ''));
+      request.on('error', () => undefined).resume();
+      if (request.method === 'GET') response.writeHead(200).write('{');
+    };
+    scripted.onArrival('/v1/files/list', hold).onArrival('/v1/files/staged', hold);
+    const answer = await host.transfer(agentId, 1, LIST);
+    answer.body.destroy();
+    await eventually(() => ended.includes('GET'));
+    const { host: hostname, port } = new URL(host.dataPort.url);
+    const ticket = host.transfers.open({ agentId, epoch: 1, transfer: STAGE });
+    const client = connect(Number(port), hostname.split(':')[0]);
+    client.write(
+      `PUT /v1/transfer HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ticket}\r\ncontent-length: 99\r\n\r\nhalf`,
+    );
+    await eventually(() => scripted.times('/v1/files/staged') === 1);
+    client.destroy();
+    await eventually(() => ended.includes('PUT'));
+  });
+
+  it('breaks off when the agent’s side breaks off, so that nobody takes a part for the whole', async () => {
+    scripted.on('/v1/files/content', (request, response) => {
+      response.writeHead(200, { 'content-length': 900 }).write('only a part', () => request.socket.destroy());
+    });
+    const answer = await host.transfer(agentId, 1, DOWNLOAD);
+    expect(answer.statusCode).toBe(200);
+    await expect(answer.body.text()).rejects.toThrow();
+  });
+
+  describe('and an agent that falls asleep when idle', () => {
+    const IDLE_MS = 1_000;
+
+    beforeEach(async () => {
+      agentId = await start({ idleTtlSeconds: IDLE_MS / 1000 });
+      scripted.hangUp();
+      await scripted.replace(host.socketOf(agentId));
+    });
+
+    const pastIdle = async (): Promise<void> => {
+      const since = performance.now();
+      await eventually(() => performance.now() - since > 1.5 * IDLE_MS);
+    };
+
+    const hold: Parameters<ScriptedGuest['on']>[1] = (_, response) => void response.writeHead(200).write('{');
+
+    it('stays awake as long as a transfer goes on, and no longer', async () => {
+      scripted.on('/v1/files/list', hold);
+      const answer = await host.transfer(agentId, 1, LIST);
+      await pastIdle();
+      expect(state()).toBe('running');
+      expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'file', sleepAt: null });
+      answer.body.destroy();
+      await eventually(() => state() === 'frozen');
+    });
+
+    it('stays awake as long as a ticket may be redeemed, and no longer', async () => {
+      host.transfers.open({ agentId, epoch: 1, transfer: LIST });
+      await pastIdle();
+      expect(state()).toBe('running');
+      await eventually(() => state() === 'frozen');
+    });
+
+    it('falls asleep although somebody follows output that does not come', async () => {
+      scripted.on('/v1/executions/output', hold);
+      const answer = await host.transfer(agentId, 1, OUTPUT);
+      await eventually(() => state() === 'frozen');
+      await expect(answer.body.text()).rejects.toThrow();
+    });
+  });
+
+  it.each([
+    ['put to sleep', () => host.agents.of(agentId).freeze({ agentId, epoch: 1 })],
+    ['stopped', () => host.agents.of(agentId).stop({ agentId, epoch: 1 })],
+    ['removed', () => host.agents.remove(agentId)],
+  ])('is cut off from an agent that is %s, at once', async (_, end) => {
+    scripted
+      .on('/v1/files/list', (__, response) => void response.writeHead(200).write('{'))
+      .onArrival('/v1/files/staged', (request) => void request.on('error', () => undefined).resume())
+      .on('/v1/executions/fail', says({}))
+      .on('/v1/shutdown', says({}));
+    const open = await host.transfer(agentId, 1, LIST);
+    const waiting = host.transfer(agentId, 1, STAGE, {
+      method: 'PUT',
+      body: begunBody(),
+    });
+    const held = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
+    await eventually(() => scripted.times('/v1/files/staged') === 1);
+    const asked = performance.now();
+    await Promise.all([end(), expect(open.body.text()).rejects.toThrow()]);
+    expect(performance.now() - asked).toBeLessThan(9_000);
+    expect(await refusalOf(await waiting)).toMatchObject({ code: 'stale_epoch' });
+    expect((await host.redeem(held)).statusCode).toBe(422);
+  });
+
+  it('joins a client and an agent’s terminal, byte for byte, and closes both with either', async () => {
+    const guests: import('node:stream').Duplex[] = [];
+    scripted.onUpgrade((request, socket) => {
+      guests.push(socket);
+      socket.write(
+        `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\nx-path: ${request.url}\r\n` +
+          `sec-websocket-accept: for ${String(request.headers['sec-websocket-key'])}\r\n\r\nfirst`,
+      );
+      socket.pipe(socket);
+      socket.on('error', () => undefined);
+    });
+    for (const side of ['client', 'guest'] as const) {
+      const { client, text } = openConsole();
+      await eventually(() => text().endsWith('first'));
+      expect(text()).toMatch(/^HTTP\/1.1 101 .*sec-websocket-accept: for abc\r\n/s);
+      expect(text()).not.toContain('x-path');
+      client.write('echo me');
+      await eventually(() => text().endsWith('firstecho me'));
+      const guest = guests.pop();
+      if (side === 'client') client.end();
+      else guest?.end();
+      await eventually(() => client.destroyed && guest?.destroyed === true);
+    }
+    expect(scripted.asked).toEqual([]);
+  });
+
+  it('passes on that a terminal is refused, and lets nobody else through by an upgrade', async () => {
+    scripted.onUpgrade((_, socket) => {
+      const body = JSON.stringify({
+        error: { kind: 'exhausted', code: 'too_many_consoles', message: 'No.', context: {} },
+      });
+      socket.end(`HTTP/1.1 422 X\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    });
+    const refused = openConsole();
+    await once(refused.client, 'close');
+    expect(refused.text()).toMatch(/^HTTP\/1.1 422 .*too_many_consoles/s);
+    for (const wrong of [
+      openConsole('nonsense'),
+      openConsole(host.transfers.open({ agentId, epoch: 1, transfer: LIST })),
+    ]) {
+      await once(wrong.client, 'close');
+      expect(wrong.text()).toMatch(/^HTTP\/1.1 422 .*(ticket_unknown|invalid_request)/s);
+    }
+  });
+
+  it('keeps an agent awake by an open terminal, whoever types, and cuts it when the agent is put to sleep', async () => {
+    scripted.onUpgrade((_, socket) => {
+      socket.write('HTTP/1.1 101 X\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
+      socket.on('error', () => undefined);
+    });
+    scripted.on('/v1/executions/fail', says({}));
+    const { client, text } = openConsole();
+    await eventually(() => text().startsWith('HTTP/1.1 101'));
+    expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'console', sleepAt: null });
+    const closed = once(client, 'close');
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    await closed;
+    expect(state()).toBe('frozen');
+  });
+
+  const openConsole = (
+    ticket = host.transfers.open({ agentId, epoch: 1, transfer: { kind: 'console', cols: 80, rows: 24 } }),
+  ): { client: import('node:net').Socket; text: () => string } => {
+    const { hostname, port, pathname } = new URL(host.dataPort.url);
+    const client = connect(Number(port), hostname);
+    let received = '';
+    client.setEncoding('utf8').on('data', (chunk: string) => (received += chunk));
+    client.on('error', () => undefined);
+    client.write(
+      `GET ${pathname} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${ticket}\r\nconnection: Upgrade\r\n` +
+        'upgrade: websocket\r\nsec-websocket-key: abc\r\nsec-websocket-version: 13\r\n\r\n',
+    );
+    return { client, text: () => received };
+  };
+});
+
+/** Begins and does not go on. */
+const begunBody = (): Readable => {
+  const body = new Readable({ read: () => undefined });
+  body.push('half');
+  return body;
+};
+
+function* chunks(count: number): Generator<Buffer> {
+  for (let index = 0; index < count; index++) yield Buffer.alloc(65_536);
+}
