@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { agentsRequests } from '@berth/contracts-agents';
 import { deliveryRequests } from '@berth/contracts-delivery';
 import { runtimeRequests } from '@berth/contracts-runtime';
@@ -7,6 +8,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
 const PER_MINUTE = 20;
+/** A service with nothing in flight stops within that. */
+const STOPS_WITHIN_MS = 1_000;
 const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
 
 let delivery: ServedDelivery;
@@ -79,6 +82,20 @@ describe('a file that came', () => {
     expect(told?.conversationId).toBe(conversationId);
   });
 
+  it('that opens a conversation is answered only once others can go on in it', async () => {
+    const agentId = newId('agt');
+    let answered = false;
+    const told = await delivery.withListHeld(async () => {
+      const telling = tell(agentId).finally(() => (answered = true));
+      await eventually(() => handed().length === 1);
+      expect(answered).toBe(false);
+      return { telling };
+    });
+    await told.telling;
+    const { conversationId } = await chat(agentId);
+    expect(handed()[0]?.conversationId).toBe(conversationId);
+  });
+
   it('is told once, however often the same command comes', async () => {
     const [agentId, origin] = [newId('agt'), envelope()];
     const [first, second] = await Promise.all([tell(agentId, 'a', origin), tell(agentId, 'a', origin)]);
@@ -135,16 +152,11 @@ describe('a file that came', () => {
     });
     const { deliveryId } = await tell(newId('agt'));
     await eventually(() => handed().length === 1);
-    const restarted = delivery.restart(PER_MINUTE);
-    // Once it takes no more requests it is stopping.
-    await eventually(() =>
-      tell(newId('agt')).then(
-        () => false,
-        (error: unknown) => error instanceof DomainError,
-      ),
-    );
+    const stopped = delivery.stopService().then(() => 'stopped');
+    expect(await Promise.race([stopped, sleep(STOPS_WITHIN_MS, 'waits')])).toBe('waits');
     open.resolve();
-    await restarted;
+    await stopped;
+    await delivery.startService(PER_MINUTE);
     expect(await types(deliveryId)).toEqual(['MessageAccepted', 'MessageAnswered']);
   });
 });

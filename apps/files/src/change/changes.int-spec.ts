@@ -126,6 +126,22 @@ describe('a change whose outcome is lost', () => {
     },
   );
 
+  it('because the host died is told as one that may have been done', async () => {
+    const envelope = wanted();
+    const { promise: never } = Promise.withResolvers<FileChange>();
+    files.far.on(runtimeRequests.changeFile, () => never);
+    const moved = move(envelope);
+    moved.catch(() => undefined);
+    await eventually(() => asked().length === 1);
+    await files.far.die();
+    try {
+      await expect(moved).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
+    } finally {
+      await files.far.revive();
+    }
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+  }, 20_000);
+
   it('is attempted again when the same command comes again', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
@@ -173,6 +189,15 @@ describe('the same command sent again', () => {
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
     files.far.on(runtimeRequests.changeFile, anyChange);
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('to another process is answered the same', async () => {
+    const envelope = wanted();
+    const first = await move(envelope);
+    await files.restart();
+    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    expect(await move(envelope)).toEqual(first);
     expect(asked()).toHaveLength(1);
   });
 

@@ -79,6 +79,18 @@ describe('a staged file', () => {
     },
   );
 
+  it('at a host that nobody reaches is not put, and that is certain', async () => {
+    const envelope = wanted();
+    const target = { kind: 'path', path: 'a' } as const;
+    const put = { ...envelope, staged: { ...staged, host: 'nowhere' }, target };
+    await expect(files.requester.request(filesRequests.put, put)).rejects.toMatchObject({
+      code: 'agent_unavailable',
+      context: {},
+    });
+    const [, refused] = await files.audit(envelope.commandId);
+    expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'agent_unavailable' } });
+  });
+
   it.each([
     ['conflict', 'path_exists'],
     ['invalid', 'path_outside_volume'],

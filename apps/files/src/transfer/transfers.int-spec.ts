@@ -3,6 +3,7 @@ import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts-files';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { awakeAt } from '../fixtures/far-services.fixture.js';
 import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
 
 const stale = (): never => {
@@ -75,6 +76,11 @@ describe('opening a transfer', () => {
     files.far.on(runtimeRequests.openTransfer, () => {
       throw new DomainError('unavailable', 'guest_unreachable', 'Gone.');
     });
+    await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
+  });
+
+  it('says that the agent is unavailable when its host cannot be reached', async () => {
+    files.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
   });
 

@@ -1,0 +1,46 @@
+import { createLogger } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
+import { describe, expect, it } from 'vitest';
+import { LaterAttempts } from './later-attempts.js';
+
+const silent = createLogger({ service: 'test', level: 'silent' });
+const what = { what: 'a test', agentId: 'agt_1' };
+
+describe('what is tried again later', () => {
+  it('is tried until it is done, and then no more', async () => {
+    const later = new LaterAttempts(silent);
+    let attempts = 0;
+    later.begin(what, async () => {
+      attempts++;
+      if (attempts < 3) throw new Error('not yet');
+    });
+    await eventually(() => attempts === 3);
+    await later.stop();
+    expect(attempts).toBe(3);
+  });
+
+  it('ends with the service', async () => {
+    const later = new LaterAttempts(silent);
+    let attempts = 0;
+    const fail = async (): Promise<void> => {
+      attempts++;
+      throw new Error('never');
+    };
+    later.begin(what, fail);
+    await eventually(() => attempts > 0);
+    await later.stop();
+    const before = attempts;
+    later.begin(what, fail);
+    await later.stop();
+    expect(attempts).toBe(before);
+  });
+
+  it('is at most a thousand things at once; more are given up', async () => {
+    const later = new LaterAttempts(silent);
+    let attempts = 0;
+    for (let n = 0; n < 1_100; n++) later.begin(what, async () => void attempts++);
+    await eventually(() => attempts === 1_000);
+    await later.stop();
+    expect(attempts).toBe(1_000);
+  });
+});
