@@ -1,1 +1,2 @@
-export {};
+export { readExecConfig, type ExecConfig } from './config.js';
+export { startExec } from './start-exec.js';

@@ -1,0 +1,68 @@
+import type { CancelExecution, ExecutionView } from '@berth/contracts-exec';
+import { isDomainError } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import { resultOf, type ExecutionHosts } from '../host/execution-host.js';
+import { viewOf } from '../output/output-vault.js';
+import { agentUnreachable, executionNotFound } from '../submission/refusals.js';
+import type { ExecutionQuery } from './execution.query.js';
+import type { RunningExecution } from './execution.js';
+import type { Executions } from './executions.js';
+
+/** A command on its way to its guest is not known there yet; so long it is waited for. */
+const ON_ITS_WAY_MS = 12_000;
+const UNREACHABLE_MS = 4_000;
+const TRY_AGAIN_MS = 200;
+
+/** Ends a running execution; an ended one keeps its result. */
+export class CancelCommandHandler {
+  constructor(
+    private readonly executions: Executions,
+    private readonly query: ExecutionQuery,
+    private readonly hosts: ExecutionHosts,
+  ) {}
+
+  /**
+   * Errors: not_found; unavailable `agent_unavailable` when the host cannot be reached: it stays requested, and is done
+   * when the host is back.
+   */
+  async handle(cancel: CancelExecution): Promise<ExecutionView> {
+    const { accountId, agentId, executionId } = cancel;
+    const ref = { accountId, agentId, executionId };
+    const known = await this.query.find(ref);
+    if (known.running === null) return known.view;
+    const { state, position } = await this.executions.requestCancel(executionId, cancel);
+    if (state.status === 'refused') throw executionNotFound();
+    if (state.status !== 'running') return this.query.get(ref);
+    return this.untilEnded(state, position);
+  }
+
+  private async untilEnded(first: RunningExecution, position: bigint | null): Promise<ExecutionView> {
+    const begunAt = Date.now();
+    let running = first;
+    for (;;) {
+      const tried = await this.tryAtHost(running, position);
+      if ('view' in tried) return tried.view;
+      const patience = tried.reached ? ON_ITS_WAY_MS : UNREACHABLE_MS;
+      if (Date.now() - begunAt > patience) throw agentUnreachable(tried.cause);
+      await pause(TRY_AGAIN_MS);
+      // The hand-over may have ended it, or taken it elsewhere.
+      const known = await this.query.find(running);
+      if (known.running === null) return known.view;
+      running = known.running;
+    }
+  }
+
+  private async tryAtHost(
+    running: RunningExecution,
+    position: bigint | null,
+  ): Promise<{ readonly view: ExecutionView } | { readonly reached: boolean; readonly cause: unknown }> {
+    let result;
+    try {
+      result = resultOf(running, await this.hosts.cancel(running.host, running));
+    } catch (cause) {
+      return { reached: isDomainError(cause, 'not_found'), cause };
+    }
+    if (result === null) return { reached: true, cause: null };
+    return { view: viewOf(await this.executions.endInTime(result, position)) };
+  }
+}

@@ -1,0 +1,60 @@
+import type { Decider } from '@berth/kernel';
+import {
+  evolve,
+  type Ending,
+  type Execution,
+  type ExecutionEvent,
+  type RunningExecution,
+  type Submission,
+} from './execution.js';
+
+export type ExecutionCommand =
+  | ({ readonly type: 'Submit' } & Submission)
+  | { readonly type: 'Reroute'; readonly host: string; readonly epoch: number; readonly at: string }
+  | { readonly type: 'Refuse'; readonly code: string; readonly at: string }
+  | { readonly type: 'RequestCancel'; readonly at: string }
+  | ({ readonly type: 'End' } & Ending);
+
+const decide = (command: ExecutionCommand, execution: Execution): readonly ExecutionEvent[] => {
+  if (command.type === 'Submit') {
+    const { type: _, ...data } = command;
+    return execution.status === 'absent' ? [{ type: 'ExecutionSubmitted', data }] : [];
+  }
+  // The first outcome stands.
+  return execution.status === 'running' ? decideRunning(command, execution) : [];
+};
+
+const decideRunning = (
+  command: Exclude<ExecutionCommand, { type: 'Submit' }>,
+  { executionId, agentId, host, epoch, cancelRequested }: RunningExecution,
+): readonly ExecutionEvent[] => {
+  const named = { executionId, agentId };
+  switch (command.type) {
+    case 'Reroute':
+      // What is to be cancelled is not handed on.
+      if (cancelRequested || (command.host === host && command.epoch === epoch)) return [];
+      return [
+        {
+          type: 'ExecutionRerouted',
+          data: { ...named, host: command.host, epoch: command.epoch, at: command.at },
+        },
+      ];
+    case 'Refuse':
+      return [{ type: 'ExecutionRefused', data: { ...named, code: command.code, at: command.at } }];
+    case 'RequestCancel':
+      return cancelRequested
+        ? []
+        : [{ type: 'ExecutionCancelRequested', data: { ...named, at: command.at } }];
+    case 'End': {
+      const { type: _, ...ending } = command;
+      return [{ type: 'ExecutionEnded', data: { ...named, ...ending } }];
+    }
+  }
+};
+
+/** One execution: submitted once, ended or refused once. */
+export const executionDecider: Decider<Execution, ExecutionCommand, ExecutionEvent> = {
+  initial: { status: 'absent' },
+  decide,
+  evolve,
+};

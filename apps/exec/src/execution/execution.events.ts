@@ -1,0 +1,24 @@
+import type { EventCodec } from '@berth/event-store';
+import type { ExecutionEvent } from './execution.js';
+
+const STORED_TYPES: ReadonlySet<string> = new Set<ExecutionEvent['type']>([
+  'ExecutionSubmitted',
+  'ExecutionRerouted',
+  'ExecutionRefused',
+  'ExecutionCancelRequested',
+  'ExecutionEnded',
+]);
+
+const isExecutionEvent = (stored: { readonly type: string }): stored is ExecutionEvent =>
+  STORED_TYPES.has(stored.type);
+
+/** Streams `execution-exe_…`. */
+export const executionCodec: EventCodec<ExecutionEvent> = {
+  category: 'execution',
+  toStored: (event) => ({ type: event.type, data: { ...event.data } }),
+  fromStored: (stored) => {
+    if (!isExecutionEvent(stored))
+      throw new Error(`An execution stream holds an event of unknown type ${stored.type}.`);
+    return stored;
+  },
+};

@@ -1,0 +1,86 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts-exec';
+import type { Requester } from '@berth/messaging';
+import { pause } from '@berth/persistence';
+import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';
+import { runningView, viewOf, type OutputVault } from '../output/output-vault.js';
+import { executionNotFound } from '../submission/refusals.js';
+import type { RunningExecution } from './execution.js';
+import type { Executions } from './executions.js';
+
+/** A host that cannot tell is asked again after so long. */
+const ASK_AGAIN_MS = 250;
+
+/** An execution as the log and the vault know it. */
+export type KnownExecution =
+  | { readonly view: ExecutionView; readonly running: RunningExecution }
+  | { readonly view: ExecutionView; readonly running: null };
+
+/** Reads of one execution. They wake nobody. */
+export class ExecutionQuery {
+  constructor(
+    private readonly executions: Executions,
+    private readonly vault: OutputVault,
+    private readonly hosts: ExecutionHosts,
+    private readonly requester: Requester,
+  ) {}
+
+  /** Errors: not_found `agent_not_found`, `execution_not_found`. */
+  async get(ref: ExecutionRef): Promise<ExecutionView> {
+    return (await this.find(ref)).view;
+  }
+
+  /** Errors: as `get`. The agent must be there still, whatever is known of its executions. */
+  async find(ref: ExecutionRef): Promise<KnownExecution> {
+    const { accountId, agentId } = ref;
+    const located = this.requester.request(agentsRequests.locate, { accountId, agentId });
+    const [known] = await Promise.all([settled(this.read(ref)), located]);
+    if ('error' in known) throw known.error;
+    return known.value;
+  }
+
+  /** As `get`, but answers only when it has ended or `waitMs` is over. */
+  async await({ waitMs, ...ref }: AwaitExecution): Promise<ExecutionView> {
+    const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
+    let known = await this.find(ref);
+    while (known.running !== null && Date.now() < giveUpAt) {
+      const ended = await this.awaitAtHost(known.running, giveUpAt - Date.now());
+      if (ended !== null) return ended;
+      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())));
+      known = await this.read(ref);
+    }
+    return known.view;
+  }
+
+  /** Records the end when the host tells it; null when it does not. */
+  async awaitAtHost(running: RunningExecution, waitMs: number): Promise<ExecutionView | null> {
+    const found = await this.hosts.find(running.host, running, waitMs).catch(() => null);
+    if (found?.state !== 'known') return null;
+    const result = resultOf(running, found.outcome);
+    return result === null ? null : viewOf(await this.executions.endInTime(result));
+  }
+
+  /** What a result was kept for has ended, also while the log does not say so yet. */
+  private async read({ accountId, agentId, executionId }: ExecutionRef): Promise<KnownExecution> {
+    const [state, result] = await Promise.all([
+      this.executions.load(executionId),
+      this.vault.find(executionId),
+    ]);
+    if (state.status === 'absent' || state.accountId !== accountId || state.agentId !== agentId)
+      throw executionNotFound();
+    if (result !== null) return { view: viewOf(result), running: null };
+    if (state.status !== 'running') throw executionNotFound();
+    return { view: runningView(executionId), running: state };
+  }
+}
+
+type Settled<T> = { readonly value: T } | { readonly error: unknown };
+
+/** So that an agent that is gone is said before an execution that is gone with it. */
+const settled = async <T>(promise: Promise<T>): Promise<Settled<T>> => {
+  try {
+    return { value: await promise };
+  } catch (error) {
+    return { error };
+  }
+};

@@ -1,0 +1,114 @@
+import type { CommandHandler, CommandMeta } from '@berth/event-store';
+import { isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import type { OutputVault, Result } from '../output/output-vault.js';
+import type { ExecutionCommand } from './execution.decider.js';
+import { countEnded } from './execution-metrics.js';
+import type { Execution, ExecutionEvent, Submission } from './execution.js';
+
+export type ExecutionStreams = CommandHandler<Execution, ExecutionCommand, ExecutionEvent>;
+
+/** How long vault and log may be away after a command's end before its caller is told that they are. */
+const END_WITHIN_MS = 4_000;
+const TRY_AGAIN_MS = 200;
+
+/** Which execution of whose. */
+export interface Owned {
+  readonly executionId: string;
+  readonly accountId: string;
+  readonly agentId: string;
+}
+
+/** The streams of executions, and the one way in which they end: the result is kept first, then the log says so. */
+export class Executions {
+  constructor(
+    private readonly streams: ExecutionStreams,
+    private readonly vault: OutputVault,
+  ) {}
+
+  /** What the log says now. */
+  async load(executionId: string): Promise<Execution> {
+    return (await this.streams.load(executionId)).state;
+  }
+
+  /** `first` is false when the same command was sent before. */
+  async submit(
+    submission: Submission,
+    meta: CommandEnvelope,
+  ): Promise<{ readonly first: boolean; readonly position: bigint | null }> {
+    const command = { type: 'Submit', ...submission } as const;
+    const { events, replayed, position } = await this.streams.handle(
+      submission.executionId,
+      command,
+      metaOf(meta),
+      { expectNew: true },
+    );
+    return { first: events.length > 0 && !replayed, position };
+  }
+
+  /** Answers the state after it: the hand-over goes on only while it runs and nobody wants it cancelled. */
+  async reroute(owned: Owned, host: string, epoch: number): Promise<Execution> {
+    const command = { type: 'Reroute', host, epoch, at: now() } as const;
+    const { state } = await this.streams.handle(
+      owned.executionId,
+      command,
+      ownMeta(owned, `reroute:${String(epoch)}`),
+    );
+    return state;
+  }
+
+  async refuse(owned: Owned, code: string): Promise<void> {
+    const command = { type: 'Refuse', code, at: now() } as const;
+    await this.streams.handle(owned.executionId, command, ownMeta(owned, 'refuse'));
+  }
+
+  /** Answers the state after it, and the position of what was written. */
+  async requestCancel(
+    executionId: string,
+    meta: CommandEnvelope,
+  ): Promise<{ readonly state: Execution; readonly position: bigint | null }> {
+    return this.streams.handle(executionId, { type: 'RequestCancel', at: now() }, metaOf(meta));
+  }
+
+  /** Ends it with the first result that was kept, and answers that one. `position` is what the list must know to show it. */
+  async end(result: Result, position: bigint | null = null): Promise<Result> {
+    const stands = await this.vault.keep(result, position);
+    const { status, exitCode, startedAt, stdout, stderr, endedAt: at } = stands;
+    const sizes = { stdoutBytes: Buffer.byteLength(stdout), stderrBytes: Buffer.byteLength(stderr) };
+    const command = { type: 'End', status, exitCode, startedAt, ...sizes, at } as const;
+    const { events, replayed } = await this.streams.handle(
+      result.executionId,
+      command,
+      ownMeta(result, 'end'),
+    );
+    if (events.length > 0 && !replayed) countEnded(stands);
+    return stands;
+  }
+
+  /** As `end`, while somebody waits: an outage is waited out for 4 s, then its error is thrown. */
+  async endInTime(result: Result, position: bigint | null = null): Promise<Result> {
+    const giveUpAt = Date.now() + END_WITHIN_MS;
+    for (;;) {
+      try {
+        return await this.end(result, position);
+      } catch (error) {
+        if (!isDomainError(error, 'unavailable') || Date.now() + TRY_AGAIN_MS > giveUpAt) throw error;
+        await pause(TRY_AGAIN_MS);
+      }
+    }
+  }
+}
+
+const metaOf = ({ commandId, accountId, actor }: CommandEnvelope): CommandMeta => ({
+  commandId,
+  accountId,
+  actor,
+});
+
+const ownMeta = ({ executionId, accountId }: Owned, step: string): CommandMeta => ({
+  commandId: `${executionId}/${step}`,
+  accountId,
+  actor: { kind: 'system', id: 'exec' },
+});
+
+const now = (): string => new Date().toISOString();

@@ -1,0 +1,61 @@
+import { pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';
+import type { Executions, Owned } from './executions.js';
+
+/** Beyond so many the others are looked after by the reconciler. */
+const MOST = 200;
+const PAUSE_MS = 200;
+
+/** Executions whose end this process waits for, so that it is recorded at once. */
+export class FollowedExecutions {
+  readonly #followed = new Set<string>();
+  readonly #ending = new AbortController();
+
+  constructor(
+    private readonly hosts: ExecutionHosts,
+    private readonly executions: Executions,
+    private readonly log: Logger,
+  ) {}
+
+  has(executionId: string): boolean {
+    return this.#followed.has(executionId);
+  }
+
+  /** Runs `work`, which sees to the execution's end itself. */
+  async during<T>(executionId: string, work: () => Promise<T>): Promise<T> {
+    this.#followed.add(executionId);
+    try {
+      return await work();
+    } finally {
+      this.#followed.delete(executionId);
+    }
+  }
+
+  /** Waits for the end behind the caller's back and records it. Whatever goes wrong is left to the reconciler. */
+  begin(host: string, owned: Owned): void {
+    if (this.#followed.size >= MOST || this.has(owned.executionId)) return;
+    this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {
+      if (!this.#ending.signal.aborted)
+        this.log.debug({ err: error, executionId: owned.executionId }, 'an execution is no longer followed');
+    });
+  }
+
+  stop(): void {
+    this.#ending.abort();
+  }
+
+  async #follow(host: string, owned: Owned): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      const found = await this.hosts.find(host, owned, LONGEST_WAIT_MS);
+      if (found.state === 'absent') return;
+      const result = resultOf(owned, found.outcome);
+      if (result !== null) {
+        await this.executions.endInTime(result);
+        return;
+      }
+      await pause(PAUSE_MS, signal);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import type { ExecutionRef, FollowedOutput } from '@berth/contracts-exec';
+import type { ExecutionQuery } from '../execution/execution.query.js';
+import type { ExecutionHosts } from '../host/execution-host.js';
+import { agentUnreachable } from '../submission/refusals.js';
+
+/** A host that no longer has it running may have told its end a moment ago. */
+const END_WITHIN_MS = 2_000;
+
+/** Where an execution's output is followed. Wakes nobody. */
+export class FollowOutputHandler {
+  constructor(
+    private readonly query: ExecutionQuery,
+    private readonly hosts: ExecutionHosts,
+  ) {}
+
+  /** Errors: not_found; unavailable `agent_unavailable` when the host cannot be reached. */
+  async handle(ref: ExecutionRef): Promise<FollowedOutput> {
+    const { view, running } = await this.query.find(ref);
+    if (running === null) return { kind: 'ended', execution: view };
+    const { host, agentId, epoch, executionId } = running;
+    try {
+      const stream = await this.hosts.openTransfer(host, agentId, epoch, { kind: 'output', executionId });
+      return { kind: 'live', stream };
+    } catch (error) {
+      const execution = await this.query.await({ ...ref, waitMs: END_WITHIN_MS });
+      if (execution.status !== 'running') return { kind: 'ended', execution };
+      throw agentUnreachable(error);
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import type { ReceivedEvent } from '@berth/messaging';
+import type { SqlRunner } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { Reconciler } from '../timers/reconciler.js';
+import type { RunningExecutionsQuery } from '../timers/running-executions.query.js';
+
+const AT_ONCE = 1_000;
+
+/**
+ * `evt.agents.*`: what ran in a wakefulness of an agent ends with it. Remembers up to which epoch that is so, and has the
+ * agent's executions settled at once; what cannot be settled yet is the reconciler's.
+ */
+export class EndExecutionsWhenAgentEnds {
+  constructor(
+    private readonly running: RunningExecutionsQuery,
+    private readonly reconciler: Reconciler,
+    private readonly log: Logger,
+  ) {}
+
+  /** An event that is older than what is remembered changes nothing, and so does the same one again. */
+  async handle(event: ReceivedEvent, tx: SqlRunner): Promise<void> {
+    const { agentId, at } = event.payload;
+    const epoch = endedEpoch(event);
+    if (typeof agentId !== 'string' || typeof at !== 'string' || epoch === null)
+      throw new Error('The event names no agent and epoch.');
+    await tx.query(
+      `INSERT INTO agent_ending AS known (agent_id, epoch, position, ended_at) VALUES ($1, $2, $3, $4)
+       ON CONFLICT (agent_id) DO UPDATE SET epoch = excluded.epoch, position = excluded.position,
+         ended_at = excluded.ended_at
+       WHERE known.position < excluded.position`,
+      [agentId, epoch, event.position.toString(), at],
+    );
+    this.settle(agentId, epoch).catch((error: unknown) =>
+      this.log.warn({ err: error, agentId }, "an agent's executions are settled later"),
+    );
+  }
+
+  private async settle(agentId: string, epoch: number): Promise<void> {
+    const rows = await this.running.ofAgent(agentId, epoch, AT_ONCE);
+    await this.reconciler.settleAll(rows);
+  }
+}
+
+/** The last epoch whose executions cannot run any more; null when the event does not say. */
+const endedEpoch = ({ name, payload }: ReceivedEvent): number | null => {
+  if (name === 'deleted') return Number.MAX_SAFE_INTEGER;
+  const { epoch } = payload;
+  if (typeof epoch !== 'number') return null;
+  // A host that was taken for lost may be back with the agent as it was.
+  return name === 'started' ? epoch - 1 : epoch;
+};

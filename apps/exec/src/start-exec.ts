@@ -1,0 +1,74 @@
+import { ProjectionRunner } from '@berth/event-store';
+import { systemClock } from '@berth/kernel';
+import { EventConsumer, EventRelay, startService } from '@berth/messaging';
+import { Projections } from '@berth/operations';
+import { AdvisoryLock } from '@berth/persistence';
+import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
+import type { Logger } from '@berth/telemetry';
+import { AppModule } from './app.module.js';
+import { assemble, type ExecHandlers, type Timing } from './assemble.js';
+import type { ExecConfig } from './config.js';
+import { executionListProjection } from './execution-list/execution-list.projection.js';
+import { executionCodec } from './execution/execution.events.js';
+import { createExecTables } from './migrations/2026-11-21-exec.js';
+import { toContractEvent } from './publish/to-contract-event.js';
+
+const NAME = 'exec';
+
+/** Starts the service; when it answers, the service hears requests. */
+export const startExec = async (config: ExecConfig, log: Logger, timing: Timing = {}): Promise<Stoppable> => {
+  const opened = await openParts({ name: NAME, config, migrations: [createExecTables], log });
+  const { database, store, link } = opened;
+  const work = new BackgroundWork(log);
+  const projection = executionListProjection;
+  const executionList = new ProjectionRunner({ store, database, projection, log });
+  const projections = new Projections(NAME, { [projection.name]: executionList }, systemClock, log);
+  const handlers = assemble({ ...opened, executionList }, timing);
+  let service: Stoppable | undefined;
+  const stop = async (): Promise<void> => {
+    await service?.stop();
+    handlers.stop();
+    await Promise.all([work.stop(), projections.stop()]);
+    await closeParts(opened);
+  };
+  try {
+    work.start('execution-list', (signal) => executionList.run(signal));
+    await executionList.untilServing();
+    const module = AppModule.forRoot(handlers, projections);
+    service = await startService({ name: NAME, module, link, log });
+    startBackground(work, opened, handlers);
+    return { name: NAME, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const startBackground = (work: BackgroundWork, opened: ServiceParts, handlers: ExecHandlers): void => {
+  const { database, log } = opened;
+  const { agentEnds, reconciler } = handlers;
+  const relay = new EventRelay({
+    ...opened,
+    context: NAME,
+    categories: [executionCodec.category],
+    toContractEvent,
+  });
+  const agentEvents = new EventConsumer({
+    ...opened,
+    context: 'agents',
+    durable: 'exec__agent-ends',
+    filterSubjects: [
+      'evt.agents.started.v1.>',
+      'evt.agents.fell-asleep.v1.>',
+      'evt.agents.stopped.v1.>',
+      'evt.agents.failed.v1.>',
+      'evt.agents.deleted.v1.>',
+    ],
+    handle: (event, tx) => agentEnds.handle(event, tx),
+  });
+  work.start('relay', (signal) => relay.run(signal));
+  work.start('agent-ends', (signal) => agentEvents.run(signal));
+  work.start('reconciler', (signal) =>
+    AdvisoryLock.run(database, `${NAME}/timers`, (held) => reconciler.run(held), { signal, log }),
+  );
+};

@@ -1,0 +1,31 @@
+import type { SqlRunner } from '@berth/persistence';
+
+/** Up to where the list must know the log, so that it shows everything that was answered as accepted, in any process. */
+export class AcceptedPositions {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** For executions that are answered before they end; the others stand in the vault with theirs. */
+  async note(agentId: string, position: bigint): Promise<void> {
+    await this.database.query(
+      `INSERT INTO accepted_position AS known (agent_id, position) VALUES ($1, $2)
+       ON CONFLICT (agent_id) DO UPDATE SET position = greatest(known.position, excluded.position), noted_at = now()`,
+      [agentId, position.toString()],
+    );
+  }
+
+  /** null when nothing of the agent was answered of late. */
+  async of(agentId: string): Promise<bigint | null> {
+    const [row] = await this.database.query<{ position: string | null }>(
+      `SELECT greatest(
+         (SELECT max(submitted_position) FROM output_vault WHERE agent_id = $1),
+         (SELECT position FROM accepted_position WHERE agent_id = $1)) AS position`,
+      [agentId],
+    );
+    return row?.position === undefined || row.position === null ? null : BigInt(row.position);
+  }
+
+  /** What is older has long been in every list. */
+  async sweep(): Promise<void> {
+    await this.database.query(`DELETE FROM accepted_position WHERE noted_at < now() - interval '1 hour'`);
+  }
+}

@@ -1,0 +1,165 @@
+import type { AwakeAgent } from '@berth/contracts-agents';
+import type { SubmitExecution } from '@berth/contracts-exec';
+import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts-runtime';
+import { isDomainError, type DomainError } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import type { Executions, Owned } from '../execution/executions.js';
+import { LONGEST_WAIT_MS, type ExecutionHosts } from '../host/execution-host.js';
+import { guestCommandUnavailable } from './refusals.js';
+import type { Rerouting } from './rerouting.js';
+import { afterFailure, isCallersFault, judgeFailure, type Start } from './sending.js';
+import type { Wake } from './wake.js';
+
+/** A host that froze the agent in between refuses the epoch; so often the agent is woken again. */
+const MAX_REFUSALS = 5;
+/** A link may blink: so long a host is tried to be reached, and asked what it knows. */
+const ASK_AGAIN_MS = 3_000;
+const ASK_AGAIN_PAUSE_MS = 100;
+/** A process that stood still for so long looks first whether the execution was ended without it. */
+const STOOD_STILL_MS = 5_000;
+
+/** A command on its way to its agent. */
+export interface Handing {
+  readonly owned: Owned;
+  readonly submit: SubmitExecution;
+  readonly timeoutMs: number;
+  /** When it was accepted (`Date.now()`). */
+  readonly acceptedAt: number;
+}
+
+/** What came of it. */
+export type HandedOver =
+  /** Started. `running` only when nobody waits for the end. */
+  | { readonly kind: 'started'; readonly outcome: ExecutionOutcome }
+  /** Certainly never started. */
+  | { readonly kind: 'refused'; readonly error: DomainError }
+  /** It was ended without us before it was handed over, or is to be. */
+  | { readonly kind: 'overtaken' }
+  | { readonly kind: 'unknown'; readonly cause: unknown };
+
+type Sent = HandedOver | { readonly kind: 'elsewhere' };
+
+/** Brings a command to an awake agent, once, and its end back. What it answers about the start is certain. */
+export class HandOver {
+  constructor(
+    private readonly hosts: ExecutionHosts,
+    private readonly wake: Wake,
+    private readonly executions: Executions,
+    private readonly rerouting: Rerouting,
+  ) {}
+
+  /** Never throws: every failure says something about the start. */
+  async run(handing: Handing, first: AwakeAgent): Promise<HandedOver> {
+    let awake = first;
+    let since = handing.acceptedAt;
+    for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
+      const sent = await this.send(handing, awake, since);
+      if (sent.kind !== 'elsewhere') return sent;
+      const next = await this.reroute(handing, awake.epoch);
+      if ('kind' in next) return next;
+      awake = next;
+      since = Date.now();
+    }
+    return refused(guestCommandUnavailable());
+  }
+
+  /** Sends it to one wakefulness until it is known whether it started there. */
+  private async send(handing: Handing, awake: AwakeAgent, since: number): Promise<Sent> {
+    const giveUpAt = Date.now() + ASK_AGAIN_MS;
+    let lookedAt = since;
+    let start: Start = 'notStarted';
+    for (;;) {
+      if (Date.now() - lookedAt > STOOD_STILL_MS) {
+        if (!(await this.isOurs(handing))) return { kind: 'overtaken' };
+        lookedAt = Date.now();
+      }
+      try {
+        const outcome = await this.hosts.execute(awake.host, commandOf(handing, awake));
+        return await this.follow(handing, awake, outcome);
+      } catch (error) {
+        const failure = judgeFailure(error);
+        start = afterFailure(start, failure);
+        if (start !== 'notStarted') return this.ask(handing, awake, error);
+        if (failure === 'elsewhere') return { kind: 'elsewhere' };
+        if (failure === 'refused' || Date.now() > giveUpAt) return refused(toCallersWords(error));
+        await pause(ASK_AGAIN_PAUSE_MS);
+      }
+    }
+  }
+
+  /** It may have been started: only the host's journal tells. The guest acts once by the id, so that it may be sent again. */
+  private async ask(handing: Handing, awake: AwakeAgent, cause: unknown): Promise<Sent> {
+    const giveUpAt = Date.now() + ASK_AGAIN_MS;
+    for (;;) {
+      const found = await this.hosts.find(awake.host, handing.owned, 0).catch(() => undefined);
+      if (found?.state === 'known') return this.follow(handing, awake, found.outcome);
+      if (found?.state === 'absent') {
+        if (found.epoch !== awake.epoch || !found.awake) return refused(guestCommandUnavailable(cause));
+        if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
+        const outcome = await this.hosts
+          .execute(awake.host, commandOf(handing, awake))
+          .catch(() => undefined);
+        if (outcome !== undefined) return this.follow(handing, awake, outcome);
+      }
+      if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
+      await pause(ASK_AGAIN_PAUSE_MS);
+    }
+  }
+
+  /** It started. Who is attached waits for the end, however long. */
+  private async follow(handing: Handing, awake: AwakeAgent, begun: ExecutionOutcome): Promise<HandedOver> {
+    let outcome = begun;
+    let giveUpAt = Date.now() + ASK_AGAIN_MS;
+    while (outcome.status === 'running' && !handing.submit.detached) {
+      try {
+        const found = await this.hosts.find(awake.host, handing.owned, LONGEST_WAIT_MS);
+        if (found.state === 'known') outcome = found.outcome;
+        giveUpAt = Date.now() + ASK_AGAIN_MS;
+      } catch (cause) {
+        if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
+      }
+      if (outcome.status === 'running') await pause(ASK_AGAIN_PAUSE_MS);
+    }
+    return { kind: 'started', outcome };
+  }
+
+  private async reroute(handing: Handing, refusedEpoch: number): Promise<AwakeAgent | HandedOver> {
+    const { owned, submit } = handing;
+    try {
+      await this.rerouting.begin(owned.executionId);
+      const awake = await this.wake.forCommand(submit, owned.agentId, refusedEpoch);
+      const state = await this.executions.reroute(owned, awake.host, awake.epoch);
+      const ours = state.status === 'running' && !state.cancelRequested;
+      return ours ? awake : { kind: 'overtaken' };
+    } catch (error) {
+      return refused(isWakeRefusal(error) ? error : guestCommandUnavailable(error));
+    } finally {
+      this.rerouting.end(owned.executionId).catch(() => undefined);
+    }
+  }
+
+  private async isOurs({ owned }: Handing): Promise<boolean> {
+    const state = await this.executions.load(owned.executionId).catch(() => undefined);
+    return state?.status === 'running' && !state.cancelRequested;
+  }
+}
+
+const commandOf = ({ owned, submit, timeoutMs }: Handing, { epoch }: AwakeAgent): ExecuteCommand => ({
+  agentId: owned.agentId,
+  executionId: owned.executionId,
+  epoch,
+  command: submit.command,
+  cwd: submit.cwd,
+  env: submit.env,
+  timeoutMs,
+  wait: !submit.detached,
+});
+
+const refused = (error: DomainError): HandedOver => ({ kind: 'refused', error });
+
+const toCallersWords = (error: unknown): DomainError =>
+  isCallersFault(error) ? error : guestCommandUnavailable(error);
+
+/** Said by `Wake`; what is left are tables or log that are away. */
+const isWakeRefusal = (error: unknown): error is DomainError =>
+  isDomainError(error) && error.code !== 'service_unavailable';

@@ -1,0 +1,40 @@
+import type { AwakeAgent } from '@berth/contracts-agents';
+import type { SubmitExecution, SubmittedExecution } from '@berth/contracts-exec';
+import type { ExecutionHosts } from '../host/execution-host.js';
+import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
+import { isCallersFault, judgeFailure } from './sending.js';
+import type { Wake } from './wake.js';
+
+const DEFAULT_SECONDS = 60;
+const CAP_SECONDS = 120;
+const MAX_REFUSALS = 5;
+
+/** Commands for older guests: attached only, without an id, and nothing of them is kept (interface §4, rule 10). */
+export class OlderGuest {
+  constructor(
+    private readonly hosts: ExecutionHosts,
+    private readonly wake: Wake,
+  ) {}
+
+  /** Errors: those of `submit`; upstream `execution_outcome_unknown` has no id. */
+  async run(submit: SubmitExecution, first: AwakeAgent): Promise<SubmittedExecution> {
+    const { agentId, command, cwd, env } = submit;
+    const timeoutMs = Math.min(submit.timeoutSeconds ?? DEFAULT_SECONDS, CAP_SECONDS) * 1000;
+    let awake = first;
+    for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
+      const { host, epoch } = awake;
+      try {
+        const request = { agentId, epoch, command, cwd, env, timeoutMs };
+        const { exitCode, output } = await this.hosts.executeLegacy(host, request);
+        return { kind: 'legacy', exitCode, stdout: output };
+      } catch (error) {
+        const failure = judgeFailure(error);
+        // It is sent again only where it certainly did not start: such a guest would run it twice.
+        if (failure === 'unknown') throw outcomeUnknown(null, error);
+        if (failure !== 'elsewhere') throw isCallersFault(error) ? error : guestCommandUnavailable(error);
+      }
+      awake = await this.wake.forCommand(submit, agentId, epoch);
+    }
+    throw guestCommandUnavailable();
+  }
+}

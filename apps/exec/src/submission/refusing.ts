@@ -1,0 +1,42 @@
+import { backoff, pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { Executions, Owned } from '../execution/executions.js';
+
+/** After that the reconciler ends what is left. */
+const ATTEMPTS = 20;
+
+/** Takes back what was accepted and certainly never started: its id is unknown from then on. */
+export class Refusing {
+  readonly #ending = new AbortController();
+
+  constructor(
+    private readonly executions: Executions,
+    private readonly log: Logger,
+  ) {}
+
+  /** Never throws: the caller is told that nothing started, and that stays true while the log is away. */
+  async now(owned: Owned, code: string): Promise<void> {
+    try {
+      await this.executions.refuse(owned, code);
+    } catch {
+      void this.later(owned, code);
+    }
+  }
+
+  /** Never throws. */
+  async later(owned: Owned, code: string): Promise<void> {
+    const { signal } = this.#ending;
+    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
+      await pause(backoff(attempt, 500), signal);
+      try {
+        return await this.executions.refuse(owned, code);
+      } catch (error) {
+        this.log.debug({ err: error, executionId: owned.executionId }, 'a refusal is not recorded yet');
+      }
+    }
+  }
+
+  stop(): void {
+    this.#ending.abort();
+  }
+}

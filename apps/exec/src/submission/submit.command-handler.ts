@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import type { AwakeAgent } from '@berth/contracts-agents';
+import {
+  executionIdOf,
+  type ExecutionView,
+  type SubmitExecution,
+  type SubmittedExecution,
+} from '@berth/contracts-exec';
+import type { ExecutionQuery } from '../execution/execution.query.js';
+import type { Executions, Owned } from '../execution/executions.js';
+import type { FollowedExecutions } from '../execution/followed-executions.js';
+import { emptyResult, resultOf } from '../host/execution-host.js';
+import { runningView, viewOf, type Result } from '../output/output-vault.js';
+import type { AcceptedPositions } from './accepted-positions.js';
+import type { HandedOver, HandOver, Handing } from './hand-over.js';
+import type { OlderGuest } from './older-guest.js';
+import { detachedUnsupported, guestCommandUnavailable, outcomeUnknown } from './refusals.js';
+import type { Refusing } from './refusing.js';
+import { takesExecutions, type Wake } from './wake.js';
+
+const ATTACHED_SECONDS = 60;
+const DETACHED_SECONDS = 3_600;
+
+/** What a submission is made with. */
+export interface SubmissionParts {
+  readonly wake: Wake;
+  readonly olderGuest: OlderGuest;
+  readonly handOver: HandOver;
+  readonly executions: Executions;
+  readonly query: ExecutionQuery;
+  readonly followed: FollowedExecutions;
+  readonly positions: AcceptedPositions;
+  readonly refusing: Refusing;
+}
+
+/** Runs a command in an agent, which it wakes first. */
+export class SubmitCommandHandler {
+  constructor(private readonly parts: SubmissionParts) {}
+
+  /** Errors: see `execRequests`. */
+  async handle(submit: SubmitExecution): Promise<SubmittedExecution> {
+    const { wake, olderGuest, followed } = this.parts;
+    const { agentId, accountId, detached } = submit;
+    if (detached && (await wake.isKnownAsOld(submit, agentId))) throw detachedUnsupported();
+    const awake = await wake.forCommand(submit, agentId, null);
+    if (!takesExecutions(awake.guest)) {
+      if (detached) throw detachedUnsupported();
+      return olderGuest.run(submit, awake);
+    }
+    const owned = { executionId: executionIdOf(submit.commandId), accountId, agentId };
+    const execution = await followed.during(owned.executionId, () => this.run(submit, owned, awake));
+    if (execution.status === 'running') followed.begin(awake.host, owned);
+    return { kind: 'execution', execution };
+  }
+
+  private async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
+    const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
+    const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
+    if (!accepted.first) return this.join(submit, owned);
+    const handing: Handing = {
+      owned,
+      submit,
+      timeoutMs: toMillis(timeoutSeconds),
+      acceptedAt: Date.now(),
+    };
+    const { position } = accepted;
+    const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
+    const handed = await this.parts.handOver.run(handing, awake);
+    await noted;
+    return this.conclude(handing, handed, position);
+  }
+
+  /** Nothing was handed over yet: when it fails, it certainly was not started. */
+  private async accept(
+    submit: SubmitExecution,
+    owned: Owned,
+    { host, epoch }: AwakeAgent,
+    timeoutSeconds: number,
+  ): Promise<{ readonly first: boolean; readonly position: bigint | null }> {
+    const { command, detached } = submit;
+    const submission = {
+      ...owned,
+      host,
+      epoch,
+      detached,
+      timeoutSeconds,
+      commandBytes: Buffer.byteLength(command),
+      commandSha256: createHash('sha256').update(command).digest('hex'),
+      at: new Date().toISOString(),
+    };
+    try {
+      return await this.parts.executions.submit(submission, submit);
+    } catch (error) {
+      // It may stand in the log all the same.
+      void this.parts.refusing.later(owned, 'not_accepted');
+      throw guestCommandUnavailable(error);
+    }
+  }
+
+  /** The same command was sent before: it runs once, and this caller gets the first one's answer. */
+  private async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
+    for (;;) {
+      const state = await this.parts.executions.load(owned.executionId);
+      if (state.status === 'refused') throw guestCommandUnavailable();
+      const view = await this.parts.query.await({ ...owned, waitMs: detached ? 0 : 20_000 });
+      if (detached || view.status !== 'running') return view;
+    }
+  }
+
+  /** A list that misses it is the worst that a failure here does. */
+  private async note({ agentId }: Owned, position: bigint): Promise<void> {
+    await this.parts.positions.note(agentId, position).catch(() => undefined);
+  }
+
+  private async conclude(
+    { owned }: Handing,
+    handed: HandedOver,
+    position: bigint | null,
+  ): Promise<ExecutionView> {
+    switch (handed.kind) {
+      case 'started': {
+        const result = resultOf(owned, handed.outcome);
+        return result === null ? runningView(owned.executionId) : this.end(result, position);
+      }
+      case 'refused':
+        await this.parts.refusing.now(owned, handed.error.code);
+        throw handed.error;
+      case 'overtaken':
+        return this.overtaken(owned, position);
+      case 'unknown':
+        throw outcomeUnknown(owned.executionId, handed.cause);
+    }
+  }
+
+  private async end(result: Result, position: bigint | null): Promise<ExecutionView> {
+    try {
+      return viewOf(await this.parts.executions.endInTime(result, position));
+    } catch (error) {
+      throw outcomeUnknown(result.executionId, error);
+    }
+  }
+
+  /** Somebody cancelled it, or took it for lost, before it was handed over. */
+  private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
+    const state = await this.parts.executions.load(owned.executionId).catch(() => undefined);
+    if (state?.status === 'ended') {
+      const known = emptyResult(owned, state.outcome === 'cancelled' ? 'cancelled' : 'failed');
+      return this.end(known, position);
+    }
+    if (state?.status === 'running' && state.cancelRequested)
+      return this.end(emptyResult(owned, 'cancelled'), position);
+    await this.parts.refusing.now(owned, 'not_handed_over');
+    throw guestCommandUnavailable();
+  }
+}
+
+/** JSON knows no infinity, and a product of seconds may be one. */
+const toMillis = (seconds: number): number => Math.min(Math.ceil(seconds * 1000), Number.MAX_SAFE_INTEGER);

@@ -1,0 +1,60 @@
+import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
+import { isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import { guestCommandUnavailable, vmNotReady } from './refusals.js';
+
+/** Has agents awake, and says in the words of executions why one is not. */
+export class Wake {
+  constructor(private readonly requester: Requester) {}
+
+  /** Errors: those of `agentsRequests.ensureAwake`. */
+  awake(
+    { accountId, actor }: CommandEnvelope,
+    agentId: string,
+    kind: ActivityKind,
+    refusedEpoch: number | null,
+  ): Promise<AwakeAgent> {
+    const request = { commandId: newId('cmd'), accountId, actor, agentId, kind, refusedEpoch };
+    return this.requester.request(agentsRequests.ensureAwake, request);
+  }
+
+  /**
+   * For a command that was not handed over, so that every failure is a certain "not started". Errors: conflict
+   * `vm_not_ready`, unavailable `guest_command_unavailable`, not_found, and why a wake was not admitted.
+   */
+  async forCommand(
+    envelope: CommandEnvelope,
+    agentId: string,
+    refusedEpoch: number | null,
+  ): Promise<AwakeAgent> {
+    try {
+      return await this.awake(envelope, agentId, 'exec', refusedEpoch);
+    } catch (error) {
+      throw notStarted(error);
+    }
+  }
+
+  /** Whether the agent's guest is known to be too old for detached commands. Wakes nobody. Errors: as `forCommand`. */
+  async isKnownAsOld({ accountId }: CommandEnvelope, agentId: string): Promise<boolean> {
+    try {
+      const { guest } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
+      return guest.version !== '' && !takesExecutions(guest);
+    } catch (error) {
+      throw notStarted(error);
+    }
+  }
+}
+
+/** Whether a guest knows executions; older ones have attached commands without an id only. */
+export const takesExecutions = (guest: AwakeAgent['guest']): boolean =>
+  guest.capabilities.includes('exec.detached');
+
+const NOT_AWAKE: ReadonlySet<string> = new Set(['agent_stopped', 'agent_failed']);
+const OUT_OF_ORDER: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'internal']);
+
+const notStarted = (error: unknown): unknown => {
+  if (!isDomainError(error)) return guestCommandUnavailable(error);
+  if (error.code === 'agent_deploying') return vmNotReady(error);
+  if (NOT_AWAKE.has(error.code) || OUT_OF_ORDER.has(error.kind)) return guestCommandUnavailable(error);
+  return error;
+};

@@ -1,0 +1,68 @@
+import { pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { FollowedExecutions } from '../execution/followed-executions.js';
+import type { RunningExecutionsQuery, RunningRow } from './running-executions.query.js';
+import type { Settlement } from './settlement.js';
+import type { Sweep } from './sweep.js';
+
+const PAGE = 200;
+const AT_ONCE = 16;
+const SWEEP_EVERY_MS = 60_000;
+
+/** How often the reconciler looks, and what it leaves to those who wait for it, in milliseconds. */
+export interface Pace {
+  readonly tick: number;
+  readonly olderThan: number;
+}
+
+export const PACE: Pace = { tick: 3_000, olderThan: 5_000 };
+
+/** Sees to it that every accepted execution ends, whoever died on its way. One process at a time does it. */
+export class Reconciler {
+  #sweptAt = 0;
+
+  constructor(
+    private readonly running: RunningExecutionsQuery,
+    private readonly settlement: Settlement,
+    private readonly followed: FollowedExecutions,
+    private readonly sweep: Sweep,
+    private readonly pace: Pace,
+    private readonly log: Logger,
+  ) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.tick(signal).catch((error: unknown) =>
+        this.log.warn({ err: error }, 'running executions could not be looked after'),
+      );
+      await pause(this.pace.tick, signal);
+    }
+  }
+
+  private async tick(signal: AbortSignal): Promise<void> {
+    let after = '';
+    for (let rows: readonly RunningRow[]; !signal.aborted; after = rows.at(-1)?.executionId ?? after) {
+      rows = await this.running.page(after, this.pace.olderThan, PAGE);
+      await this.settleAll(rows.filter((row) => row.agentEnded || !this.followed.has(row.executionId)));
+      if (rows.length < PAGE) break;
+    }
+    if (Date.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
+    await this.sweep.run(signal);
+    this.#sweptAt = Date.now();
+  }
+
+  /** One execution's trouble keeps no other one waiting. */
+  async settleAll(rows: readonly RunningRow[]): Promise<void> {
+    const waiting = [...rows];
+    const worker = async (): Promise<void> => {
+      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
+        await this.settlement
+          .settle(row)
+          .catch((error: unknown) =>
+            this.log.warn({ err: error, executionId: row?.executionId }, 'an execution could not be settled'),
+          );
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, rows.length) }, worker));
+  }
+}

@@ -1,0 +1,41 @@
+import type { SqlRunner } from '@berth/persistence';
+
+/** A running execution that is to be looked after. */
+export interface RunningRow {
+  readonly executionId: string;
+  /** Its wakefulness is over: it cannot run any more. */
+  readonly agentEnded: boolean;
+}
+
+interface Row {
+  readonly id: string;
+  readonly agent_ended: boolean;
+}
+
+const SELECT = `
+  SELECT l.id, (e.agent_id IS NOT NULL) AS agent_ended
+  FROM execution_list l LEFT JOIN agent_ending e ON e.agent_id = l.agent_id AND e.epoch >= l.epoch
+  WHERE l.status = 'running'`;
+
+/** Executions that run as far as the table knows. */
+export class RunningExecutionsQuery {
+  constructor(private readonly database: SqlRunner) {}
+
+  /** One page of those that were handed over a while ago, in the order of their ids. */
+  async page(after: string, olderThanMs: number, limit: number): Promise<readonly RunningRow[]> {
+    const rows = await this.database.query<Row>(
+      `${SELECT} AND l.id > $1 AND l.handed_at < now() - make_interval(secs => $2) ORDER BY l.id LIMIT $3`,
+      [after, olderThanMs / 1000, limit],
+    );
+    return rows.map(({ id, agent_ended }) => ({ executionId: id, agentEnded: agent_ended }));
+  }
+
+  /** Those of an agent that cannot run any more, because their epoch is over. */
+  async ofAgent(agentId: string, endedEpoch: number, limit: number): Promise<readonly RunningRow[]> {
+    const rows = await this.database.query<{ id: string }>(
+      `SELECT id FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,
+      [agentId, endedEpoch, limit],
+    );
+    return rows.map(({ id }) => ({ executionId: id, agentEnded: true }));
+  }
+}

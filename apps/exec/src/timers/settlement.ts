@@ -1,0 +1,117 @@
+import type { FoundExecution } from '@berth/contracts-runtime';
+import { isDomainError } from '@berth/kernel';
+import type { RunningExecution } from '../execution/execution.js';
+import type { Executions } from '../execution/executions.js';
+import type { FollowedExecutions } from '../execution/followed-executions.js';
+import { emptyResult, resultOf, type ExecutionHosts } from '../host/execution-host.js';
+import type { OutputVault } from '../output/output-vault.js';
+import type { Rerouting } from '../submission/rerouting.js';
+import type { RunningRow } from './running-executions.query.js';
+
+/** How patient the settlement is, in milliseconds. */
+export interface Patience {
+  /** A hand-over asks the host itself for less than this. */
+  readonly absent: number;
+  /** A command that was sent and never seen does not arrive any more. */
+  readonly inFlight: number;
+  /** A host that is gone may come back with what its journal knows. */
+  readonly missing: number;
+}
+
+export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
+
+type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
+
+/** What a settlement goes by. */
+export interface SettlementParts {
+  readonly executions: Executions;
+  readonly vault: OutputVault;
+  readonly hosts: ExecutionHosts;
+  readonly followed: FollowedExecutions;
+  readonly rerouting: Rerouting;
+  readonly patience: Patience;
+}
+
+/**
+ * Brings one execution, of which nobody may be left who waits for it, to what its host's journal knows. Only what no
+ * journal can tell any more ends `failed` without output, or `cancelled` where that was asked for.
+ */
+export class Settlement {
+  readonly #missingSince = new Map<string, number>();
+
+  constructor(private readonly parts: SettlementParts) {}
+
+  async settle({ executionId, agentEnded }: RunningRow): Promise<void> {
+    const { executions, vault } = this.parts;
+    const state = await executions.load(executionId);
+    if (state.status !== 'running') return this.#forget(executionId);
+    const kept = await vault.find(executionId);
+    // The log was away when it ended.
+    if (kept !== null) return this.#end(state, kept);
+    const told = await this.#ask(state);
+    if (told.state === 'known') return this.#known(state, told, agentEnded);
+    if (told.state === 'absent') return this.#absent(state, told);
+    // A host that cannot be reached is waited for, unless the agent is known to have ended with it.
+    if (told.state === 'gone' || agentEnded) return this.#missing(state);
+    return this.#forget(executionId);
+  }
+
+  async #ask(state: RunningExecution): Promise<Told> {
+    try {
+      return await this.parts.hosts.find(state.host, state, 0);
+    } catch (error) {
+      const gone = isDomainError(error, 'not_found') && error.code === 'agent_not_on_host';
+      return { state: gone ? 'gone' : 'away' };
+    }
+  }
+
+  async #known(
+    state: RunningExecution,
+    { outcome }: Extract<FoundExecution, { state: 'known' }>,
+    agentEnded: boolean,
+  ): Promise<void> {
+    const { hosts, followed } = this.parts;
+    const result = resultOf(state, outcome);
+    if (result !== null) return this.#end(state, result);
+    if (state.cancelRequested) {
+      const cancelled = resultOf(state, await hosts.cancel(state.host, state));
+      if (cancelled !== null) return this.#end(state, cancelled);
+    }
+    if (agentEnded) return this.#missing(state);
+    followed.begin(state.host, state);
+    return this.#forget(state.executionId);
+  }
+
+  /** It never started there. It may still be on its way, to this wakefulness or another. */
+  async #absent(
+    state: RunningExecution,
+    { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
+  ): Promise<void> {
+    const { patience, rerouting } = this.parts;
+    const age = Date.now() - Date.parse(state.handedAt);
+    const canStart = awake && epoch === state.epoch;
+    if (age < (canStart ? patience.inFlight : patience.absent)) return;
+    if (await rerouting.isOn(state.executionId)) return;
+    await this.#giveUp(state);
+  }
+
+  /** Nobody can tell at present. */
+  async #missing(state: RunningExecution): Promise<void> {
+    const since = this.#missingSince.get(state.executionId) ?? Date.now();
+    this.#missingSince.set(state.executionId, since);
+    if (Date.now() - since >= this.parts.patience.missing) await this.#giveUp(state);
+  }
+
+  async #giveUp(state: RunningExecution): Promise<void> {
+    await this.#end(state, emptyResult(state, state.cancelRequested ? 'cancelled' : 'failed'));
+  }
+
+  async #end(state: RunningExecution, result: Parameters<Executions['end']>[0]): Promise<void> {
+    await this.parts.executions.end(result);
+    this.#forget(state.executionId);
+  }
+
+  #forget(executionId: string): void {
+    this.#missingSince.delete(executionId);
+  }
+}

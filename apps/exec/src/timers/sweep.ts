@@ -1,0 +1,20 @@
+import type { OutputVault } from '../output/output-vault.js';
+import type { AcceptedPositions } from '../submission/accepted-positions.js';
+import type { Rerouting } from '../submission/rerouting.js';
+
+/** Results may be large: few at a time keep every statement short. */
+const BATCH = 200;
+
+/** Removes what is kept no longer. */
+export class Sweep {
+  constructor(
+    private readonly vault: OutputVault,
+    private readonly positions: AcceptedPositions,
+    private readonly rerouting: Rerouting,
+  ) {}
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && (await this.vault.sweep(BATCH)) === BATCH);
+    await Promise.all([this.positions.sweep(), this.rerouting.sweep()]);
+  }
+}
