@@ -1,11 +1,18 @@
-import { GUEST_LIMITS, GUEST_ROUTES } from '@berth/guest-protocol';
+import { GUEST_LIMITS, GUEST_ROUTES, type Generation } from '@berth/guest-protocol';
+import { executionRoutes, legacyExecutionRoutes } from './execution/execution.routes.js';
 import type { Guest } from './guest.js';
 import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
 import type { Route } from './server/guest-server.js';
 
 /** The routes of a guest; `onShutDown` ends the process after the answer has left. */
 export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Route[] => [
-  { ...GUEST_ROUTES.health, handle: async () => guest.health() },
+  {
+    ...GUEST_ROUTES.health,
+    handle: async () => {
+      guest.executions.acceptAgain();
+      return guest.health();
+    },
+  },
   { ...GUEST_ROUTES.program, handle: async ({ body }) => guest.start(readProgram(body)) },
   { ...GUEST_ROUTES.env, handle: async ({ body }) => guest.replaceEnv(readEnvChange(body)) },
   { ...GUEST_ROUTES.deliver, handle: async ({ body }) => guest.deliver(readDelivery(body)) },
@@ -25,4 +32,11 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
       return {};
     },
   },
+  ...byGeneration[guest.generation](guest),
 ];
+
+/** An older guest knows neither the other's routes nor the other way round. */
+const byGeneration: Readonly<Record<Generation, (guest: Guest) => readonly Route[]>> = {
+  current: (guest) => executionRoutes(guest.executions),
+  legacy: (guest) => legacyExecutionRoutes(guest.legacyExecutions),
+};

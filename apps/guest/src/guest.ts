@@ -11,7 +11,11 @@ import {
 import { Deliveries } from './delivery/deliveries.js';
 import type { DeliveryJournal } from './delivery/delivery-journal.js';
 import { EventFeed } from './events/event-feed.js';
+import type { ExecutionJournal } from './execution/execution-journal.js';
+import { Executions } from './execution/executions.js';
+import { LegacyExecutions } from './execution/legacy-executions.js';
 import type { LogWriter } from './log/log-writer.js';
+import { programEnv } from './program/program-env.js';
 import { ProgramSupervisor } from './program/program-supervisor.js';
 import type { ApiRelay } from './relay/api-relay.js';
 
@@ -20,22 +24,39 @@ export interface GuestParts {
   readonly generation: Generation;
   readonly log: LogWriter;
   readonly journal: DeliveryJournal;
+  readonly executionJournal: ExecutionJournal;
   readonly relay: ApiRelay;
   readonly mark: Readonly<Record<string, string>>;
+}
+
+/** The agent's program as it is now, and the environment that its own processes get. */
+export interface Surroundings {
+  readonly program: PutProgram;
+  readonly env: Readonly<Record<string, string>>;
 }
 
 /** Everything that is done inside one agent. */
 export class Guest {
   readonly events = new EventFeed();
+  readonly executions: Executions;
+  readonly legacyExecutions: LegacyExecutions;
   readonly #deliveries: Deliveries;
   #program: PutProgram | undefined;
   #supervisor: ProgramSupervisor | undefined;
+  #surroundings: (Surroundings & { readonly port: number | undefined }) | undefined;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: GuestParts) {
     this.#deliveries = new Deliveries(parts.journal, async (withinMs) =>
       this.#supervisor?.endpoint(withinMs),
     );
+    const whenKnown = (): Surroundings | undefined => this.#program && this.surroundings();
+    this.executions = new Executions(parts.executionJournal, whenKnown);
+    this.legacyExecutions = new LegacyExecutions(whenKnown);
+  }
+
+  get generation(): Generation {
+    return this.parts.generation;
   }
 
   health(): GuestHealth {
@@ -76,9 +97,25 @@ export class Guest {
     return this.#deliveries.deliver(message);
   }
 
-  /** Ends the program, and with it what can be told of it. */
+  /** What other processes than the program are to run in. Errors: unavailable `agent_unavailable` as long as there is none. */
+  surroundings(): Surroundings {
+    const program = this.#configured();
+    const port = this.#supervisor?.port;
+    const known = this.#surroundings;
+    if (known !== undefined && known.program === program && known.port === port) return known;
+    const env = programEnv(program, { program: port, api: this.parts.relay.port }, this.parts.mark);
+    this.#surroundings = { program, env, port };
+    return this.#surroundings;
+  }
+
+  /** Ends commands and the program, and with it what can be told of them. */
   async shutDown(graceMs: number): Promise<void> {
-    await this.#supervisor?.stop(graceMs);
+    const commandsMs = Math.min(graceMs, COMMAND_GRACE_MS);
+    await Promise.all([
+      this.executions.close(commandsMs),
+      this.legacyExecutions.close(commandsMs),
+      this.#supervisor?.stop(graceMs),
+    ]);
     this.parts.relay.close();
     await this.parts.log.close();
     await this.parts.journal.close();
@@ -121,5 +158,7 @@ export class Guest {
   }
 }
 
+/** Between TERM and KILL of commands (contract §4). */
+const COMMAND_GRACE_MS = 2_000;
 /** What a program has to end in when it is restarted for a new environment. */
 const RELOAD_GRACE_MS = 10_000;

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
+import { ExecutionJournal } from './execution/execution-journal.js';
+import { killLeftovers } from './execution/execution-processes.js';
 import { guestRoutes } from './guest.routes.js';
 import { Guest } from './guest.js';
 import { LogWriter } from './log/log-writer.js';
@@ -24,10 +26,13 @@ export interface RunningGuest {
 /** Opens a guest on its socket. It has no program until one is put. */
 export const startGuest = async (config: GuestConfig, mark: string | undefined): Promise<RunningGuest> => {
   const log = new LogWriter(config.logs);
+  const executions = ExecutionJournal.open(config.journal);
+  killLeftovers(executions.interrupted);
   const guest = new Guest({
     generation: config.generation,
     log,
     journal: await DeliveryJournal.open(join(config.journal, 'deliveries.jsonl')),
+    executionJournal: executions.journal,
     relay: await ApiRelay.open(),
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });

@@ -6,7 +6,7 @@ import type { PutProgram } from '@berth/guest-protocol';
  */
 export const programEnv = (
   program: PutProgram,
-  ports: { readonly program: number; readonly api: number },
+  ports: { readonly program: number | undefined; readonly api: number },
   mark: Readonly<Record<string, string>>,
 ): Record<string, string> => {
   const api = `http://127.0.0.1:${ports.api}`;
@@ -18,7 +18,7 @@ export const programEnv = (
     ...llmEnv(program, api),
     ...program.env,
     ...mark,
-    PORT: String(ports.program),
+    ...(ports.program === undefined ? {} : { PORT: String(ports.program) }),
     BERTH_AGENT_ID: program.agentId,
     BERTH_AGENT_TOKEN: program.token,
     BERTH_API_URL: api,

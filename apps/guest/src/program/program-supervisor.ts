@@ -42,6 +42,11 @@ export class ProgramSupervisor {
     return this.#state;
   }
 
+  /** Where it serves just now. */
+  get port(): number | undefined {
+    return this.#endpoint?.port;
+  }
+
   /** Resolves once it has served for the first time. Errors: upstream `agent_start_failed`. */
   async ready(): Promise<void> {
     const expired = new AbortController();

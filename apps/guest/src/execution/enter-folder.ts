@@ -1,0 +1,41 @@
+import { spawn } from 'node:child_process';
+import { isAbsolute, resolve } from 'node:path';
+import type { PutProgram } from '@berth/guest-protocol';
+import { commandUnavailable, invalidCwd } from './execution-refusals.js';
+import type { Shell } from './shell.js';
+
+const LONGEST_PATH = 4_096;
+/** A folder behind a file system that hangs. */
+const WITHIN_MS = 5_000;
+
+/**
+ * The folder a command is to begin in, null for the volume. Only the agent's own user may say whether it can be entered:
+ * this process may be another. Errors: invalid `invalid_cwd`; unavailable `guest_command_unavailable`.
+ */
+export const folderToEnter = async (
+  cwd: string | null,
+  shell: Shell,
+  { volume, runAs }: Pick<PutProgram, 'volume' | 'runAs'>,
+): Promise<string | null> => {
+  if (cwd === null || resolve(volume, cwd) === resolve(volume)) return null;
+  const folder = isAbsolute(cwd) ? cwd : `${volume}/${cwd}`;
+  if (folder.includes('\0') || folder.length > LONGEST_PATH) throw invalidCwd();
+  if (!(await canEnter(folder, shell, runAs))) throw invalidCwd();
+  return folder;
+};
+
+const canEnter = (folder: string, shell: Shell, runAs: PutProgram['runAs']): Promise<boolean> => {
+  const { promise, resolve: settle, reject } = Promise.withResolvers<boolean>();
+  const probe = spawn(shell.path, ['-c', '--', 'cd -- "$1"', shell.argv0, folder], {
+    argv0: shell.argv0,
+    cwd: '/',
+    env: {},
+    stdio: 'ignore',
+    timeout: WITHIN_MS,
+    killSignal: 'SIGKILL',
+    ...runAs,
+  });
+  probe.once('error', () => reject(commandUnavailable()));
+  probe.once('exit', (code) => (code === null ? reject(commandUnavailable()) : settle(code === 0)));
+  return promise;
+};

@@ -1,0 +1,145 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import type { ExecutionStatus, PutProgram } from '@berth/guest-protocol';
+import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
+import { executionMark, ExecutionProcesses } from './execution-processes.js';
+import { startTimer } from './long-timer.js';
+import { OutputTail } from './output-tail.js';
+import { shellArguments, type Shell, type ShellTask } from './shell.js';
+
+/** How long the output of a shell that has ended is waited for (contract §4). */
+const DRAIN_MS = 200;
+/** Between TERM and KILL (contract §4). */
+const GRACE_MS = 2_000;
+/** How a shell counts the death by a signal. */
+const SIGNAL_BASE = 128;
+
+/** Why an execution was ended before its command ended by itself. */
+export type EndCause = Exclude<ExecutionStatus, 'running' | 'completed'>;
+
+export interface Ending {
+  readonly status: 'completed' | EndCause;
+  readonly exitCode: number;
+}
+
+/** One command as it is handed to a shell. */
+export interface ProcessTask extends ShellTask {
+  readonly executionId: string;
+  readonly timeoutMs: number;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** One shell with what it started, in a process group and a session of its own. */
+export class ExecutionProcess {
+  readonly stdout = new OutputTail();
+  readonly stderr = new OutputTail();
+  /** Resolves when the output is complete; what comes later is dropped. */
+  readonly over: Promise<Ending>;
+  readonly #child: ChildProcess;
+  readonly #executionId: string;
+  readonly #exited = Promise.withResolvers<number>();
+  readonly #ended = Promise.withResolvers<void>();
+  #hasExited = false;
+  #cause: EndCause | undefined;
+
+  /** Errors, with nothing started: unavailable `guest_command_unavailable`; invalid `invalid_command`. */
+  constructor(
+    shell: Shell,
+    task: ProcessTask,
+    program: Pick<PutProgram, 'volume' | 'runAs'>,
+    private readonly onOutput: () => void = () => undefined,
+  ) {
+    this.#executionId = task.executionId;
+    this.#child = start(shell, task, program);
+    this.#child.once('exit', (code, signal) => {
+      this.#hasExited = true;
+      this.#exited.resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
+    });
+    const stopTimer = startTimer(task.timeoutMs, () => this.end('timed_out'));
+    void this.#exited.promise.then(stopTimer);
+    const closed = Promise.all([
+      collect(this.#child.stdout, (chunk) => this.#take(this.stdout, chunk)),
+      collect(this.#child.stderr, (chunk) => this.#take(this.stderr, chunk)),
+    ]);
+    this.over = this.#watch(closed).finally(stopTimer);
+  }
+
+  /** Ends every process of it; the first cause counts, and a shell that has ended already has completed. */
+  end(cause: EndCause, graceMs: number = GRACE_MS): void {
+    const { pid } = this.#child;
+    if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
+    this.#cause = cause;
+    const processes = ExecutionProcesses.of(pid, this.#executionId);
+    void (processes?.end(graceMs) ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#ended.resolve());
+  }
+
+  async #watch(closed: Promise<unknown>): Promise<Ending> {
+    const exitCode = await Promise.race([this.#exited.promise, this.#ended.promise]);
+    const cause = this.#cause;
+    if (cause !== undefined) await this.#ended.promise;
+    await drained(closed);
+    this.#dropTheRest();
+    return cause === undefined
+      ? { status: 'completed', exitCode: exitCode ?? -1 }
+      : { status: cause, exitCode: -1 };
+  }
+
+  #take(tail: OutputTail, chunk: Buffer): void {
+    tail.push(chunk);
+    this.onOutput();
+  }
+
+  /** A child left in the background writes on and must not die of it. */
+  #dropTheRest(): void {
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.removeAllListeners('data');
+      stream?.resume();
+    }
+  }
+}
+
+const start = (
+  shell: Shell,
+  task: ProcessTask,
+  { volume, runAs }: Pick<PutProgram, 'volume' | 'runAs'>,
+): ChildProcess => {
+  try {
+    const child = spawn(shell.path, shellArguments(shell, task), {
+      argv0: shell.argv0,
+      cwd: volume,
+      env: { ...task.env, ...executionMark(task.executionId) },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...runAs,
+    });
+    // Some errors are told only here, later; without a number it was never started.
+    child.on('error', () => undefined);
+    if (child.pid !== undefined) return child;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'E2BIG') throw commandTooLarge();
+    throw commandUnavailable(error);
+  }
+  throw commandUnavailable();
+};
+
+/** Resolves at the end of the stream. */
+const collect = (stream: Readable | null, take: (chunk: Buffer) => void): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  stream?.on('data', take);
+  stream?.once('close', resolve);
+  stream?.once('error', () => resolve());
+  return promise;
+};
+
+const drained = async (closed: Promise<unknown>): Promise<void> => {
+  const waited = new AbortController();
+  const late = delay(DRAIN_MS, undefined, { signal: waited.signal }).catch(() => undefined);
+  await Promise.race([closed, late]);
+  waited.abort();
+  // Where this process itself was late, what lies ready is read first.
+  await nextTurn();
+};

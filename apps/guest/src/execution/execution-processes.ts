@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntry } from './process-table.js';
+
+/** In the environment of every process of an execution: by it one is found that left its group and its parents. */
+const MARK = 'BERTH_EXECUTION_ID';
+const FIRST_LOOK_MS = 5;
+const LONGEST_PAUSE_MS = 100;
+const KILL_EVERY_MS = 10;
+/** A process that does not even die of KILL hangs in the kernel; nobody waits for it. */
+const KILL_FOR_MS = 400;
+
+export const executionMark = (executionId: string): Readonly<Record<string, string>> => ({
+  [MARK]: executionId,
+});
+
+/** All processes of one execution whose shell has not been waited for yet. */
+export class ExecutionProcesses {
+  readonly #mark: string;
+  readonly #known = new Map<number, number>();
+  readonly #told = new Set<number>();
+
+  constructor(
+    private readonly shell: ProcessEntry,
+    executionId: string,
+  ) {
+    this.#mark = `${MARK}=${executionId}`;
+  }
+
+  static of(pid: number, executionId: string): ExecutionProcesses | undefined {
+    const shell = readProcess(pid);
+    return shell && new ExecutionProcesses(shell, executionId);
+  }
+
+  /** TERM, and KILL once `graceMs` are over. Resolves when none is left, or none that would ever go. */
+  async end(graceMs: number): Promise<void> {
+    const killAt = performance.now() + graceMs;
+    for (let pauseMs = FIRST_LOOK_MS; performance.now() < killAt; pauseMs *= 1.5) {
+      if (this.#terminate() === 0) return;
+      await delay(Math.min(pauseMs, LONGEST_PAUSE_MS, Math.max(0, killAt - performance.now())));
+    }
+    const giveUpAt = performance.now() + KILL_FOR_MS;
+    while (this.#kill() > 0 && performance.now() < giveUpAt) await delay(KILL_EVERY_MS);
+  }
+
+  /** Each is told once, those too that were started meanwhile. */
+  #terminate(): number {
+    const found = this.#find();
+    for (const process of found.filter(({ pid }) => !this.#told.has(pid))) {
+      this.#told.add(process.pid);
+      signalProcess(process, 'SIGTERM');
+    }
+    return found.length;
+  }
+
+  #kill(): number {
+    const found = this.#find();
+    if (found.some(({ group }) => group === this.shell.pid)) killGroup(this.shell.pid);
+    for (const process of found) signalProcess(process, 'SIGKILL');
+    return found.length;
+  }
+
+  #find(): ProcessEntry[] {
+    // None of them is older than the shell.
+    const candidates = readProcesses().filter(({ started }) => started >= this.shell.started);
+    const members = candidates.filter((entry) => this.#isMember(entry, candidates));
+    const pids = new Set(members.map(({ pid }) => pid));
+    for (let before = -1; before < pids.size;) {
+      before = pids.size;
+      for (const { pid, parent } of candidates) if (pids.has(parent)) pids.add(pid);
+    }
+    const found = candidates.filter(({ pid }) => pids.has(pid) && pid !== process.pid);
+    for (const { pid, started } of found) this.#known.set(pid, started);
+    return found;
+  }
+
+  #isMember({ pid, group, session, started }: ProcessEntry, candidates: readonly ProcessEntry[]): boolean {
+    const { shell } = this;
+    if (this.#known.get(pid) === started) return true;
+    // Once all of a group have ended its number may be another's.
+    const isOurs = !candidates.some((entry) => entry.pid === shell.pid && entry.started !== shell.started);
+    if (isOurs && (group === shell.pid || session === shell.pid)) return true;
+    return hasSetting(pid, [this.#mark]);
+  }
+}
+
+/** All at once, so that none can start another one meanwhile. */
+const killGroup = (group: number): void => {
+  try {
+    process.kill(-group, 'SIGKILL');
+  } catch {
+    // The last of it has just ended.
+  }
+};
+
+/** Kills what is left of executions that nobody watches any more. */
+export const killLeftovers = (executionIds: readonly string[]): void => {
+  if (executionIds.length === 0) return;
+  const marks = executionIds.map((id) => `${MARK}=${id}`);
+  for (const entry of readProcesses()) if (hasSetting(entry.pid, marks)) signalProcess(entry, 'SIGKILL');
+};

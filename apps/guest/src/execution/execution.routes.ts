@@ -1,0 +1,45 @@
+import { GUEST_ROUTES } from '@berth/guest-protocol';
+import type { Route } from '../server/guest-server.js';
+import {
+  readExecutionId,
+  readExecutionQuery,
+  readRunCommand,
+  readRunLegacyCommand,
+} from './execution-requests.js';
+import type { Executions } from './executions.js';
+import { followOutput } from './follow-output.js';
+import type { LegacyExecutions } from './legacy-executions.js';
+
+/** What a guest of the current generation is asked of executions. */
+export const executionRoutes = (executions: Executions): readonly Route[] => [
+  { ...GUEST_ROUTES.execute, handle: async ({ body }) => executions.execute(readRunCommand(body)) },
+  {
+    ...GUEST_ROUTES.execution,
+    handle: async ({ query }) => {
+      const { executionId, waitMs } = readExecutionQuery(query);
+      return executions.find(executionId, waitMs);
+    },
+  },
+  { ...GUEST_ROUTES.runningExecutions, handle: async () => ({ executionIds: executions.running }) },
+  { ...GUEST_ROUTES.cancelExecution, handle: async ({ body }) => executions.cancel(readExecutionId(body)) },
+  {
+    ...GUEST_ROUTES.failExecutions,
+    handle: async () => {
+      await executions.failAll();
+      return {};
+    },
+  },
+  {
+    ...GUEST_ROUTES.executionOutput,
+    stream: async ({ query, response, gone }) =>
+      followOutput(executions.output(readExecutionQuery(query).executionId), { response, gone }),
+  },
+];
+
+/** All that an older guest is asked of them. */
+export const legacyExecutionRoutes = (executions: LegacyExecutions): readonly Route[] => [
+  {
+    ...GUEST_ROUTES.executeLegacy,
+    handle: async ({ body }) => executions.execute(readRunLegacyCommand(body)),
+  },
+];

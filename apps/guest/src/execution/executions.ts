@@ -1,0 +1,134 @@
+import type { ExecutionRecord, ExecutionReport, PutProgram, RunCommand } from '@berth/guest-protocol';
+import { folderToEnter } from './enter-folder.js';
+import type { ExecutionJournal } from './execution-journal.js';
+import { ExecutionProcess } from './execution-process.js';
+import { commandUnavailable, executionUnknown } from './execution-refusals.js';
+import { newRecord, RunningExecution } from './running-execution.js';
+import { findShell, type Shell } from './shell.js';
+
+/** What commands are run in: the program as it is now, with the environment that its own processes get. */
+export interface ExecutionSurroundings {
+  readonly program: Pick<PutProgram, 'volume' | 'runAs'>;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Answers undefined as long as the guest was not told of its agent. */
+export type FindSurroundings = () => ExecutionSurroundings | undefined;
+
+/**
+ * Commands run for whoever asks. Each acts once: an id that is known joins the first, or gets its result, also from an
+ * earlier guest. Nobody's leaving cancels anything.
+ */
+export class Executions {
+  readonly #running = new Map<string, RunningExecution>();
+  #accepts: 'all' | 'none until asked' | 'none' = 'all';
+
+  constructor(
+    private readonly journal: ExecutionJournal,
+    private readonly surroundings: FindSurroundings,
+  ) {}
+
+  get running(): readonly string[] {
+    return [...this.#running.keys()];
+  }
+
+  /**
+   * Starts a command and answers how it stands after `waitMs` or at its end. Errors, with nothing started: invalid
+   * `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`.
+   */
+  async execute(command: RunCommand): Promise<ExecutionReport> {
+    const { executionId, cwd, waitMs } = command;
+    const known = this.#find(executionId, waitMs);
+    if (known !== undefined) return known;
+    const { shell, surroundings } = this.#ready();
+    if (cwd === null) return this.#start(command, null).report(waitMs);
+    const folder = await folderToEnter(cwd, shell, surroundings.program);
+    return this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs);
+  }
+
+  /** How it stands after `waitMs` or at its end. Errors: not_found `execution_unknown`. */
+  async find(executionId: string, waitMs: number): Promise<ExecutionReport> {
+    const known = this.#find(executionId, waitMs);
+    if (known === undefined) throw executionUnknown();
+    return known;
+  }
+
+  /** Ends it; one that is over stays as it is. Errors: not_found `execution_unknown`. */
+  async cancel(executionId: string): Promise<ExecutionReport> {
+    return this.#running.get(executionId)?.end('cancelled') ?? this.find(executionId, 0);
+  }
+
+  /** Whose output can be read: of one that is over what was kept. Errors: not_found `execution_unknown`. */
+  output(executionId: string): RunningExecution | ExecutionRecord {
+    const known = this.#running.get(executionId) ?? this.journal.find(executionId);
+    if (known === undefined) throw executionUnknown();
+    return known;
+  }
+
+  /** Ends all as `failed`; nothing new starts until `acceptAgain`. */
+  async failAll(graceMs?: number): Promise<void> {
+    if (this.#accepts === 'all') this.#accepts = 'none until asked';
+    await Promise.all([...this.#running.values()].map((execution) => execution.end('failed', graceMs)));
+  }
+
+  acceptAgain(): void {
+    if (this.#accepts === 'none until asked') this.#accepts = 'all';
+  }
+
+  /** As `failAll`, for good. */
+  async close(graceMs?: number): Promise<void> {
+    this.#accepts = 'none';
+    await this.failAll(graceMs);
+    this.journal.close();
+  }
+
+  #find(executionId: string, waitMs: number): Promise<ExecutionReport> | undefined {
+    const running = this.#running.get(executionId);
+    if (running !== undefined) return running.report(waitMs);
+    const record = this.journal.find(executionId);
+    return record && Promise.resolve(record);
+  }
+
+  #ready(): { readonly shell: Shell; readonly surroundings: ExecutionSurroundings } {
+    const shell = findShell();
+    const surroundings = this.surroundings();
+    if (this.#accepts !== 'all' || shell === undefined || surroundings === undefined)
+      throw commandUnavailable();
+    return { shell, surroundings };
+  }
+
+  /** Does all of it at once, so that nothing comes between the question whether it may be and that it is. */
+  #start(command: RunCommand, folder: string | null): RunningExecution {
+    const { shell, surroundings } = this.#ready();
+    const { executionId } = command;
+    const record = newRecord(executionId);
+    try {
+      this.journal.begin(record);
+    } catch (error) {
+      throw commandUnavailable(error);
+    }
+    try {
+      const task = { ...command, folder, merged: false, env: withOwn(surroundings.env, command.env) };
+      const execution = new RunningExecution(
+        record,
+        this.journal,
+        (onOutput) => new ExecutionProcess(shell, task, surroundings.program, onOutput),
+      );
+      this.#running.set(executionId, execution);
+      void execution.ended.then(() => this.#running.delete(executionId));
+      return execution;
+    } catch (error) {
+      this.journal.forget(executionId);
+      throw error;
+    }
+  }
+}
+
+/** A command's own settings replace the program's, but those of Berth's names. */
+export const withOwn = (
+  env: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> => {
+  const allowed = Object.entries(own).filter(([name]) => !name.startsWith('BERTH_'));
+  return allowed.length === 0 ? env : { ...env, ...Object.fromEntries(allowed) };
+};

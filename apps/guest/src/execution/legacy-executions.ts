@@ -1,0 +1,49 @@
+import { newId } from '@berth/kernel';
+import type { LegacyReport, RunLegacyCommand } from '@berth/guest-protocol';
+import { folderToEnter } from './enter-folder.js';
+import { ExecutionProcess } from './execution-process.js';
+import { commandUnavailable } from './execution-refusals.js';
+import { withOwn, type FindSurroundings } from './executions.js';
+import { findShell } from './shell.js';
+
+const LONGEST_MS = 120_000;
+
+/** Commands as the older guests run them: attached, without an id, both streams in one (interface §4, rule 10). */
+export class LegacyExecutions {
+  readonly #running = new Set<ExecutionProcess>();
+  #closed = false;
+
+  constructor(private readonly surroundings: FindSurroundings) {}
+
+  /** Runs a command to its end. Errors as of `Executions.execute`. */
+  async execute(request: RunLegacyCommand): Promise<LegacyReport> {
+    const shell = findShell();
+    const surroundings = this.surroundings();
+    if (shell === undefined || surroundings === undefined) throw commandUnavailable();
+    const folder = await folderToEnter(request.cwd, shell, surroundings.program);
+    if (this.#closed) throw commandUnavailable();
+    const process = new ExecutionProcess(
+      shell,
+      {
+        executionId: newId('exe'),
+        command: request.command,
+        timeoutMs: Math.min(request.timeoutMs, LONGEST_MS),
+        env: withOwn(surroundings.env, request.env),
+        folder,
+        merged: true,
+      },
+      surroundings.program,
+    );
+    this.#running.add(process);
+    const { exitCode } = await process.over;
+    this.#running.delete(process);
+    return { exitCode, output: process.stdout.text() };
+  }
+
+  /** Ends all of them, for good. */
+  async close(graceMs?: number): Promise<void> {
+    this.#closed = true;
+    for (const process of this.#running) process.end('failed', graceMs);
+    await Promise.all([...this.#running].map(({ over }) => over));
+  }
+}

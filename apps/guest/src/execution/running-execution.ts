@@ -1,0 +1,101 @@
+import type { ExecutionRecord, ExecutionReport } from '@berth/guest-protocol';
+import type { ExecutionJournal } from './execution-journal.js';
+import type { EndCause, Ending, ExecutionProcess } from './execution-process.js';
+import { startTimer } from './long-timer.js';
+
+/** How often what has come so far is written down, at most. */
+const WRITE_EVERY_MS = 1_000;
+/** When many write much, each waits for its turn. */
+const TURN_MS = 100;
+
+/** What is written down before a command is started. */
+export const newRecord = (executionId: string): ExecutionRecord => ({
+  executionId,
+  status: 'running',
+  exitCode: null,
+  stdout: '',
+  stderr: '',
+  startedAt: new Date().toISOString(),
+  endedAt: null,
+});
+
+/** An execution whose command has been started, until its end and as long as somebody reads its output. */
+export class RunningExecution {
+  /** Resolves once the end is written down. */
+  readonly ended: Promise<ExecutionRecord>;
+  readonly #process: ExecutionProcess;
+  readonly #listeners = new Set<() => void>();
+  #writing: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /** What `start` throws is thrown on. */
+  constructor(
+    private readonly begun: ExecutionRecord,
+    private readonly journal: ExecutionJournal,
+    start: (onOutput: () => void) => ExecutionProcess,
+  ) {
+    this.#process = start(() => this.#onOutput());
+    this.ended = this.#process.over.then((ending) => this.#end(ending));
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  get stdout(): ExecutionProcess['stdout'] {
+    return this.#process.stdout;
+  }
+
+  get stderr(): ExecutionProcess['stderr'] {
+    return this.#process.stderr;
+  }
+
+  /** How it stands at its end, or once the time is over. */
+  async report(waitMs: number): Promise<ExecutionReport> {
+    if (waitMs === 0 && !this.#isOver) return this.#standing();
+    const late = Promise.withResolvers<undefined>();
+    const stopTimer = startTimer(waitMs, () => late.resolve(undefined));
+    const record = await Promise.race([this.ended, late.promise]);
+    stopTimer();
+    return record ?? this.#standing();
+  }
+
+  /** Ends it, unless it has ended; resolves with how it ended. */
+  end(cause: EndCause, graceMs?: number): Promise<ExecutionRecord> {
+    this.#process.end(cause, graceMs);
+    return this.ended;
+  }
+
+  /** Calls `listener` when there is output and at the end. Answers how to stop that. */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  #standing(): ExecutionReport {
+    return { ...this.begun, stdout: null, stderr: null };
+  }
+
+  #onOutput(): void {
+    this.#writing ??= setTimeout(() => this.#write(), WRITE_EVERY_MS);
+    for (const listener of this.#listeners) listener();
+  }
+
+  #write(): void {
+    const isWritten = this.journal.update(() => this.#withOutput(this.begun));
+    this.#writing = isWritten ? undefined : setTimeout(() => this.#write(), TURN_MS);
+  }
+
+  #end(ending: Ending): ExecutionRecord {
+    clearTimeout(this.#writing);
+    this.#isOver = true;
+    const record = this.#withOutput({ ...this.begun, ...ending, endedAt: new Date().toISOString() });
+    this.journal.end(record);
+    for (const listener of this.#listeners) listener();
+    return record;
+  }
+
+  #withOutput(record: ExecutionRecord): ExecutionRecord {
+    return { ...record, stdout: this.stdout.text(), stderr: this.stderr.text() };
+  }
+}
