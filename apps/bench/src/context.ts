@@ -13,6 +13,8 @@ export interface Effort {
   /** Length of a round that repeats until time is up. */
   readonly roundMs: number;
   readonly warmUpMs: number;
+  /** Length of a round of what takes long enough that a shorter one would show too few. */
+  readonly longRoundMs: number;
   /** Length of a round of the load generator, which counts in whole seconds. */
   readonly loadSeconds: number;
   /** Things of a round that are counted out. */
@@ -25,6 +27,7 @@ export const FULL: Effort = {
   rounds: 5,
   longRounds: 3,
   roundMs: 800,
+  longRoundMs: 2_500,
   warmUpMs: 700,
   loadSeconds: 1,
   warmWakes: 6,
@@ -36,6 +39,7 @@ export const QUICK: Effort = {
   rounds: 1,
   longRounds: 1,
   roundMs: 700,
+  longRoundMs: 1_000,
   warmUpMs: 400,
   loadSeconds: 1,
   warmWakes: 5,
@@ -43,7 +47,7 @@ export const QUICK: Effort = {
   rebuildEvents: 10_000,
 };
 
-/** What parts share. Infrastructure and Berth are started when the first part asks, never both at once. */
+/** What parts share. Infrastructure and Berth are started when the first part asks, never two of a kind at once. */
 export class BenchContext {
   #infrastructure: EmbeddedInfrastructure | undefined;
   #berth: BerthProgram | undefined;
@@ -65,10 +69,18 @@ export class BenchContext {
 
   /** A whole Berth in a process of its own. */
   async berth(): Promise<BerthProgram> {
-    await this.#infrastructure?.stop();
-    this.#infrastructure = undefined;
+    if (this.#infrastructure !== undefined) await this.stop();
     this.#berth ??= await BerthProgram.start(this.berthFolder, this.env);
     return this.#berth;
+  }
+
+  /** A whole Berth that has its parts from us, so that they can be asked directly as well. */
+  async berthOnParts(): Promise<{ berth: BerthProgram; parts: EmbeddedInfrastructure }> {
+    const parts = await this.infrastructure();
+    const { natsUrl, eventStoreUrl, databaseUrl } = parts;
+    const settings = { NATS_URL: natsUrl, EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl };
+    this.#berth = await BerthProgram.start(join(this.folder, 'berth-on-parts'), this.env, { settings });
+    return { berth: this.#berth, parts };
   }
 
   /** A data folder that a Berth has run on. */

@@ -1,6 +1,7 @@
 import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
 import type { Comparison, Row } from './measure/compare.js';
 import type { Inventory } from './measure/inventory.js';
+import type { Note } from './measure/note.js';
 import type { Section } from './parts/part.js';
 
 export interface Machine {
@@ -26,8 +27,16 @@ export const renderMachine = ({ cores, processor, memoryGb, system, node, load }
   `${cores} cores (${processor}), ${memoryGb} GB, ${system}, node ${node}, load ${load.toFixed(1)} at the start`;
 
 /** A section as a table; a ratio stands beside the limit it is a ratio to. */
-export const renderSection = (section: Section): string =>
-  section.kind === 'comparison' ? renderComparison(section) : renderInventory(section);
+export const renderSection = (section: Section): string => {
+  switch (section.kind) {
+    case 'comparison':
+      return renderComparison(section);
+    case 'inventory':
+      return renderInventory(section);
+    case 'note':
+      return renderNote(section);
+  }
+};
 
 const NAME_WIDTH = 52;
 const WIDTH = 11;
@@ -40,7 +49,11 @@ const renderComparison = (comparison: Comparison): string => {
   return [
     '',
     comparison.title,
-    line('', ['per second', 'p50 ms', 'p99 ms'], 'ours to this one'),
+    line(
+      '',
+      [comparison.unit === null ? 'per second' : `${comparison.unit}/s`, 'p50 ms', 'p99 ms'],
+      'ours to this one',
+    ),
     ...rows.map((row) => line(row.name, cellsOf(row), ratioText(row, comparison))),
     ...aimLines(comparison),
   ].join('\n');
@@ -67,10 +80,21 @@ const aimLines = ({ aim, measure, limits }: Comparison): string[] => {
   ];
 };
 
-const renderInventory = ({ title, unit, items }: Inventory): string =>
-  ['', title, line('', [unit]), ...items.map(({ name, value }) => line(name, [numberText(value)]))].join(
-    '\n',
-  );
+const renderInventory = ({ title, unit, items, aim }: Inventory): string =>
+  [
+    '',
+    title,
+    line('', [unit]),
+    ...items.map(({ name, value }) => line(name, [numberText(value)])),
+    ...(aim === undefined
+      ? []
+      : [
+          `  aim: at most ${aim} ${unit} each: ${items.every(({ value }) => value <= aim) ? 'reached' : 'MISSED'}`,
+        ]),
+  ].join('\n');
+
+const renderNote = ({ title, text }: Note): string =>
+  ['', title, ...text.split('\n').map((line) => `  ${line}`)].join('\n');
 
 const numberText = (value: number): string =>
   value >= 100 ? Math.round(value).toLocaleString('en') : value.toFixed(value >= 10 ? 1 : 2);

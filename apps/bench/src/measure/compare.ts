@@ -10,6 +10,8 @@ export interface Side {
 export interface ComparisonPlan {
   readonly title: string;
   readonly measure: Measure;
+  /** What a rate counts, where that is not the thing itself. */
+  readonly unit?: string;
   /** What the ratio to the first limit is held to: at least for a rate, at most for a time. */
   readonly aim?: number;
   readonly ours: Side;
@@ -29,6 +31,7 @@ export interface Comparison {
   readonly kind: 'comparison';
   readonly title: string;
   readonly measure: Measure;
+  readonly unit: string | null;
   readonly aim: number | null;
   readonly limits: readonly Row[];
   readonly ours: Row;
@@ -56,6 +59,7 @@ export const compare = async (plan: ComparisonPlan, rounds: number): Promise<Com
     kind: 'comparison',
     title: plan.title,
     measure: plan.measure,
+    unit: plan.unit ?? null,
     aim: plan.aim ?? null,
     limits: plan.limits.map((limit) => row(limit, ratioOf(plan.measure, of(plan.ours), of(limit)))),
     ours: row(plan.ours, null),

@@ -4,4 +4,6 @@ export interface Inventory {
   readonly title: string;
   readonly unit: string;
   readonly items: readonly { readonly name: string; readonly value: number }[];
+  /** What no item may pass. */
+  readonly aim?: number;
 }

@@ -1,5 +1,7 @@
 import { appendPart } from './append.part.js';
 import { chatPart } from './chat.part.js';
+import { execPart } from './exec.part.js';
+import { filesPart } from './files.part.js';
 import { gatewayPart } from './gateway.part.js';
 import { memoryPart } from './memory.part.js';
 import { natsPart } from './nats.part.js';
@@ -8,14 +10,16 @@ import { rebuildPart } from './rebuild.part.js';
 import { startPart } from './start.part.js';
 import { wakePart } from './wake.part.js';
 
-/** In the order they run: first on the embedded parts alone, then on a whole Berth. */
+/** In the order they run: first on the embedded parts alone, then on a Berth beside them, then on a whole Berth. */
 export const PARTS: readonly Part[] = [
   natsPart,
   appendPart,
   rebuildPart,
+  execPart,
   gatewayPart,
   chatPart,
   wakePart,
+  filesPart,
   memoryPart,
   startPart,
 ];

@@ -1,6 +1,5 @@
-import { compare, type Side } from '../measure/compare.js';
-import { repeatFor } from '../measure/loops.js';
-import type { Effort } from '../context.js';
+import { compare } from '../measure/compare.js';
+import { repeatedSide } from '../measure/repeated-side.js';
 import { ApiClient } from '../programs/api-client.js';
 import { startEcho } from '../programs/echo-program.js';
 import type { Part } from './part.js';
@@ -13,13 +12,14 @@ export const chatPart: Part = {
     const agent = await berth.createEcho('chat bench');
     const echo = await startEcho(context.env);
     const direct = new ApiClient(echo.url);
+    const often = { ...context.effort, concurrency: 1 };
     try {
       const plan = {
         title: 'Chat with an agent that is awake, one message after the other',
         measure: 'time',
-        ours: side('POST /api/agents/{id}/chat', context.effort, () => berth.chat(agent)),
+        ours: repeatedSide('POST /api/agents/{id}/chat', often, () => berth.chat(agent)),
         limits: [
-          side('POST /chat to the same program', context.effort, () =>
+          repeatedSide('POST /chat to the same program', often, () =>
             direct.call('POST', '/chat', { message: 'hello' }),
           ),
         ],
@@ -31,9 +31,3 @@ export const chatPart: Part = {
     }
   },
 };
-
-const side = (name: string, { roundMs, warmUpMs }: Effort, chat: () => Promise<unknown>): Side => ({
-  name,
-  warmUp: () => repeatFor(warmUpMs, 1, chat),
-  round: () => repeatFor(roundMs, 1, chat),
-});

@@ -1,18 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processTree, type ProcessMemory } from '../programs/process-memory.js';
+import { kindOf, processTree, type ProcessMemory } from '../programs/process-memory.js';
 import type { Inventory } from '../measure/inventory.js';
 import type { Part } from './part.js';
 
 /** Long enough for what starting left behind to be collected or written. */
 const REST_MS = 3_000;
-
-const KINDS: readonly (readonly [string, RegExp])[] = [
-  ['PostgreSQL', /postgres/],
-  ['nats-server', /nats-server/],
-  ['event log', /event-store\/main\.js/],
-  ['guest', /guest/],
-  ['echo program', /agent\.mjs/],
-];
 
 /** What the processes hold when nothing happens, without an agent and with one. */
 export const memoryPart: Part = {
@@ -37,10 +29,7 @@ export const memoryPart: Part = {
 const inventory = (title: string, processes: readonly ProcessMemory[], root: number): Inventory => {
   const sums = new Map<string, number>();
   for (const one of processes) {
-    const kind =
-      one.pid === root
-        ? 'all services (one process)'
-        : (KINDS.find(([, form]) => form.test(one.command))?.[0] ?? 'other');
+    const kind = kindOf(one, root);
     sums.set(kind, (sums.get(kind) ?? 0) + one.megabytes);
   }
   const items = [...sums].map(([name, value]) => ({ name, value }));

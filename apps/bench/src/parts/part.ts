@@ -1,8 +1,9 @@
 import type { BenchContext } from '../context.js';
 import type { Comparison } from '../measure/compare.js';
 import type { Inventory } from '../measure/inventory.js';
+import type { Note } from '../measure/note.js';
 
-export type Section = Comparison | Inventory;
+export type Section = Comparison | Inventory | Note;
 
 /** One thing to measure; its name is what `--only` takes. */
 export interface Part {

@@ -23,7 +23,7 @@ export const startPart: Part = {
 
 const berthSide = (name: string, launch: Launch, folder: string, { env }: BenchContext): Side => {
   const start = async (): Promise<number> => {
-    const berth = await BerthProgram.start(folder, env, launch);
+    const berth = await BerthProgram.start(folder, env, { launch });
     await berth.stop();
     return berth.program.startedInMs;
   };

@@ -20,6 +20,12 @@ export interface AgentState {
 /** How to begin a Berth: the program alone, or what somebody types. */
 export type Launch = 'program' | 'npm start';
 
+export interface BerthOptions {
+  readonly launch?: Launch;
+  /** Variables beside those that every Berth of the bench gets. */
+  readonly settings?: Environment;
+}
+
 /** A whole Berth with its embedded parts, as a process of its own. */
 export class BerthProgram {
   readonly #agents: string[] = [];
@@ -29,7 +35,11 @@ export class BerthProgram {
     readonly api: ApiClient,
   ) {}
 
-  static async start(dataDir: string, env: Environment, launch: Launch = 'program'): Promise<BerthProgram> {
+  static async start(
+    dataDir: string,
+    env: Environment,
+    { launch = 'program', settings = {} }: BerthOptions = {},
+  ): Promise<BerthProgram> {
     if (!existsSync(STANDALONE_MAIN)) throw new BenchError('apps/standalone is not built: run "npx tsc -b".');
     const { program, ready } = await ChildProgram.start({
       name: launch === 'program' ? 'Berth' : '"npm start"',
@@ -41,6 +51,7 @@ export class BerthProgram {
         BERTH_WARM_SLEEP_SECONDS: String(WARM_SECONDS),
         BERTH_MESSAGES_PER_MINUTE: '1000000',
         BERTH_PARENT_WATCH: '1',
+        ...settings,
       }),
       ready: /Berth is ready at (http:\/\/\S+)/,
       withinMs: 90_000,
@@ -49,8 +60,13 @@ export class BerthProgram {
     return new BerthProgram(program, new ApiClient(ready[1] ?? '', key));
   }
 
-  async createEcho(name: string): Promise<string> {
-    const body = { name, templateId: 'echo', idleTtlSeconds: 0 };
+  createEcho(name: string): Promise<string> {
+    return this.createAgent(name, 'echo');
+  }
+
+  /** One that runs and stays awake. */
+  async createAgent(name: string, templateId: 'echo' | 'blank'): Promise<string> {
+    const body = { name, templateId, idleTtlSeconds: 0 };
     const { id } = await this.api.json<AgentState>('POST', '/api/agents', body);
     this.#agents.push(id);
     const agent = await this.api.json<AgentState>('GET', `/api/agents/${id}?wait=running&timeout=60`);

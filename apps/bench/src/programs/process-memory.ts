@@ -10,7 +10,8 @@ export interface ProcessMemory {
   readonly megabytes: number;
 }
 
-interface Listed {
+/** A process as "ps" shows it. */
+export interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
   readonly residentKb: number;
@@ -19,21 +20,39 @@ interface Listed {
 
 const KB_PER_MB = 1024;
 
+const KINDS: readonly (readonly [string, RegExp])[] = [
+  ['PostgreSQL', /postgres/],
+  ['nats-server', /nats-server/],
+  ['event log', /event-store\/main\.js/],
+  ['guest', /guest/],
+  ['echo program', /agent\.mjs/],
+];
+
+/** What a process of a Berth is, where `root` is the one that was started. */
+export const kindOf = ({ pid, command }: { pid: number; command: string }, root: number): string =>
+  pid === root
+    ? 'all services (one process)'
+    : (KINDS.find(([, form]) => form.test(command))?.[0] ?? 'other');
+
 /** The process and everything it started, directly or not. */
-export const processTree = async (root: number): Promise<readonly ProcessMemory[]> => {
+export const listTree = async (root: number): Promise<readonly ListedProcess[]> => {
   const listed = await listProcesses();
   const tree = listed.filter(({ pid }) => pid === root);
   for (const one of tree) tree.push(...listed.filter(({ parent }) => parent === one.pid));
-  return Promise.all(
-    tree.map(async ({ pid, residentKb, command }) => ({
+  return tree;
+};
+
+/** The same processes and what each of them holds. */
+export const processTree = async (root: number): Promise<readonly ProcessMemory[]> =>
+  Promise.all(
+    (await listTree(root)).map(async ({ pid, residentKb, command }) => ({
       pid,
       command,
       megabytes: ((await shareKb(pid)) ?? residentKb) / KB_PER_MB,
     })),
   );
-};
 
-const listProcesses = async (): Promise<readonly Listed[]> => {
+const listProcesses = async (): Promise<readonly ListedProcess[]> => {
   const args = ['-A', '-ww', '-o', 'pid=,ppid=,rss=,args='];
   const listing = promisify(execFile)('ps', args, { maxBuffer: 32 << 20 });
   const { stdout } = await listing.catch((cause: unknown) => {

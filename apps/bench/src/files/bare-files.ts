@@ -1,0 +1,40 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { BenchContext } from '../context.js';
+import { BARE_FILES_SERVER } from '../paths.js';
+import { childEnvironment } from '../programs/child-environment.js';
+import { ChildProgram } from '../programs/child-program.js';
+import { FileServer } from './file-server.js';
+
+export interface BareFiles {
+  readonly server: FileServer;
+  readonly root: string;
+  /** Makes a folder with so many empty files. */
+  readonly fill: (folder: string, entries: number) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** The bare server, on the disk that Berth's volumes are on. */
+export const startBareFiles = async (context: BenchContext): Promise<BareFiles> => {
+  const root = context.file('bare-files');
+  const { program, ready } = await ChildProgram.start({
+    name: 'The bare files server',
+    command: process.execPath,
+    args: [BARE_FILES_SERVER, root],
+    env: childEnvironment(context.env, {}),
+    ready: /listening at (\S+)/,
+  });
+  const server = new FileServer(ready[1] ?? '', '', {});
+  return {
+    server,
+    root,
+    fill: (folder, entries) => {
+      mkdirSync(join(root, folder));
+      for (let index = 0; index < entries; index++) writeFileSync(join(root, folder, `file-${index}`), '');
+    },
+    close: async () => {
+      await server.close();
+      await program.stop();
+    },
+  };
+};

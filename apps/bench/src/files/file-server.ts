@@ -1,0 +1,69 @@
+import { Pool } from 'undici';
+import { BenchError } from '../bench-error.js';
+import type { PreparedUpload } from './payload.js';
+
+type Request = [
+  method: 'GET' | 'POST',
+  route: string,
+  headers: Readonly<Record<string, string>>,
+  body?: Buffer,
+];
+
+/** A server that takes, gives and lists files at paths of the same form: the gateway for one agent, or the bare one. */
+export class FileServer {
+  readonly #pool: Pool;
+
+  constructor(
+    url: string,
+    /** What stands before `/files/…`. */
+    private readonly prefix: string,
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {
+    this.#pool = new Pool(url, { connections: 1, headersTimeout: 120_000, bodyTimeout: 120_000 });
+  }
+
+  /** The size of the file that was written, as the server says. */
+  async upload({ contentType, body }: PreparedUpload): Promise<number> {
+    const text = await this.#text('POST', 'upload', { 'content-type': contentType }, body);
+    return (JSON.parse(text) as { readonly size: number }).size;
+  }
+
+  /** The number of bytes that came; they are counted and thrown away. */
+  async download(path: string): Promise<number> {
+    const answer = await this.#request('GET', `download?path=${encodeURIComponent(path)}`, {});
+    let bytes = 0;
+    for await (const chunk of answer.body) bytes += (chunk as Buffer).length;
+    return bytes;
+  }
+
+  /** null is the volume. */
+  async list(path: string | null): Promise<{ readonly root: string; readonly entries: number }> {
+    const text = await this.#text(
+      'GET',
+      `list${path === null ? '' : `?path=${encodeURIComponent(path)}`}`,
+      {},
+    );
+    const { root, entries } = JSON.parse(text) as { readonly root: string; readonly entries: unknown[] };
+    return { root, entries: entries.length };
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy();
+  }
+
+  async #text(...args: Request): Promise<string> {
+    return (await this.#request(...args)).body.text();
+  }
+
+  async #request(...[method, route, headers, body]: Request) {
+    const answer = await this.#pool.request({
+      method,
+      path: `${this.prefix}/files/${route}`,
+      headers: { ...this.headers, ...headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    if (answer.statusCode === 200) return answer;
+    const text = await answer.body.text();
+    throw new BenchError(`${method} ${route} was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+  }
+}

@@ -1,0 +1,108 @@
+import { BenchError } from '../bench-error.js';
+import type { BenchContext, Effort } from '../context.js';
+import { AgentShell } from '../exec/agent-shell.js';
+import { openFloor, type Floor } from '../exec/floor.js';
+import { spawnShell } from '../exec/spawn-shell.js';
+import { compare, type Comparison, type Side } from '../measure/compare.js';
+import type { Note } from '../measure/note.js';
+import { repeatedSide, type Repetition } from '../measure/repeated-side.js';
+import { openContainerPeer, type ContainerPeer } from '../peers/container-peer.js';
+import type { BerthProgram } from '../programs/berth-program.js';
+import type { Part } from './part.js';
+
+const PARALLEL = 16;
+/** Of the time that the container's command line takes. */
+const AIM = 0.15;
+const COMMAND = 'true';
+
+/** A command in an agent that is awake, against the command line of containers, and what its time is made of. */
+export const execPart: Part = {
+  name: 'exec',
+  async run(context) {
+    const { berth, parts } = await context.berthOnParts();
+    const agent = await berth.createAgent('exec bench', 'blank');
+    const floor = await openFloor(context, parts);
+    const shell = new AgentShell(berth.api, agent, PARALLEL);
+    const peer = await containerPeer(context);
+    const measured: Measured = { effort: context.effort, berth, agent, shell, floor, peer: peerOf(peer) };
+    try {
+      const sections = [await oneAfterTheOther(measured), await inParallel(measured)];
+      return peer.kind === 'note' ? [...sections, peer] : sections;
+    } finally {
+      if (peer.kind === 'peer') await peer.peer.close();
+      await shell.close();
+      await floor.close();
+    }
+  },
+};
+
+interface Measured {
+  readonly effort: Effort;
+  readonly berth: BerthProgram;
+  readonly agent: string;
+  readonly shell: AgentShell;
+  readonly floor: Floor;
+  readonly peer: ContainerPeer | undefined;
+}
+
+type PeerOrNote = { readonly kind: 'peer'; readonly peer: ContainerPeer } | Note;
+
+const peerOf = (found: PeerOrNote): ContainerPeer | undefined =>
+  found.kind === 'peer' ? found.peer : undefined;
+
+/** A machine without containers has the rest measured all the same. */
+const containerPeer = async ({ folder, env }: BenchContext): Promise<PeerOrNote> => {
+  try {
+    return { kind: 'peer', peer: await openContainerPeer(folder, env) };
+  } catch (error) {
+    if (!(error instanceof BenchError)) throw error;
+    return {
+      kind: 'note',
+      title: 'An execution was not compared with one in a container',
+      text: error.message,
+    };
+  }
+};
+
+const oneAfterTheOther = ({ effort, berth, agent, shell, floor, peer }: Measured): Promise<Comparison> => {
+  const long = { concurrency: 1, warmUpMs: effort.warmUpMs, roundMs: effort.longRoundMs };
+  const short = { ...long, roundMs: effort.roundMs };
+  return compare(
+    {
+      title: `"${COMMAND}" in an agent that is awake, one after the other; and what its time is made of`,
+      measure: 'time',
+      ...(peer === undefined ? {} : { aim: AIM }),
+      ours: repeatedSide('POST /api/agents/{id}/exec', long, () => shell.run(COMMAND)),
+      limits: [
+        ...peerSide(peer, long),
+        repeatedSide('the same, detached: until it is accepted', short, () => shell.detach(COMMAND)),
+        repeatedSide('GET /api/agents/{id} (asks accounts and agents)', short, () =>
+          berth.api.call('GET', `/api/agents/${agent}`),
+        ),
+        repeatedSide('NATS request → other process → answer', short, floor.natsRoundTrip),
+        repeatedSide('append of one event to the log', short, floor.append),
+        spawnSide(short),
+      ],
+    },
+    effort.longRounds,
+  );
+};
+
+const inParallel = ({ effort, shell, peer }: Measured): Promise<Comparison> => {
+  const often = { concurrency: PARALLEL, warmUpMs: effort.warmUpMs, roundMs: effort.longRoundMs };
+  return compare(
+    {
+      title: `"${COMMAND}" in an agent that is awake, ${PARALLEL} at a time`,
+      measure: 'rate',
+      ours: repeatedSide('POST /api/agents/{id}/exec', often, () => shell.run(COMMAND)),
+      limits: [...peerSide(peer, often), spawnSide(often)],
+    },
+    effort.longRounds,
+  );
+};
+
+const peerSide = (peer: ContainerPeer | undefined, often: Repetition): readonly Side[] =>
+  peer === undefined ? [] : [repeatedSide(`${peer.name} ${COMMAND}`, often, () => peer.exec([COMMAND]))];
+
+const spawnSide = (often: Repetition): Side =>
+  repeatedSide('spawn of /bin/sh -c true from Node', often, () => spawnShell(COMMAND));

@@ -1,0 +1,74 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { kindOf, listTree } from './process-memory.js';
+
+/** The growth of that process of a kind that grew most. */
+export interface Growth {
+  readonly kind: string;
+  readonly mebibytes: number;
+}
+
+const KB_PER_MIB = 1024;
+const SAMPLE_EVERY_MS = 100;
+/** proc(5): sets the highest resident size that was seen back to the present one. */
+const RESET_PEAK = '5';
+
+/**
+ * How far the resident memory of each process below `root` went, at its highest while `work` was done, above what it was
+ * before. Linux keeps the highest itself; elsewhere it is looked at ten times a second. A process that began meanwhile
+ * belongs to the work and not to Berth.
+ */
+export const growthDuring = async (
+  root: number,
+  work: () => Promise<unknown>,
+): Promise<readonly Growth[]> => {
+  const processes = await listTree(root);
+  const pids = processes.map(({ pid }) => pid);
+  const resets = await Promise.all(pids.map(resetPeak));
+  const peaks = await (resets.every(Boolean) ? countedPeaks(pids, work) : sampledPeaks(root, work));
+  const grown = new Map<string, number>();
+  for (const one of processes) {
+    const kind = kindOf(one, root);
+    grown.set(kind, Math.max(grown.get(kind) ?? 0, (peaks.get(one.pid) ?? 0) / KB_PER_MIB));
+  }
+  return [...grown].map(([kind, mebibytes]) => ({ kind, mebibytes }));
+};
+
+/** Growth in kB by process id. */
+type Peaks = ReadonlyMap<number, number>;
+
+const resetPeak = (pid: number): Promise<boolean> =>
+  writeFile(`/proc/${pid}/clear_refs`, RESET_PEAK).then(
+    () => true,
+    () => false,
+  );
+
+const countedPeaks = async (pids: readonly number[], work: () => Promise<unknown>): Promise<Peaks> => {
+  const before = await Promise.all(pids.map((pid) => statusKb(pid, 'VmRSS')));
+  await work();
+  const after = await Promise.all(pids.map((pid) => statusKb(pid, 'VmHWM')));
+  return new Map(pids.map((pid, index) => [pid, Math.max(0, (after[index] ?? 0) - (before[index] ?? 0))]));
+};
+
+/** 0 for a process that has ended. */
+const statusKb = async (pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+};
+
+const sampledPeaks = async (root: number, work: () => Promise<unknown>): Promise<Peaks> => {
+  const before = new Map((await listTree(root)).map(({ pid, residentKb }) => [pid, residentKb]));
+  const peaks = new Map<number, number>();
+  const look = async (): Promise<void> => {
+    for (const { pid, residentKb } of await listTree(root))
+      peaks.set(pid, Math.max(peaks.get(pid) ?? 0, residentKb - (before.get(pid) ?? residentKb)));
+  };
+  // One that fails or comes late is made up for by the next.
+  const timer = setInterval(() => void look().catch(() => undefined), SAMPLE_EVERY_MS);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  await look();
+  return peaks;
+};
