@@ -98,13 +98,19 @@ export class ChangeCommandHandler {
     target: StagedTarget,
   ): Promise<PutFile> {
     const at = { agentId, host, epoch };
-    const put = (): Promise<Changed> => this.changeAt(at, { op: 'commit', stagedId, target });
+    let used = false;
+    const put = (): Promise<Changed> => {
+      used = true;
+      return this.changeAt(at, { op: 'commit', stagedId, target });
+    };
     const wanted = { commandId, accountId, actor, agentId };
     const { path, name, size } = await this.changes.make(wanted, asked, () =>
       untilReached(put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;
       }),
     );
+    // The same command had put its file before; this one is not needed any more.
+    if (!used) await this.discard({ agentId, staged: { stagedId, host, epoch } });
     return { path, name, size };
   }
 

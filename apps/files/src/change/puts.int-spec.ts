@@ -112,6 +112,18 @@ describe('a staged file', () => {
     expect(asked()).toHaveLength(1);
   });
 
+  it('of a command that had put its file before is thrown away', async () => {
+    const envelope = wanted();
+    await write(envelope);
+    const target = { kind: 'path', path: 'notes/a.txt' } as const;
+    const again = { ...envelope, staged: { ...staged, stagedId: 'stg_2' }, target };
+    expect(await files.requester.request(filesRequests.put, again)).toEqual(PUT);
+    expect(asked().map(({ command }) => command)).toMatchObject([
+      { op: 'commit', stagedId: 'stg_1' },
+      { op: 'discard', stagedId: 'stg_2' },
+    ]);
+  });
+
   it('is thrown away without a word, whatever the host says', async () => {
     const discard = () => files.requester.request(filesRequests.discard, { agentId: 'agt_1', staged });
     expect(await discard()).toEqual({});
@@ -158,7 +170,7 @@ describe('an attachment', () => {
     const envelope = wanted();
     await attach(envelope);
     expect(await attach(envelope)).toEqual(PUT);
-    expect(asked()).toHaveLength(1);
+    expect(asked().filter(({ command }) => command.op === 'commit')).toHaveLength(1);
     expect(told().every(({ commandId }) => commandId === envelope.commandId)).toBe(true);
   });
 });
