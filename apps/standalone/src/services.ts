@@ -3,12 +3,14 @@ import { readAccountsConfig, startAccounts } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
 import { readDeliveryConfig, startDelivery } from '@berth/delivery';
+import { readExecConfig, startExec } from '@berth/exec';
+import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { readRuntimeConfig, startRuntime } from '@berth/runtime';
 import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
-type ServiceName = 'gateway' | 'delivery' | 'runtime' | 'agents' | 'accounts';
+type ServiceName = 'gateway' | 'delivery' | 'exec' | 'files' | 'runtime' | 'agents' | 'accounts';
 
 /**
  * SIGTERM has 10 s for everything, also while a part is frozen and every goodbye to it takes its full time. Requests in
@@ -24,6 +26,8 @@ export const checkServiceConfigs = (env: Env): void => {
     readAccountsConfig,
     readAgentsConfig,
     readDeliveryConfig,
+    readExecConfig,
+    readFilesConfig,
     readRuntimeConfig,
     readGatewayConfig,
   ]) {
@@ -55,13 +59,18 @@ export const startServices = async (
     const doorClosed = end('gateway');
     await within(IN_FLIGHT_MS, doorClosed);
     // A chat may go on for minutes: without its agent it ends, and its caller is still told how.
-    await within(AGENTS_END_WITHIN_MS, Promise.all([doorClosed, end('delivery'), end('runtime')]));
+    await within(
+      AGENTS_END_WITHIN_MS,
+      Promise.all([doorClosed, end('delivery'), end('files'), end('runtime')]),
+    );
     // What the runtime had to say last was said to `agents`.
-    await within(REST_ENDS_WITHIN_MS, Promise.all([end('agents'), end('accounts')]));
+    await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
   };
   const behind = [
     start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'))),
     start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'))),
+    start('exec', () => startExec(readExecConfig(env), logOf('exec'))),
+    start('files', () => startFiles(readFilesConfig(env), logOf('files'))),
     // A host announces itself as soon as it is up, to `agents`.
     start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'))).then(() =>
       start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),

@@ -45,7 +45,8 @@ export class ErrorFilter implements ExceptionFilter {
     if (await this.isForMissingAgent(error, answer, request)) answer = answerTo(agentNotFound());
     request.outcomeUnknown = !isDomainError(error)
       ? answer.status === 500
-      : UNKNOWN_OUTCOMES.has(error.code) && !neverReached(error);
+      : (UNKNOWN_OUTCOMES.has(error.code) && !neverReached(error)) ||
+        error.context['mayHaveBeenDone'] === true;
     await reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 

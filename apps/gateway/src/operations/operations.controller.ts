@@ -7,7 +7,7 @@ import { Endpoint } from '../http/endpoint.decorator.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 
 /** Services that build tables from the event log. */
-const SERVICES = ['accounts', 'agents', 'delivery'].map(operationsRequests);
+const SERVICES = ['accounts', 'agents', 'delivery', 'exec'].map(operationsRequests);
 
 /** Every instance answers for itself; one that needs longer is left out. */
 const GATHER_MS = 750;

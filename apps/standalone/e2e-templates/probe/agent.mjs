@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const started = new Date().toISOString();
 let inside = 0;
 let most = 0;
+/** Every message that came with files. */
+const attached = [];
 
 const words = {
   env: ([key]) => process.env[key] ?? '(unset)',
@@ -17,6 +19,7 @@ const words = {
     return `slept ${millis}`;
   },
   most: () => String(most),
+  attachments: () => JSON.stringify(attached),
   die: () => process.exit(3),
   fail: () => {
     throw new Error('the model said no');
@@ -32,7 +35,8 @@ createServer(async (request, response) => {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
   try {
-    const { message } = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+    const { message, attachments } = JSON.parse(Buffer.concat(chunks).toString('utf8') || '{}');
+    if (attachments !== undefined) attached.push({ message, attachments });
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ response: await answer(message ?? '') }));
   } catch (error) {

@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
+import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
+import { describeExecApi } from './exec-api.suite.js';
+import { describeFilesApi } from './files-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
 
@@ -27,6 +30,9 @@ describe('every service as a process of its own, two gateways, two agents servic
   describeAgentsApi(running);
   describeAccountApi(running);
   describeEnvironmentApi(running);
+  describeExecApi(running);
+  describeFilesApi(running);
+  describeConsoleApi(running);
 
   describe('a killed service', () => {
     const api = new Api(running);

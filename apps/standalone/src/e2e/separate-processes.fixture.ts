@@ -10,10 +10,10 @@ import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** Every service a process of its own, the gateway and `agents` twice, on one infrastructure. */
+/** Every service a process of its own, the gateway, `agents` and `exec` twice, on one infrastructure. */
 export interface SeparateStack extends Stack {
   readonly infrastructure: EmbeddedInfrastructure;
-  /** By name; two of a kind are `gateway-2`, `agents-2`. */
+  /** By name; two of a kind are `gateway-2`, `agents-2`, `exec-2`. */
   readonly programs: ReadonlyMap<string, Program>;
   /** kill -9, and a new process in its place. */
   replace(name: string): Promise<void>;
@@ -31,6 +31,9 @@ export const startSeparateStack = async (dataDir: string, more: Env = {}): Promi
     agents: {},
     'agents-2': {},
     delivery: {},
+    exec: {},
+    'exec-2': {},
+    files: {},
     runtime: {},
     gateway: { PORT: String(ports[0]) },
     'gateway-2': { PORT: String(ports[1]) },

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll } from 'vitest';
 import { describeAccountApi } from './account-api.suite.js';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
+import { describeExecApi } from './exec-api.suite.js';
+import { describeFilesApi } from './files-api.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -19,3 +22,6 @@ afterAll(async () => {
 describeAgentsApi(() => stack);
 describeAccountApi(() => stack);
 describeEnvironmentApi(() => stack);
+describeExecApi(() => stack);
+describeFilesApi(() => stack);
+describeConsoleApi(() => stack);

@@ -1,0 +1,368 @@
+import { eventually } from '@berth/testing';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { Executions } from './executions.fixture.js';
+import type { Stack } from './stack.fixture.js';
+
+const KEPT = 262_144;
+
+/** Commands in agents over HTTP, rule by rule: the same guarantees however the services are laid out. */
+export const describeExecApi = (stack: () => Stack): void => {
+  const api = new Api(stack);
+  let exec: Executions;
+
+  beforeAll(async () => {
+    exec = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+  });
+
+  describe('an attached execution', () => {
+    it('answers exactly its five members, streams apart', async () => {
+      const { status, body } = await exec.run('printf out; printf err >&2; exit 3');
+      expect([status, body]).toEqual([
+        200,
+        {
+          executionId: expect.stringMatching(/^exe_/),
+          status: 'completed',
+          exitCode: 3,
+          stdout: 'out',
+          stderr: 'err',
+        },
+      ]);
+      expect((await exec.get(body.executionId)).body).toEqual(body);
+    });
+
+    it('is shell text, or arguments that no shell touches', async () => {
+      expect((await exec.run('echo $((6*7)) | cat')).body.stdout).toBe('42\n');
+      const hostile = ['$(id)', "it's", '*', 'a  b', '', '\n', '"', '`id`', '\\', '-n', 'ü'];
+      const { body } = await exec.run(['printf', '[%s]', ...hostile]);
+      expect(body.stdout).toBe(hostile.map((item) => `[${item}]`).join(''));
+    });
+
+    it('ends by its timeout with -1 and what it had put out, with everything it started', async () => {
+      const begun = Date.now();
+      const { status, body } = await exec.run(
+        'echo before; (trap "" TERM; setsid sh -c "echo \\$\\$ > pid; sleep 1000" & ); sleep 1000',
+        { timeout: 0.5 },
+      );
+      expect(Date.now() - begun).toBeLessThan(10_000);
+      expect([status, body]).toMatchObject([200, { status: 'timed_out', exitCode: -1, stdout: 'before\n' }]);
+      const pid = await exec.wrote('pid');
+      expect((await exec.run(`kill -0 ${pid} 2>/dev/null; echo $?`)).body.stdout).toBe('1\n');
+    });
+
+    it.each([0.3, 121, 1e300])('takes a timeout of %d seconds', async (timeout) => {
+      const { status, body } = await exec.run('true', { timeout });
+      expect([status, body.status]).toEqual([200, 'completed']);
+    });
+
+    it('runs where and with what it is told, as the agent and not as its host', async () => {
+      await exec.run('mkdir -p sub');
+      const { body } = await exec.run('pwd; echo $MINE; echo $BERTH_AGENT_ID', {
+        cwd: 'sub',
+        env: { MINE: 'x y' },
+      });
+      const [cwd, mine, agentId] = body.stdout.split('\n');
+      expect([mine, agentId]).toEqual(['x y', exec.agentId]);
+      expect(cwd).toMatch(/\/sub$/);
+      const nowhere = await exec.run('true', { cwd: 'not-there' });
+      expect([nowhere.status, nowhere.body.detail]).toMatchObject([400, { code: 'invalid_cwd' }]);
+      const own = await exec.run('id -u; id -G');
+      if (process.getuid?.() === 0) expect(own.body.stdout).not.toMatch(/^0$/m);
+    });
+
+    it('keeps what its background children put out before its end, and lets them live', async () => {
+      const begun = Date.now();
+      const { body } = await exec.run('(sleep 2; echo late; echo alive > lives) & echo first');
+      expect(Date.now() - begun).toBeLessThan(1_800);
+      expect(body.stdout).toBe('first\n');
+      expect(await exec.wrote('lives')).toBe('alive');
+      expect((await exec.get(body.executionId)).body.stdout).toBe('first\n');
+    });
+
+    it('goes on when its caller hangs up', async () => {
+      const leave = new AbortController();
+      const gone = exec
+        .run('sleep 1; echo survived > hung-up', {}, { signal: leave.signal })
+        .catch(() => 'gone');
+      await eventually(async () => {
+        const { body } = await api.get<{ items: { status: string }[] }>(`${exec.path}?status=running`);
+        expect(body.items).toHaveLength(1);
+      });
+      leave.abort();
+      expect(await gone).toBe('gone');
+      expect(await exec.wrote('hung-up')).toBe('survived');
+    });
+
+    it('takes a command of nearly 1 MiB', async () => {
+      const { body } = await exec.run(`echo ${'x'.repeat(1_048_576 - 13)} | wc -c`);
+      expect(body).toMatchObject({ status: 'completed', exitCode: 0, stdout: `${1_048_576 - 13 + 1}\n` });
+    });
+  });
+
+  describe('output', () => {
+    it('that fits is whole', async () => {
+      const { body } = await exec.run(
+        `head -c ${KEPT} /dev/zero | tr '\\0' x; head -c ${KEPT} /dev/zero | tr '\\0' y >&2`,
+      );
+      expect([body.stdout, body.stderr]).toEqual(['x'.repeat(KEPT), 'y'.repeat(KEPT)]);
+    });
+
+    it('is cut to its last 262,144 characters behind the mark, each stream for itself', async () => {
+      const { body } = await exec.run(
+        `printf a; head -c ${KEPT - 1} /dev/zero | tr '\\0' x; printf bc; printf err >&2`,
+      );
+      expect(body.stdout).toBe(`[output truncated]\n${'x'.repeat(KEPT - 2)}bc`);
+      expect(body.stderr).toBe('err');
+      expect((await exec.get(body.executionId)).body).toEqual(body);
+    });
+
+    it('counts characters, not bytes, and cuts none in two', async () => {
+      const { body } = await exec.run(
+        `i=0; while [ $i -lt 10 ]; do printf '\\360\\237\\230\\200'; i=$((i+1)); done; head -c ${KEPT - 5} /dev/zero | tr '\\0' x`,
+      );
+      expect(body.stdout).toBe(`[output truncated]\n${'😀'.repeat(5)}${'x'.repeat(KEPT - 5)}`);
+    });
+
+    it('of any bytes is text, NUL and control characters too', async () => {
+      const { body } = await exec.run(`printf 'a\\000b\\377\\001ü'`);
+      expect(body.stdout).toBe('a\0b\ufffd\u0001ü');
+      expect((await exec.get(body.executionId)).body.stdout).toBe('a\0b\ufffd\u0001ü');
+    });
+  });
+
+  describe('a detached execution', () => {
+    it('answers 202 with two members and where it is, runs on and is read later', async () => {
+      const { status, headers, body } = await exec.run('sleep 0.5; echo done', { detached: true });
+      expect([status, Object.keys(body)]).toEqual([202, ['executionId', 'status']]);
+      expect(headers.get('location')).toBe(`${exec.path}/${body.executionId}`);
+      expect((await api.get(headers.get('location') ?? '')).body).toEqual({
+        executionId: body.executionId,
+        status: 'running',
+      });
+      expect(await exec.ended(body.executionId)).toMatchObject({
+        status: 'completed',
+        exitCode: 0,
+        stdout: 'done\n',
+      });
+    });
+
+    it('is another one for every POST, and the same one under an Idempotency-Key', async () => {
+      const [one, two] = [await exec.begin('true'), await exec.begin('true')];
+      expect(one).not.toBe(two);
+      const headers = { 'idempotency-key': crypto.randomUUID() };
+      const first = await exec.run('echo x >> once', { detached: true }, { headers });
+      await exec.ended(first.body.executionId);
+      const again = await exec.run('echo x >> once', { detached: true }, { headers });
+      expect(again.headers.get('idempotent-replayed')).toBe('true');
+      expect(again.body.executionId).toBe(first.body.executionId);
+      expect((await exec.run('wc -l < once')).body.stdout.trim()).toBe('1');
+    });
+
+    it('is cancelled with -1 and its partial output, also when it ignores TERM, and stays so', async () => {
+      const id = await exec.begin('trap "" TERM; echo partial; while :; do sleep 0.1; done');
+      await eventually(async () => {
+        const { body } = await api.get<{ text: string }>(`${exec.path}/${id}/output`);
+        expect(body).toMatchObject({ status: 'running' });
+      });
+      const { status, body } = await exec.cancel(id);
+      expect([status, body]).toMatchObject([200, { status: 'cancelled', exitCode: -1 }]);
+      expect((await exec.get(id)).body).toEqual(body);
+      expect((await exec.cancel(id)).body).toEqual(body);
+    });
+
+    it('that has ended is unchanged by DELETE', async () => {
+      const { body } = await exec.run('echo result; exit 9');
+      const cancelled = await exec.cancel(body.executionId);
+      expect([cancelled.status, cancelled.body]).toEqual([200, body]);
+      expect((await exec.get(body.executionId)).body).toEqual(body);
+    });
+
+    it('that is cancelled as it completes has one outcome for everybody', async () => {
+      for (let round = 0; round < 5; round++) {
+        const id = await exec.begin(`sleep 0.0${String(round * 2)}; echo over`);
+        const answers = await Promise.all([exec.cancel(id), exec.cancel(id)]);
+        const final = (await exec.get(id)).body;
+        expect(answers.map(({ body }) => body)).toEqual([final, final]);
+        expect(['completed', 'cancelled']).toContain(final.status);
+      }
+    });
+  });
+
+  describe('an execution that is not there', () => {
+    it.each(['GET', 'DELETE'])('%s is exactly the printed 404', async (method) => {
+      for (const id of ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x', 'nonsense']) {
+        const { status, body } = await api.call(method, `${exec.path}/${id}`);
+        expect([status, body]).toEqual([404, { detail: 'Execution not found' }]);
+      }
+    });
+
+    it("of another agent's path is that 404 too", async () => {
+      const other = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+      const { body } = await exec.run('true');
+      expect((await other.get(body.executionId)).body).toEqual({ detail: 'Execution not found' });
+      expect((await other.cancel(body.executionId)).status).toBe(404);
+    });
+  });
+
+  describe('the list', () => {
+    it('shows what was just answered, newest first, by status, in pages', async () => {
+      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+      const ids: string[] = [];
+      for (const code of [0, 1, 2]) ids.unshift((await own.run(`exit ${String(code)}`)).body.executionId);
+      const running = await own.begin('sleep 100', { timeout: 200 });
+      for (const gateway of stack().urls.keys()) {
+        const all = await api.get<{ items: { executionId: string }[] }>(own.path, { gateway });
+        expect(all.body.items.map(({ executionId }) => executionId)).toEqual([running, ...ids]);
+      }
+      const shown = await api.get<{ items: unknown[] }>(`${own.path}?status=running`);
+      expect(shown.body.items).toMatchObject([
+        {
+          executionId: running,
+          status: 'running',
+          exitCode: null,
+          detached: true,
+          timeout: 200,
+          endedAt: null,
+        },
+      ]);
+      const page = await api.get<{ items: unknown[]; nextCursor: string }>(`${own.path}?limit=3`);
+      expect(page.body.items).toHaveLength(3);
+      const rest = await api.get<{ items: { executionId: string }[] }>(
+        `${own.path}?limit=3&cursor=${encodeURIComponent(page.body.nextCursor)}`,
+      );
+      expect(rest.body).toMatchObject({ items: [{ executionId: ids[2], exitCode: 0 }], nextCursor: null });
+      await own.cancel(running);
+    });
+  });
+
+  describe('followed output', () => {
+    it('is what is retained, then what comes, then how it ended', async () => {
+      const id = await exec.begin(
+        'echo early; while [ ! -e go ]; do sleep 0.05; done; echo late >&2; exit 4',
+      );
+      const followed = api.get<{ text: string }>(`${exec.path}/${id}/output?follow=true`);
+      await exec.run('touch go');
+      const { text } = (await followed).body;
+      const events = [...text.matchAll(/event: (\w+)\ndata: (.*)\n/g)].map(([, event, data]) => [
+        event,
+        JSON.parse(data ?? '') as unknown,
+      ]);
+      expect(events).toEqual([
+        ['stdout', { text: 'early\n' }],
+        ['stderr', { text: 'late\n' }],
+        ['exit', { status: 'completed', exitCode: 4 }],
+      ]);
+      const later = await api.get<{ text: string }>(`${exec.path}/${id}/output?follow=true`);
+      expect(later.body.text).toContain('event: stdout\ndata: {"text":"early\\n"}');
+    });
+  });
+
+  describe('an agent', () => {
+    it('is woken by a submission, and not by reading a result', async () => {
+      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+      const { body } = await own.run('echo kept');
+      await api.post(`/api/agents/${own.agentId}/sleep`);
+      expect((await own.get(body.executionId)).body.stdout).toBe('kept\n');
+      expect((await own.cancel(body.executionId)).body.stdout).toBe('kept\n');
+      await api.get(own.path);
+      expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('sleeping');
+      expect((await own.run('echo awake')).body.stdout).toBe('awake\n');
+      expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('running');
+    });
+
+    it('stays awake beyond its idle time while a detached execution runs, and falls asleep after it', async () => {
+      const own = new Executions(
+        api,
+        (await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 15 })).id,
+      );
+      const id = await own.begin('sleep 18; echo through');
+      expect((await own.ended(id, 30_000)).stdout).toBe('through\n');
+      expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('running');
+      await api.inState(own.agentId, 'sleeping', 30_000);
+    }, 80_000);
+
+    it.each(['sleep', 'stop', 'restart'])(
+      '%s ends what runs as failed, with what it had put out',
+      async (verb) => {
+        const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+        const attached = own.run('echo attached; sleep 100');
+        const id = await own.begin('echo partial; sleep 100');
+        await eventually(async () => {
+          const { body } = await api.get<{ items: unknown[] }>(`${own.path}?status=running`);
+          expect(body.items).toHaveLength(2);
+        });
+        const { status } = await api.post(`/api/agents/${own.agentId}/${verb}`);
+        expect(status).toBe(200);
+        expect(await own.ended(id)).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'partial\n' });
+        const answer = await attached;
+        expect([answer.status, answer.body]).toMatchObject([
+          200,
+          { status: 'failed', exitCode: -1, stdout: 'attached\n' },
+        ]);
+      },
+    );
+
+    it('that is stopped is exactly the printed 503, and nothing has started', async () => {
+      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+      await api.post(`/api/agents/${own.agentId}/stop`);
+      const { status, body } = await own.run('echo x > started');
+      expect([status, body]).toEqual([
+        503,
+        { detail: { code: 'guest_command_unavailable', execution_started: false } },
+      ]);
+      await api.post(`/api/agents/${own.agentId}/start`);
+      expect((await own.run('ls started 2>/dev/null | wc -l')).body.stdout.trim()).toBe('0');
+    });
+
+    it('that is deploying is exactly the printed 409', async () => {
+      const name = `deploying ${crypto.randomUUID()}`;
+      const { body } = await api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' });
+      const { status, body: refused } = await new Executions(api, body.id).run('true');
+      expect([status, refused]).toEqual([
+        409,
+        { detail: { code: 'vm_not_ready', state: 'starting', execution_started: false } },
+      ]);
+      await api.inState(body.id, 'running');
+    });
+
+    it('that is deleted takes its executions with it', async () => {
+      const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
+      const { body } = await own.run('true');
+      await api.call('DELETE', `/api/agents/${own.agentId}`);
+      for (const answer of [
+        await own.get(body.executionId),
+        await own.run('true'),
+        await api.get(own.path),
+      ]) {
+        expect(answer.status).toBe(404);
+      }
+    });
+  });
+
+  describe('an older agent', () => {
+    let old: Executions;
+    beforeAll(async () => {
+      old = new Executions(api, (await api.runningAgent({ templateId: 'legacy' })).id);
+    });
+
+    it('answers attached with both streams in stdout and no execution', async () => {
+      const { status, body } = await old.run('echo out; echo err >&2; exit 2');
+      expect([status, body]).toEqual([200, { exitCode: 2, stdout: 'out\nerr\n', stderr: '' }]);
+      expect((await api.get<{ items: unknown[] }>(old.path)).body.items).toEqual([]);
+    });
+
+    it('refuses detached with exactly the printed 501, running nothing and waking nobody', async () => {
+      await api.post(`/api/agents/${old.agentId}/sleep`);
+      const { status, body } = await old.run('echo x > started', { detached: true });
+      expect([status, body]).toEqual([501, { detail: 'unsupported: outdated vm. Please use a new agent.' }]);
+      expect((await old.run('x', { detached: true, timeout: 0 })).status).toBe(400);
+      expect((await api.get(`/api/agents/${old.agentId}`)).body['state']).toBe('sleeping');
+      expect((await old.run('ls started 2>/dev/null | wc -l')).body.stdout.trim()).toBe('0');
+    });
+
+    it('ends by its timeout with -1', async () => {
+      const { status, body } = await old.run('echo a; sleep 100', { timeout: 0.5 });
+      expect([status, body]).toEqual([200, { exitCode: -1, stdout: 'a\n', stderr: '' }]);
+    });
+  });
+};

@@ -1,0 +1,72 @@
+import { eventually } from '@berth/testing';
+import type { Answer, Api, CallOptions } from './api.fixture.js';
+
+/** An execution as the API shows it. */
+export interface Execution extends Record<string, unknown> {
+  readonly executionId: string;
+  readonly status: string;
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly detail?: unknown;
+}
+
+/** Commands in one agent, over HTTP. */
+export class Executions {
+  constructor(
+    private readonly api: Api,
+    readonly agentId: string,
+  ) {}
+
+  get path(): string {
+    return `/api/agents/${this.agentId}/exec`;
+  }
+
+  run(
+    command: string | readonly string[],
+    more: Record<string, unknown> = {},
+    options: CallOptions = {},
+  ): Promise<Answer<Execution>> {
+    return this.api.post<Execution>(this.path, { command, ...more }, options);
+  }
+
+  /** Submits detached and answers the id. */
+  async begin(command: string, more: Record<string, unknown> = {}): Promise<string> {
+    const { status, body } = await this.run(command, { detached: true, ...more });
+    if (status !== 202)
+      throw new Error(`The submission was answered ${String(status)}: ${JSON.stringify(body)}`);
+    return body.executionId;
+  }
+
+  get(executionId: string, options: CallOptions = {}): Promise<Answer<Execution>> {
+    return this.api.get<Execution>(`${this.path}/${executionId}`, options);
+  }
+
+  cancel(executionId: string): Promise<Answer<Execution>> {
+    return this.api.call<Execution>('DELETE', `${this.path}/${executionId}`);
+  }
+
+  /** Waits through the API until it has ended. */
+  ended(executionId: string, timeoutMs = 20_000): Promise<Execution> {
+    return eventually(
+      async () => {
+        const { status, body } = await this.get(executionId);
+        if (status !== 200 || body.status === 'running') throw new Error(`It is ${JSON.stringify(body)}.`);
+        return body;
+      },
+      { timeoutMs, intervalMs: 50 },
+    );
+  }
+
+  /** Waits until a file in the volume holds something, and answers that. */
+  wrote(file: string): Promise<string> {
+    return eventually(
+      async () => {
+        const { body } = await this.run(`cat ${file}`);
+        if (body.stdout === '') throw new Error(`Nothing stands in ${file}.`);
+        return body.stdout.trim();
+      },
+      { timeoutMs: 10_000, intervalMs: 50 },
+    );
+  }
+}

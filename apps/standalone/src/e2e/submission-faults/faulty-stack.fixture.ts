@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { createLogger } from '@berth/telemetry';
+import { healthy } from '../separate-processes.fixture.js';
+import { Program, readKey, type Stack } from '../stack.fixture.js';
+import type { WireName } from './plan.fixture.js';
+import { Wire } from './wire.fixture.js';
+
+const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
+
+/** What a submission goes through, each a process of its own; `exec` twice. */
+export const SERVICES = ['accounts', 'agents', 'exec', 'exec-2', 'runtime', 'gateway'] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/** The lines of one service to the infrastructure. */
+interface Lines {
+  readonly nats: Wire;
+  readonly log: Wire;
+  readonly tables: Wire;
+}
+
+/** Services whose every line to the broker, the event log and the tables can be struck. */
+export interface FaultyStack extends Stack {
+  /** The lines of that name, one for each instance; those of a lane's own are not among them. */
+  wires(name: WireName): readonly Wire[];
+  pidOf(service: ServiceName): number | undefined;
+  /** Runs it again, once it has been killed. Resolves when everything answers. */
+  startAgain(service: ServiceName): Promise<void>;
+  /** What the services have said so far, the last of it. */
+  said(service: ServiceName): string;
+}
+
+/** Starts them on embedded infrastructure of their own in the folder. */
+export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> => {
+  const infrastructure = await startEmbedded({
+    dataDir,
+    log: createLogger({ service: 'embedded', level: 'warn' }),
+  });
+  const lines = new Map<ServiceName, Lines>();
+  for (const name of SERVICES) lines.set(name, await openLines(infrastructure));
+  const env = {
+    BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),
+    BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
+    BERTH_BOOTSTRAP_KEY_FILE: join(dataDir, 'bootstrap-key'),
+    BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
+    BERTH_WARM_SLEEP_SECONDS: '1',
+    BERTH_LOG_LEVEL: 'warn',
+    PORT: String(await freePort()),
+  };
+  const start = (name: ServiceName): Program =>
+    Program.start(name.replace(/-2$/, ''), { ...env, ...addresses(infrastructure, lines.get(name)) });
+  const programs = new Map(SERVICES.map((name) => [name, start(name)]));
+  const url = `http://127.0.0.1:${env.PORT}`;
+  await healthy(url, programs);
+  return {
+    urls: [url],
+    key: readKey(dataDir),
+    dataDir,
+    wires: (name) => wiresOf(lines, name),
+    pidOf: (name) => programs.get(name)?.child.pid,
+    startAgain: async (name) => {
+      await programs.get(name)?.exited;
+      programs.set(name, start(name));
+      await healthy(url, programs);
+    },
+    said: (name) => programs.get(name)?.said.slice(-4_000) ?? '',
+    stop: async () => {
+      await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
+      const wires = [...lines.values()].flatMap(({ nats, log, tables }) => [nats, log, tables]);
+      await Promise.all(wires.map((wire) => wire.close()));
+      await infrastructure.stop();
+    },
+  };
+};
+
+const openLines = async (infrastructure: EmbeddedInfrastructure): Promise<Lines> => {
+  const open = (url: string): Promise<Wire> => {
+    const { hostname, port } = new URL(url);
+    return Wire.open({ host: hostname, port: Number(port) });
+  };
+  return {
+    nats: await open(infrastructure.natsUrl),
+    log: await open(infrastructure.eventStoreUrl),
+    tables: await open(infrastructure.databaseUrl),
+  };
+};
+
+const addresses = (infrastructure: EmbeddedInfrastructure, lines: Lines | undefined) => {
+  const through = (url: string, wire: Wire | undefined): string => {
+    const changed = new URL(url);
+    changed.hostname = '127.0.0.1';
+    changed.port = String(wire?.port);
+    return changed.toString();
+  };
+  return {
+    NATS_URL: through(infrastructure.natsUrl, lines?.nats),
+    EVENTSTORE_URL: through(infrastructure.eventStoreUrl, lines?.log),
+    DATABASE_URL: through(infrastructure.databaseUrl, lines?.tables),
+  };
+};
+
+const wiresOf = (lines: ReadonlyMap<ServiceName, Lines>, name: WireName): readonly Wire[] => {
+  const [service = '', to] = name.split('-');
+  if (to !== 'nats' && to !== 'log' && to !== 'tables') return [];
+  return [...lines].flatMap(([one, own]) => (one.replace(/-2$/, '') === service ? [own[to]] : []));
+};
+
+const freePort = async (): Promise<number> => {
+  const probe = await Wire.open({ port: 1 });
+  const { port } = probe;
+  await probe.close();
+  return port;
+};

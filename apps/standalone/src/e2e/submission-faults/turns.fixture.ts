@@ -1,0 +1,13 @@
+/** One at a time for each name. */
+export class Turns {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Waits for the turn; answers what gives it back. */
+  async take(name: string): Promise<() => void> {
+    const before = this.#last.get(name);
+    const mine = Promise.withResolvers<void>();
+    this.#last.set(name, mine.promise);
+    await before;
+    return mine.resolve;
+  }
+}

@@ -1,0 +1,227 @@
+import { once } from 'node:events';
+import {
+  connect,
+  createServer,
+  type AddressInfo,
+  type NetConnectOpts,
+  type Server,
+  type Socket,
+} from 'node:net';
+
+/** What happens to a line: `lose` the bytes and their connection; `cut` it once they have passed; `hold` everything and let it go on later; `swallow` answers, then cut; `refuse` also new connections; `double` the bytes. */
+export interface Strike {
+  readonly how: 'lose' | 'cut' | 'hold' | 'swallow' | 'refuse' | 'double';
+  /** How long it lasts where it does. */
+  readonly forMs: number;
+}
+
+/** A strike that waits for its moment. */
+export interface Armed {
+  readonly struck: boolean;
+  /** Resolves once it is over and everything passes again, or once it was called off. */
+  readonly over: Promise<void>;
+  /** It does not happen any more if it has not yet. */
+  disarm(): void;
+}
+
+interface Link {
+  readonly near: Socket;
+  readonly far: Socket;
+  /** Bytes that were held back, in their order. */
+  readonly held: { readonly to: Socket; readonly chunk: Buffer }[];
+}
+
+interface Waiting {
+  readonly strike: Strike;
+  readonly link: Link | undefined;
+  left: number;
+  struck: boolean;
+  readonly over: PromiseWithResolvers<void>;
+}
+
+interface Watch {
+  readonly mark: string;
+  readonly tell: (passing: Passing) => void;
+}
+
+/** Bytes that are about to pass for the first time with a mark in them. */
+export interface Passing {
+  readonly text: string;
+  /** Arms a strike that counts this line's further pieces from this one on: 0 hits this one. */
+  arm(strike: Strike, after: number): Armed;
+}
+
+/** A line between two of our parts, TCP or unix socket, which can be struck at a chosen piece of what passes. */
+export class Wire {
+  readonly #links = new Set<Link>();
+  readonly #watches = new Set<Watch>();
+  #waiting: Waiting | undefined;
+  #state: 'passing' | 'holding' | 'swallowing' | 'refusing' = 'passing';
+
+  private constructor(
+    private readonly target: NetConnectOpts,
+    private readonly server: Server,
+  ) {
+    server.on('connection', (near) => this.#accept(near));
+  }
+
+  /** Listens on a port of its own, or at `path`. */
+  static async open(target: NetConnectOpts, path?: string): Promise<Wire> {
+    const server = createServer({ allowHalfOpen: true });
+    const wire = new Wire(target, server);
+    if (path === undefined) server.listen(0, '127.0.0.1');
+    else server.listen(path);
+    await once(server, 'listening');
+    return wire;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Calls `tell` before the first bytes with the mark pass; answers how to stop that. */
+  watch(mark: string, tell: (passing: Passing) => void): () => void {
+    const watch = { mark, tell };
+    this.#watches.add(watch);
+    return () => this.#watches.delete(watch);
+  }
+
+  /** Strikes at the piece that is `after` pieces away, on whichever connection. One strike at a time. */
+  arm(strike: Strike, after: number): Armed {
+    return this.#arm(strike, after, undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#state = 'refusing';
+    for (const link of this.#links) reset(link);
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  #arm(strike: Strike, after: number, link: Link | undefined): Armed {
+    const waiting: Waiting = { strike, link, left: after, struck: false, over: Promise.withResolvers() };
+    this.#waiting?.over.resolve();
+    this.#waiting = waiting;
+    return {
+      get struck() {
+        return waiting.struck;
+      },
+      over: waiting.over.promise,
+      disarm: () => {
+        if (waiting.struck) return;
+        if (this.#waiting === waiting) this.#waiting = undefined;
+        waiting.over.resolve();
+      },
+    };
+  }
+
+  #accept(near: Socket): void {
+    if (this.#state === 'refusing') {
+      near.destroy();
+      return;
+    }
+    const far = connect({ ...this.target, allowHalfOpen: true });
+    const link: Link = { near, far, held: [] };
+    this.#links.add(link);
+    near.setNoDelay(true);
+    far.setNoDelay(true);
+    near.on('data', (chunk: Buffer) => this.#pass(link, chunk, far));
+    far.on('data', (chunk: Buffer) => this.#pass(link, chunk, near));
+    near.on('end', () => far.end());
+    far.on('end', () => near.end());
+    const end = (): void => {
+      this.#links.delete(link);
+      // What has been written already still arrives, as with a socket of the kernel's.
+      for (const socket of [near, far]) if (!socket.destroyed) socket.destroySoon();
+    };
+    for (const socket of [near, far]) socket.on('error', end).on('close', end);
+    if (this.#state === 'holding') pause(link);
+  }
+
+  #pass(link: Link, chunk: Buffer, to: Socket): void {
+    for (const watch of [...this.#watches]) {
+      if (!chunk.includes(watch.mark)) continue;
+      this.#watches.delete(watch);
+      watch.tell({
+        text: chunk.toString('latin1'),
+        arm: (strike, after) => this.#arm(strike, after, link),
+      });
+    }
+    const waiting = this.#waiting;
+    if (waiting !== undefined && (waiting.link ?? link) === link && waiting.left-- <= 0) {
+      this.#waiting = undefined;
+      waiting.struck = true;
+      this.#strike(waiting, link, chunk, to);
+    } else if (this.#state === 'holding') {
+      link.held.push({ to, chunk });
+    } else if (this.#state !== 'swallowing' || to === link.far) {
+      forward(chunk, to === link.far ? link.near : link.far, to);
+    }
+  }
+
+  #strike({ strike, over }: Waiting, link: Link, chunk: Buffer, to: Socket): void {
+    switch (strike.how) {
+      case 'lose':
+        reset(link);
+        return over.resolve();
+      case 'cut':
+        to.end(chunk);
+        resetSocket(to === link.far ? link.near : link.far);
+        return over.resolve();
+      case 'double':
+        to.write(chunk);
+        to.write(chunk);
+        return over.resolve();
+      case 'hold':
+        this.#state = 'holding';
+        for (const one of this.#links) pause(one);
+        link.held.push({ to, chunk });
+        break;
+      case 'swallow':
+        this.#state = 'swallowing';
+        if (to === link.far) to.write(chunk);
+        break;
+      case 'refuse':
+        this.#state = 'refusing';
+        for (const one of this.#links) reset(one);
+        break;
+    }
+    setTimeout(() => {
+      this.#heal();
+      over.resolve();
+    }, strike.forMs);
+  }
+
+  #heal(): void {
+    const was = this.#state;
+    this.#state = 'passing';
+    for (const link of this.#links) {
+      if (was === 'swallowing') reset(link);
+      for (const { to, chunk } of link.held.splice(0)) to.write(chunk);
+      link.near.resume();
+      link.far.resume();
+    }
+  }
+}
+
+const pause = ({ near, far }: Link): void => {
+  near.pause();
+  far.pause();
+};
+
+const reset = ({ near, far }: Link): void => {
+  resetSocket(near);
+  resetSocket(far);
+};
+
+/** Only TCP can be reset. */
+const resetSocket = (socket: Socket): void => {
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
+};
+
+const forward = (chunk: Buffer, from: Socket, to: Socket): void => {
+  if (to.destroyed || to.writableEnded || to.write(chunk)) return;
+  from.pause();
+  to.once('drain', () => from.resume());
+};
