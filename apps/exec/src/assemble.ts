@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { CommandHandler, type EventStore, type ProjectionRunner } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
@@ -51,7 +52,7 @@ export abstract class ExecHandlers {
   abstract readonly openConsole: OpenConsoleHandler;
   abstract readonly reconciler: Reconciler;
   abstract readonly agentEnds: EndExecutionsWhenAgentEnds;
-  /** Ends what goes on behind answers. */
+  /** Ends what goes on behind answers, and sends those who wait for an end to another process. */
   abstract stop(): void;
 }
 
@@ -59,6 +60,10 @@ export abstract class ExecHandlers {
 export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers => {
   const { link, store, database, executionList, log } = parts;
   const requester = new Requester(link);
+  const ending = new AbortController();
+  const stopping = ending.signal;
+  // One for each caller who waits.
+  setMaxListeners(0, stopping);
   const streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
   const vault = new OutputVault(database);
   const executions = new Executions(streams, vault);
@@ -66,9 +71,9 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   const wake = new Wake(requester);
   const rerouting = new Rerouting(database);
   const positions = new AcceptedPositions(database);
-  const query = new ExecutionQuery(executions, vault, hosts, requester);
-  const followed = new FollowedExecutions(hosts, executions, log);
-  const refusing = new Refusing(executions, log);
+  const query = new ExecutionQuery(executions, vault, hosts, requester, stopping);
+  const followed = new FollowedExecutions(hosts, executions, log, stopping);
+  const refusing = new Refusing(executions, log, stopping);
   const handOver = new HandOver(hosts, wake, executions, rerouting);
   const olderGuest = new OlderGuest(hosts, wake);
   const patience = timing.patience ?? PATIENCE;
@@ -86,6 +91,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
       followed,
       positions,
       refusing,
+      stopping,
     }),
     query,
     cancel: new CancelCommandHandler(executions, query, hosts),
@@ -94,9 +100,6 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
     openConsole: new OpenConsoleHandler(wake, hosts),
     reconciler,
     agentEnds: new EndExecutionsWhenAgentEnds(running, reconciler, log),
-    stop: () => {
-      followed.stop();
-      refusing.stop();
-    },
+    stop: () => ending.abort(),
   };
 };

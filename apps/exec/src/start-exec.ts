@@ -26,8 +26,9 @@ export const startExec = async (config: ExecConfig, log: Logger, timing: Timing 
   const handlers = assemble({ ...opened, executionList }, timing);
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {
-    await service?.stop();
+    const answered = service?.stop();
     handlers.stop();
+    await answered;
     await Promise.all([work.stop(), projections.stop()]);
     await closeParts(opened);
   };

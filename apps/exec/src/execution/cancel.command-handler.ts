@@ -9,7 +9,7 @@ import type { RunningExecution } from './execution.js';
 import type { Executions } from './executions.js';
 
 /** A command on its way to its guest is not known there yet; so long it is waited for. */
-const ON_ITS_WAY_MS = 12_000;
+const ON_ITS_WAY_MS = 9_000;
 const UNREACHABLE_MS = 4_000;
 const TRY_AGAIN_MS = 200;
 

@@ -7,6 +7,7 @@ import { runningView, viewOf, type OutputVault } from '../output/output-vault.js
 import { executionNotFound } from '../submission/refusals.js';
 import type { RunningExecution } from './execution.js';
 import type { Executions } from './executions.js';
+import { unlessStopping } from './unless-stopping.js';
 
 /** A host that cannot tell is asked again after so long. */
 const ASK_AGAIN_MS = 250;
@@ -23,6 +24,7 @@ export class ExecutionQuery {
     private readonly vault: OutputVault,
     private readonly hosts: ExecutionHosts,
     private readonly requester: Requester,
+    private readonly stopping: AbortSignal,
   ) {}
 
   /** Errors: not_found `agent_not_found`, `execution_not_found`. */
@@ -43,17 +45,18 @@ export class ExecutionQuery {
   async await({ waitMs, ...ref }: AwaitExecution): Promise<ExecutionView> {
     const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
     let known = await this.find(ref);
-    while (known.running !== null && Date.now() < giveUpAt) {
-      const ended = await this.awaitAtHost(known.running, giveUpAt - Date.now());
+    while (known.running !== null && Date.now() < giveUpAt && !this.stopping.aborted) {
+      const atHost = this.awaitAtHost(known.running, giveUpAt - Date.now());
+      const ended = await unlessStopping(this.stopping, atHost, () => Promise.resolve(null));
       if (ended !== null) return ended;
-      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())));
+      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.stopping);
       known = await this.read(ref);
     }
     return known.view;
   }
 
   /** Records the end when the host tells it; null when it does not. */
-  async awaitAtHost(running: RunningExecution, waitMs: number): Promise<ExecutionView | null> {
+  private async awaitAtHost(running: RunningExecution, waitMs: number): Promise<ExecutionView | null> {
     const found = await this.hosts.find(running.host, running, waitMs).catch(() => null);
     if (found?.state !== 'known') return null;
     const result = resultOf(running, found.outcome);

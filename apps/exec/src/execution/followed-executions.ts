@@ -10,12 +10,12 @@ const PAUSE_MS = 200;
 /** Executions whose end this process waits for, so that it is recorded at once. */
 export class FollowedExecutions {
   readonly #followed = new Set<string>();
-  readonly #ending = new AbortController();
 
   constructor(
     private readonly hosts: ExecutionHosts,
     private readonly executions: Executions,
     private readonly log: Logger,
+    private readonly stopping: AbortSignal,
   ) {}
 
   has(executionId: string): boolean {
@@ -36,18 +36,13 @@ export class FollowedExecutions {
   begin(host: string, owned: Owned): void {
     if (this.#followed.size >= MOST || this.has(owned.executionId)) return;
     this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {
-      if (!this.#ending.signal.aborted)
+      if (!this.stopping.aborted)
         this.log.debug({ err: error, executionId: owned.executionId }, 'an execution is no longer followed');
     });
   }
 
-  stop(): void {
-    this.#ending.abort();
-  }
-
   async #follow(host: string, owned: Owned): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
+    while (!this.stopping.aborted) {
       const found = await this.hosts.find(host, owned, LONGEST_WAIT_MS);
       if (found.state === 'absent') return;
       const result = resultOf(owned, found.outcome);
@@ -55,7 +50,7 @@ export class FollowedExecutions {
         await this.executions.endInTime(result);
         return;
       }
-      await pause(PAUSE_MS, signal);
+      await pause(PAUSE_MS, this.stopping);
     }
   }
 }

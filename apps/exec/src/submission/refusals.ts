@@ -49,3 +49,7 @@ export const agentUnreachable = (cause?: unknown): DomainError =>
     {},
     { cause },
   );
+
+/** This process ends; what the command comes to is told by another one. */
+export const answerElsewhere = (): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');

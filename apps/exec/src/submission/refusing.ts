@@ -7,11 +7,10 @@ const ATTEMPTS = 20;
 
 /** Takes back what was accepted and certainly never started: its id is unknown from then on. */
 export class Refusing {
-  readonly #ending = new AbortController();
-
   constructor(
     private readonly executions: Executions,
     private readonly log: Logger,
+    private readonly stopping: AbortSignal,
   ) {}
 
   /** Never throws: the caller is told that nothing started, and that stays true while the log is away. */
@@ -25,18 +24,13 @@ export class Refusing {
 
   /** Never throws. */
   async later(owned: Owned, code: string): Promise<void> {
-    const { signal } = this.#ending;
-    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
-      await pause(backoff(attempt, 500), signal);
+    for (let attempt = 0; attempt < ATTEMPTS && !this.stopping.aborted; attempt++) {
+      await pause(backoff(attempt, 500), this.stopping);
       try {
         return await this.executions.refuse(owned, code);
       } catch (error) {
         this.log.debug({ err: error, executionId: owned.executionId }, 'a refusal is not recorded yet');
       }
     }
-  }
-
-  stop(): void {
-    this.#ending.abort();
   }
 }

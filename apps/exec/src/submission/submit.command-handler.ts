@@ -8,13 +8,14 @@ import {
 } from '@berth/contracts-exec';
 import type { ExecutionQuery } from '../execution/execution.query.js';
 import type { Executions, Owned } from '../execution/executions.js';
+import { unlessStopping } from '../execution/unless-stopping.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
 import type { AcceptedPositions } from './accepted-positions.js';
 import type { HandedOver, HandOver, Handing } from './hand-over.js';
 import type { OlderGuest } from './older-guest.js';
-import { detachedUnsupported, guestCommandUnavailable, outcomeUnknown } from './refusals.js';
+import { answerElsewhere, detachedUnsupported, guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import type { Refusing } from './refusing.js';
 import { takesExecutions, type Wake } from './wake.js';
 
@@ -31,6 +32,7 @@ export interface SubmissionParts {
   readonly followed: FollowedExecutions;
   readonly positions: AcceptedPositions;
   readonly refusing: Refusing;
+  readonly stopping: AbortSignal;
 }
 
 /** Runs a command in an agent, which it wakes first. */
@@ -39,7 +41,7 @@ export class SubmitCommandHandler {
 
   /** Errors: see `execRequests`. */
   async handle(submit: SubmitExecution): Promise<SubmittedExecution> {
-    const { wake, olderGuest, followed } = this.parts;
+    const { wake, olderGuest, followed, stopping } = this.parts;
     const { agentId, accountId, detached } = submit;
     if (detached && (await wake.isKnownAsOld(submit, agentId))) throw detachedUnsupported();
     const awake = await wake.forCommand(submit, agentId, null);
@@ -48,7 +50,9 @@ export class SubmitCommandHandler {
       return olderGuest.run(submit, awake);
     }
     const owned = { executionId: executionIdOf(submit.commandId), accountId, agentId };
-    const execution = await followed.during(owned.executionId, () => this.run(submit, owned, awake));
+    const running = followed.during(owned.executionId, () => this.run(submit, owned, awake));
+    // Its caller asks another process by the execution's id.
+    const execution = await unlessStopping(stopping, running, () => Promise.reject(answerElsewhere()));
     if (execution.status === 'running') followed.begin(awake.host, owned);
     return { kind: 'execution', execution };
   }

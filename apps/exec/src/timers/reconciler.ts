@@ -43,12 +43,17 @@ export class Reconciler {
     let after = '';
     for (let rows: readonly RunningRow[]; !signal.aborted; after = rows.at(-1)?.executionId ?? after) {
       rows = await this.running.page(after, this.pace.olderThan, PAGE);
-      await this.settleAll(rows.filter((row) => row.agentEnded || !this.followed.has(row.executionId)));
+      await this.settleAll(rows.filter((row) => this.isUncared(row)));
       if (rows.length < PAGE) break;
     }
     if (Date.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
     await this.sweep.run(signal);
     this.#sweptAt = Date.now();
+  }
+
+  /** Who follows it here waits for its end only. */
+  private isUncared({ executionId, agentEnded, cancelRequested }: RunningRow): boolean {
+    return agentEnded || cancelRequested || !this.followed.has(executionId);
   }
 
   /** One execution's trouble keeps no other one waiting. */

@@ -5,15 +5,17 @@ export interface RunningRow {
   readonly executionId: string;
   /** Its wakefulness is over: it cannot run any more. */
   readonly agentEnded: boolean;
+  readonly cancelRequested: boolean;
 }
 
 interface Row {
   readonly id: string;
   readonly agent_ended: boolean;
+  readonly cancel_requested: boolean;
 }
 
 const SELECT = `
-  SELECT l.id, (e.agent_id IS NOT NULL) AS agent_ended
+  SELECT l.id, l.cancel_requested, (e.agent_id IS NOT NULL) AS agent_ended
   FROM execution_list l LEFT JOIN agent_ending e ON e.agent_id = l.agent_id AND e.epoch >= l.epoch
   WHERE l.status = 'running'`;
 
@@ -27,15 +29,23 @@ export class RunningExecutionsQuery {
       `${SELECT} AND l.id > $1 AND l.handed_at < now() - make_interval(secs => $2) ORDER BY l.id LIMIT $3`,
       [after, olderThanMs / 1000, limit],
     );
-    return rows.map(({ id, agent_ended }) => ({ executionId: id, agentEnded: agent_ended }));
+    return rows.map(({ id, agent_ended, cancel_requested }) => ({
+      executionId: id,
+      agentEnded: agent_ended,
+      cancelRequested: cancel_requested,
+    }));
   }
 
   /** Those of an agent that cannot run any more, because their epoch is over. */
   async ofAgent(agentId: string, endedEpoch: number, limit: number): Promise<readonly RunningRow[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,
+    const rows = await this.database.query<Omit<Row, 'agent_ended'>>(
+      `SELECT id, cancel_requested FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,
       [agentId, endedEpoch, limit],
     );
-    return rows.map(({ id }) => ({ executionId: id, agentEnded: true }));
+    return rows.map(({ id, cancel_requested }) => ({
+      executionId: id,
+      agentEnded: true,
+      cancelRequested: cancel_requested,
+    }));
   }
 }

@@ -41,7 +41,7 @@ export class Settlement {
 
   constructor(private readonly parts: SettlementParts) {}
 
-  async settle({ executionId, agentEnded }: RunningRow): Promise<void> {
+  async settle({ executionId, agentEnded }: Pick<RunningRow, 'executionId' | 'agentEnded'>): Promise<void> {
     const { executions, vault } = this.parts;
     const state = await executions.load(executionId);
     if (state.status !== 'running') return this.#forget(executionId);
@@ -87,11 +87,10 @@ export class Settlement {
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
   ): Promise<void> {
-    const { patience, rerouting } = this.parts;
+    const { patience } = this.parts;
     const age = Date.now() - Date.parse(state.handedAt);
     const canStart = awake && epoch === state.epoch;
     if (age < (canStart ? patience.inFlight : patience.absent)) return;
-    if (await rerouting.isOn(state.executionId)) return;
     await this.#giveUp(state);
   }
 
@@ -103,6 +102,7 @@ export class Settlement {
   }
 
   async #giveUp(state: RunningExecution): Promise<void> {
+    if (await this.parts.rerouting.isOn(state.executionId)) return;
     await this.#end(state, emptyResult(state, state.cancelRequested ? 'cancelled' : 'failed'));
   }
 
