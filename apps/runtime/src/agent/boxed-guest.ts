@@ -18,7 +18,17 @@ export interface WakefulHooks {
   readonly onEvent: (event: GuestEvent) => void;
 }
 
-/** From waking until rest. `closing` aborts as soon as it is to sleep, `ending` when its processes are about to be touched. */
+/** When what goes on in an awake guest is cut. */
+export interface Cuts {
+  /** As soon as it is to be put to sleep: transfers. */
+  readonly closing: AbortSignal;
+  /** When it is about to be frozen or ended: chats. */
+  readonly ending: AbortSignal;
+  /** When it has been: commands, so that a guest that ends still says how they did. */
+  readonly still: AbortSignal;
+}
+
+/** From waking until rest. */
 interface Awake {
   readonly activity: Activity;
   readonly ending: AbortController;
@@ -29,7 +39,7 @@ interface Awake {
 export class BoxedGuest {
   readonly #events = { last: 0 };
   #awake: Awake | undefined;
-  #still = Promise.withResolvers<void>();
+  #still = new AbortController();
   #refusesCommands: boolean;
   #ended = false;
 
@@ -57,14 +67,14 @@ export class BoxedGuest {
     return this.#awake?.closing.signal.aborted === true;
   }
 
-  /** Aborts when its processes are about to be touched; aborted while it is not awake. */
-  get ending(): AbortSignal {
-    return this.#awake?.ending.signal ?? AbortSignal.abort();
-  }
-
-  /** Aborts when it is about to be put to sleep or ended; aborted while it is not awake. */
-  get closed(): AbortSignal {
-    return this.#awake?.closing.signal ?? AbortSignal.abort();
+  /** When what begins now is cut; all aborted already while it is not awake. */
+  get cuts(): Cuts {
+    if (this.#awake === undefined) {
+      const now = AbortSignal.abort();
+      return { closing: now, ending: now, still: now };
+    }
+    const { closing, ending } = this.#awake;
+    return { closing: closing.signal, ending: ending.signal, still: this.#still.signal };
   }
 
   /** Whether it is gone for good, with every process. */
@@ -82,7 +92,7 @@ export class BoxedGuest {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
-    this.#still = Promise.withResolvers<void>();
+    this.#still = new AbortController();
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
   }
 
@@ -127,25 +137,19 @@ export class BoxedGuest {
 
   /** After `rest`: nothing in it moves any more, frozen or gone. */
   still(): void {
-    this.#still.resolve();
+    this.#still.abort();
   }
 
   /** Resolves once it is still, or after so many milliseconds. */
   async untilStill(withinMs: number): Promise<void> {
-    const waited = new AbortController();
-    const timer = delay(withinMs, undefined, { signal: waited.signal, ref: false }).catch(() => undefined);
-    await Promise.race([this.#still.promise, timer]);
-    waited.abort();
+    await delay(withinMs, undefined, { signal: this.#still.signal, ref: false }).catch(() => undefined);
   }
 
-  /** Work that keeps it awake. `ending` and `closing` say when it is cut. Errors: unavailable `agent_unavailable`. */
-  async during<T>(
-    kind: ActivityKind,
-    work: (signals: { readonly ending: AbortSignal; readonly closing: AbortSignal }) => Promise<T>,
-  ): Promise<T> {
+  /** Work that keeps it awake. Errors: unavailable `agent_unavailable`. */
+  async during<T>(kind: ActivityKind, work: (cuts: Cuts) => Promise<T>): Promise<T> {
     if (this.#awake === undefined) throw agentUnavailable('The agent is not awake.');
-    const { activity, ending, closing } = this.#awake;
-    return activity.during(kind, () => work({ ending: ending.signal, closing: closing.signal }));
+    const { cuts } = this;
+    return this.#awake.activity.during(kind, () => work(cuts));
   }
 
   async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {

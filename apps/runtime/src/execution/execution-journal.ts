@@ -18,7 +18,7 @@ export class ExecutionJournal {
     const { journal } = agentFolders(this.dataDir, agentId);
     const file = join(journal, EXECUTIONS_FOLDER, executionFileName(executionId));
     await using opened = await openRecord(file);
-    return opened && readRecord(opened.handle, executionId);
+    return opened && (await readRecord(opened.handle, executionId));
   }
 }
 

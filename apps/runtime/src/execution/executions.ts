@@ -54,9 +54,9 @@ export class Executions {
     timeoutMs,
   }: ExecuteLegacyCommand): Promise<LegacyOutcome> {
     const guest = this.agents.of(agentId).openAt(epoch);
-    const ran = guest.during('exec', async ({ ending }) => {
+    const ran = guest.during('exec', async ({ still }) => {
       try {
-        return await guest.client.executeLegacy({ command, cwd, env, timeoutMs }, ending);
+        return await guest.client.executeLegacy({ command, cwd, env, timeoutMs }, still);
       } catch (error) {
         throw whyNotStarted(error, guest, epoch) ?? outcomeUnknown(error);
       }
@@ -68,7 +68,7 @@ export class Executions {
   async find({ agentId, executionId, waitMs }: FindExecution): Promise<FoundExecution> {
     const wait = Math.min(Math.max(0, waitMs), WAIT_MS);
     const { standing, outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.execution(executionId, wait, guest.ending),
+      guest.client.execution(executionId, wait, guest.cuts.still),
     );
     if (outcome !== undefined) return { state: 'known', outcome };
     return { state: 'absent', epoch: standing.epoch, awake: standing.awake !== null };
@@ -83,7 +83,7 @@ export class Executions {
     readonly executionId: string;
   }): Promise<ExecutionOutcome> {
     const { outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.cancelExecution(executionId, guest.ending),
+      guest.client.cancelExecution(executionId, guest.cuts.still),
     );
     if (outcome === undefined) throw executionUnknown();
     if (outcome.status === 'running') throw guestUnreachable();

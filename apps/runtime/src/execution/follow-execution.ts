@@ -14,18 +14,18 @@ export type Followed = ExecutionReport | 'unknown' | 'at_rest';
 export const followExecution = async (
   guest: BoxedGuest,
   executionId: string,
-  ending: AbortSignal,
+  still: AbortSignal,
   onReport: (report: ExecutionReport) => void = () => undefined,
 ): Promise<Followed> => {
-  while (!ending.aborted) {
+  while (!still.aborted) {
     try {
-      const report = await guest.client.execution(executionId, WAIT_MS, ending);
+      const report = await guest.client.execution(executionId, WAIT_MS, still);
       if (report.status !== 'running') return report;
       onReport(report);
     } catch (error) {
       if (isUnknown(error)) return 'unknown';
       // The end of the guest is noticed elsewhere; everything else passes.
-      await delay(RETRY_PAUSE_MS, undefined, { signal: ending }).catch(() => undefined);
+      await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
     }
   }
   return 'at_rest';
@@ -38,26 +38,26 @@ export const isUnknown = (error: unknown): boolean =>
 /** After waking amid commands, or with nobody knowing: what runs in the guest keeps it awake until it is over. */
 export const keepUpWithRunning = async (guest: BoxedGuest): Promise<void> => {
   await guest
-    .during('start', async ({ ending }) => {
-      for (const executionId of await untilTold(guest, ending)) void keepAwake(guest, executionId);
+    .during('start', async ({ still }) => {
+      for (const executionId of await untilTold(guest, still)) void keepAwake(guest, executionId);
     })
     .catch(() => undefined);
 };
 
 const keepAwake = async (guest: BoxedGuest, executionId: string): Promise<void> => {
   await guest
-    .during('exec', async ({ ending }) => void (await followExecution(guest, executionId, ending)))
+    .during('exec', async ({ still }) => void (await followExecution(guest, executionId, still)))
     .catch(() => undefined);
 };
 
-const untilTold = async (guest: BoxedGuest, ending: AbortSignal): Promise<readonly string[]> => {
-  while (!ending.aborted) {
+const untilTold = async (guest: BoxedGuest, still: AbortSignal): Promise<readonly string[]> => {
+  while (!still.aborted) {
     try {
-      return await guest.client.runningExecutions(ending);
+      return await guest.client.runningExecutions(still);
     } catch (error) {
       // An older guest has none that outlive the request they came with.
       if (isDomainError(error) && error.code !== 'guest_unreachable') return [];
-      await delay(RETRY_PAUSE_MS, undefined, { signal: ending }).catch(() => undefined);
+      await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
     }
   }
   return [];

@@ -115,6 +115,13 @@ describe('a command on its way through a guest', () => {
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
+  it('was not started when the guest failed to and does not know it', async () => {
+    scripted
+      .on(EXECUTE, refuses('internal', 'guest_failed'))
+      .on(ONE, refuses('not_found', 'execution_unknown'));
+    await expect(run().ended).rejects.toMatchObject({ code: 'guest_command_unavailable' });
+  });
+
   it('was not started when the guest is gone without having written it down', async () => {
     scripted.on(EXECUTE, breaksOff);
     const { ended } = run();

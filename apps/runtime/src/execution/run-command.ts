@@ -8,9 +8,6 @@ import { toOutcome } from './execution-outcome.js';
 import { commandUnavailable, outcomeUnknown } from './execution-refusals.js';
 import { followExecution, WAIT_MS } from './follow-execution.js';
 
-/** How long a guest that is being frozen or ended may take until it moves no more. */
-const STILL_WITHIN_MS = 30_000;
-
 /** A command on its way. Both fail alike when it was not started or nothing is known of it. */
 export interface RunningCommand {
   /** The first that is known of it: it runs, or is over already. */
@@ -29,7 +26,7 @@ export interface AfterRest {
 /** Runs a command and keeps the agent awake until it is over, whether anybody waits for it or not. */
 export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: AfterRest): RunningCommand => {
   const started = Promise.withResolvers<ExecutionOutcome>();
-  const ended = guest.during('exec', ({ ending }) => run(guest, command, after, ending, started.resolve));
+  const ended = guest.during('exec', ({ still }) => run(guest, command, after, still, started.resolve));
   ended.then(started.resolve, started.reject);
   started.promise.catch(() => undefined);
   return { started: started.promise, ended };
@@ -48,30 +45,33 @@ const run = async (
   guest: BoxedGuest,
   command: ExecuteCommand,
   after: AfterRest,
-  ending: AbortSignal,
+  still: AbortSignal,
   onStarted: (outcome: ExecutionOutcome) => void,
 ): Promise<ExecutionOutcome> => {
   let seen: ExecutionReport | undefined;
+  let answered = true;
   const onReport = (report: ExecutionReport): void => {
     seen = report;
     onStarted(toOutcome(report));
   };
   try {
-    const first = await guest.client.execute(toRun(command), ending);
+    const first = await guest.client.execute(toRun(command), still);
     if (first.status !== 'running') return toOutcome(first);
     onReport(first);
   } catch (error) {
     const refusal = whyNotStarted(error, guest, command.epoch);
     if (refusal !== undefined) throw refusal;
+    answered = isDomainError(error) && error.code !== 'guest_unreachable';
   }
-  for (let until = ending; ;) {
+  for (let until = still; ;) {
     const followed = await followExecution(guest, command.executionId, until, onReport);
-    if (followed === 'unknown') throw outcomeUnknown();
+    // A guest that has not answered yet may still read the request.
+    if (followed === 'unknown')
+      throw answered && seen === undefined ? commandUnavailable() : outcomeUnknown();
     if (followed !== 'at_rest') return toOutcome(followed);
-    if (!guest.awake) await guest.untilStill(STILL_WITHIN_MS);
     // A sleep that failed leaves everything running.
     if (!guest.awake) return afterRest(guest, seen, after);
-    until = guest.ending;
+    until = guest.cuts.still;
   }
 };
 

@@ -7,7 +7,7 @@ import { readBoundedJson } from '../guest/guest-socket.js';
 import { checkAnswer, type GuestExchange } from './guest-exchange.js';
 
 /** How much lies between two sockets at most. */
-export const BUFFERED_BYTES = 1024 * 1024;
+export const BUFFERED_BYTES = 256 * 1024;
 const REFUSED = 422;
 
 /** The two sides of one exchange. */

@@ -48,7 +48,7 @@ export class Transfers {
     try {
       const guest = this.agents.of(agentId).openAt(epoch);
       const wasCut = (): Error => staleEpoch(epoch, 'freezing');
-      return { transfer, guest, cut: guest.closed, wasCut, release };
+      return { transfer, guest, cut: guest.cuts.closing, wasCut, release };
     } catch (error) {
       release();
       throw error;
