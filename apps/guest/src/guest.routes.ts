@@ -1,4 +1,5 @@
 import { GUEST_LIMITS, GUEST_ROUTES, type Generation } from '@berth/guest-protocol';
+import { consoleRoutes } from './console/consoles.js';
 import { executionRoutes, legacyExecutionRoutes } from './execution/execution.routes.js';
 import type { Guest } from './guest.js';
 import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
@@ -37,6 +38,6 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
 
 /** An older guest knows neither the other's routes nor the other way round. */
 const byGeneration: Readonly<Record<Generation, (guest: Guest) => readonly Route[]>> = {
-  current: (guest) => executionRoutes(guest.executions),
+  current: (guest) => [...executionRoutes(guest.executions), ...consoleRoutes(guest.consoles)],
   legacy: (guest) => legacyExecutionRoutes(guest.legacyExecutions),
 };

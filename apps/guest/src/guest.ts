@@ -8,12 +8,14 @@ import {
   type PutEnv,
   type PutProgram,
 } from '@berth/guest-protocol';
+import { Consoles } from './console/consoles.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { DeliveryJournal } from './delivery/delivery-journal.js';
 import { EventFeed } from './events/event-feed.js';
 import type { ExecutionJournal } from './execution/execution-journal.js';
 import { Executions } from './execution/executions.js';
 import { LegacyExecutions } from './execution/legacy-executions.js';
+import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
 import { programEnv } from './program/program-env.js';
 import { ProgramSupervisor } from './program/program-supervisor.js';
@@ -40,9 +42,11 @@ export class Guest {
   readonly events = new EventFeed();
   readonly executions: Executions;
   readonly legacyExecutions: LegacyExecutions;
+  readonly consoles = new Consoles(() => this.surroundings());
   readonly #deliveries: Deliveries;
   #program: PutProgram | undefined;
   #supervisor: ProgramSupervisor | undefined;
+  #files: VolumeFiles | undefined;
   #surroundings: (Surroundings & { readonly port: number | undefined }) | undefined;
   #changing: Promise<unknown> = Promise.resolve();
 
@@ -63,11 +67,18 @@ export class Guest {
     return { ...GENERATIONS[this.parts.generation], program: this.#supervisor?.state ?? 'none' };
   }
 
+  /** Errors: unavailable `agent_unavailable` before the program is put. */
+  get files(): VolumeFiles {
+    this.#configured();
+    return this.#files as VolumeFiles;
+  }
+
   /** Takes the agent's program and starts it; resolves once it serves. */
   async start(program: PutProgram): Promise<GuestHealth> {
     if (this.#program !== undefined) {
       throw new DomainError('conflict', 'already_configured', 'This guest has its program already.');
     }
+    this.#files = new VolumeFiles(program);
     this.#program = program;
     this.parts.relay.pointTo(program.gatewayUrl);
     return this.#inTurn(() => this.#run(program));
@@ -110,12 +121,14 @@ export class Guest {
 
   /** Ends commands and the program, and with it what can be told of them. */
   async shutDown(graceMs: number): Promise<void> {
+    this.consoles.close();
     const commandsMs = Math.min(graceMs, COMMAND_GRACE_MS);
     await Promise.all([
       this.executions.close(commandsMs),
       this.legacyExecutions.close(commandsMs),
       this.#supervisor?.stop(graceMs),
     ]);
+    await this.#files?.close();
     this.parts.relay.close();
     await this.parts.log.close();
     await this.parts.journal.close();

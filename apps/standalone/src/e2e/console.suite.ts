@@ -3,7 +3,7 @@ import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { Api } from './api.fixture.js';
-import { Executions } from './executions.fixture.js';
+import { aliveIn, Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** A terminal in an agent over a WebSocket. */
@@ -54,10 +54,9 @@ export const describeConsoleApi = (stack: () => Stack): void => {
       const pid = /pid=(\d+)\./.exec(shown())?.[1] ?? '';
       socket.terminate();
       const exec = new Executions(api, id);
-      await eventually(
-        async () => expect((await exec.run(`kill -0 ${pid} 2>/dev/null; echo $?`)).body.stdout).toBe('1\n'),
-        { timeoutMs: 10_000 },
-      );
+      await eventually(async () => expect((await exec.run(aliveIn(pid))).body.stdout).toBe(''), {
+        timeoutMs: 10_000,
+      });
     });
 
     it('of an agent that sleeps by order is closed', async () => {

@@ -11,6 +11,9 @@ export interface Execution extends Record<string, unknown> {
   readonly detail?: unknown;
 }
 
+/** Prints the state of a process that lives: one that nobody has waited for yet is no process any more. */
+export const aliveIn = (pid: string): string => `grep -s '^State:[[:space:]]*[^ZX]' /proc/${pid}/status`;
+
 /** Commands in one agent, over HTTP. */
 export class Executions {
   constructor(
