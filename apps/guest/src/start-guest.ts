@@ -7,6 +7,7 @@ import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
 import { killLeftovers } from './execution/execution-processes.js';
+import { fileRoutes } from './files/files.routes.js';
 import { guestRoutes } from './guest.routes.js';
 import { Guest } from './guest.js';
 import { LogWriter } from './log/log-writer.js';
@@ -37,12 +38,13 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });
   const ended = Promise.withResolvers<void>();
-  const server = createGuestServer(
-    guestRoutes(guest, () => {
+  const server = createGuestServer([
+    ...guestRoutes(guest, () => {
       server.close();
       ended.resolve();
     }),
-  );
+    ...fileRoutes(() => guest.files),
+  ]);
   rmSync(config.socket, { force: true });
   server.listen(config.socket);
   await once(server, 'listening');

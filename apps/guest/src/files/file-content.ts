@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { fstatSync, read, type BigIntStats } from 'node:fs';
+import { promisify } from 'node:util';
+import { isOfKernel, reopen, type Descriptor } from './descriptor.js';
+import { parsePath } from './file-path.js';
+import { isADirectory, notAFile, notReadable, pathNotFound } from './file-refusals.js';
+import { mayRead, type Reader } from './permission.js';
+import { walk, type Ground } from './volume-walk.js';
+
+const READ_AT_ONCE = 256 * 1024;
+const readFrom = promisify(read);
+
+/** How far a path may lead: anywhere inside the agent, or no further than its volume. */
+export type Within = 'agent' | 'volume';
+
+/** A file that was opened for reading, as it was at that moment. */
+export interface OpenedFile extends Disposable {
+  readonly file: Descriptor;
+  readonly size: number;
+  /** A strong entity tag: no two states of any file share it. */
+  readonly etag: string;
+  readonly modifiedAt: Date;
+}
+
+/**
+ * Opens what the agent's own user could read. Nothing but a regular file is ever opened: a FIFO would wait, a device act.
+ * Errors: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; those of every walk.
+ */
+export const openFile = (ground: Ground, path: string, within: Within, reader: Reader | null): OpenedFile => {
+  using found = walk(ground, parsePath(path), { follow: true, beyond: within === 'agent', reader });
+  const { target } = found;
+  if (target === undefined) throw pathNotFound();
+  if (target.stats.isDirectory()) throw isADirectory();
+  if (!target.stats.isFile() || isOfKernel(target.descriptor)) throw notAFile();
+  if (!mayRead(target.stats, reader)) throw notReadable();
+  const file = reopen(target.descriptor);
+  try {
+    const stats = fstatSync(file.fd, { bigint: true });
+    const size = Number(stats.size);
+    const modifiedAt = new Date(Number(stats.mtimeMs));
+    return { file, size, etag: toTag(stats), modifiedAt, [Symbol.dispose]: () => file[Symbol.dispose]() };
+  } catch (error) {
+    file[Symbol.dispose]();
+    throw error;
+  }
+};
+
+/** The change time is part of it: the other times are the agent's to set. */
+const toTag = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => {
+  const state = [dev, ino, size, mtimeNs, ctimeNs].join(' ');
+  return `"${createHash('sha256').update(state).digest('base64url').slice(0, 27)}"`;
+};
+
+/** The bytes from `start` to `end`, both included. Throws when the file has become too short for them. */
+export const bytesOf = async function* (
+  file: Descriptor,
+  start: number,
+  end: number,
+): AsyncGenerator<Buffer, void, void> {
+  const readAt = (position: number): Promise<Buffer> => readChunk(file, position, end);
+  let ahead = readAt(start);
+  try {
+    for (let position = start; position <= end;) {
+      const chunk = await ahead;
+      position += chunk.length;
+      if (position <= end) ahead = readAt(position);
+      yield chunk;
+    }
+  } finally {
+    // The descriptor must not be closed, and its number not given to another file, under a read.
+    await ahead.catch(() => undefined);
+  }
+};
+
+const readChunk = async (file: Descriptor, position: number, end: number): Promise<Buffer> => {
+  const room = Buffer.allocUnsafeSlow(Math.min(READ_AT_ONCE, end - position + 1));
+  const { bytesRead } = await readFrom(file.fd, room, 0, room.length, position);
+  if (bytesRead === 0) throw new Error('The file has become shorter while it was read.');
+  return room.subarray(0, bytesRead);
+};

@@ -1,0 +1,37 @@
+import { pipeline } from 'node:stream/promises';
+import { GUEST_ROUTES } from '@berth/guest-protocol';
+import type { Route } from '../server/guest-server.js';
+import type { StreamExchange } from '../server/stream-route.js';
+import { readCommand, readLimit, readStagedId, readWithin } from './file-requests.js';
+import { serveFile } from './serve-file.js';
+import type { VolumeFiles } from './volume-files.js';
+
+/** The routes of the agent's files; `files` throws as long as there is no agent. */
+export const fileRoutes = (files: () => VolumeFiles): readonly Route[] => [
+  { ...GUEST_ROUTES.listFiles, stream: (exchange) => list(files(), exchange) },
+  { ...GUEST_ROUTES.readFile, stream: (exchange) => read(files(), exchange) },
+  { ...GUEST_ROUTES.stageFile, stream: (exchange) => stage(files(), exchange) },
+  { ...GUEST_ROUTES.changeFile, handle: async ({ body }) => files().change(readCommand(body)) },
+];
+
+const list = (files: VolumeFiles, { query, response }: StreamExchange): Promise<void> =>
+  files.list(query.get('path') ?? '', async (text) => {
+    response.setHeader('content-type', 'application/json');
+    await pipeline(text, response);
+  });
+
+const read = (files: VolumeFiles, { query, request, response }: StreamExchange): Promise<void> => {
+  const bounds = { within: readWithin(query), limitBytes: readLimit(query) };
+  return files.read(query.get('path') ?? '', bounds, (opened) => serveFile(opened, request, response));
+};
+
+const stage = async (files: VolumeFiles, { query, request, response }: StreamExchange): Promise<void> => {
+  // A refusal is answered over the same connection, which must not be torn down with the body.
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  const announcedBytes = Number(request.headers['content-length'] ?? 0);
+  const arriving = { chunks, limitBytes: readLimit(query), announcedBytes };
+  const staged = await files.stage(readStagedId(query), arriving);
+  const text = JSON.stringify(staged);
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) });
+  response.end(text);
+};

@@ -1,0 +1,2 @@
+export { fileRoutes } from './files.routes.js';
+export { VolumeFiles } from './volume-files.js';

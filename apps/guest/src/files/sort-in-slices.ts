@@ -1,0 +1,60 @@
+import type { Slices } from './slices.js';
+
+/** Small enough to be sorted at once within a slice. */
+export const RUN_LENGTH = 1_024;
+/** How many elements pass between two looks at the clock. */
+const LOOK_EVERY = 256;
+
+type Order<T> = (left: T, right: T) => number;
+
+/** Merges sorted runs into one sorted array, giving others their turn in between. */
+export const mergeRuns = async <T>(
+  runs: readonly (readonly T[])[],
+  order: Order<T>,
+  slices: Slices,
+): Promise<readonly T[]> => {
+  let level = runs;
+  while (level.length > 1) {
+    const next: (readonly T[])[] = [];
+    for (let index = 0; index < level.length; index += 2) {
+      next.push(await mergeTwo(level[index] ?? [], level[index + 1] ?? [], order, slices));
+    }
+    level = next;
+  }
+  return level[0] ?? [];
+};
+
+const mergeTwo = async <T>(
+  left: readonly T[],
+  right: readonly T[],
+  order: Order<T>,
+  slices: Slices,
+): Promise<readonly T[]> => {
+  const merged: T[] = [];
+  let [fromLeft, fromRight] = [0, 0];
+  for (;;) {
+    if (merged.length % LOOK_EVERY === 0 && slices.over) await slices.rest();
+    const [one, other] = [left[fromLeft], right[fromRight]];
+    if (one === undefined && other === undefined) return merged;
+    if (other === undefined || (one !== undefined && order(one, other) <= 0)) {
+      merged.push(one as T);
+      fromLeft++;
+    } else {
+      merged.push(other);
+      fromRight++;
+    }
+  }
+};
+
+/** Order of code points, which is that of the bytes in UTF-8. */
+export const byCodePoint = (left: string, right: string): number => {
+  const length = Math.min(left.length, right.length);
+  for (let index = 0; index < length; index++) {
+    const [one, other] = [left.charCodeAt(index), right.charCodeAt(index)];
+    if (one !== other) return weigh(one) - weigh(other);
+  }
+  return left.length - right.length;
+};
+
+/** Half of a pair stands for a code point beyond every single unit. */
+const weigh = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -1,0 +1,161 @@
+import { chmodSync, opendirSync, readdirSync, renameSync, rmdirSync } from 'node:fs';
+import { unlink } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { holdFolder, type Descriptor } from './descriptor.js';
+import { codeOf } from './file-refusals.js';
+
+const READ_AT_ONCE = 256;
+/** How often a folder is emptied that its last users fill again; the next start of the guest goes on. */
+const MOST_ATTEMPTS = 50;
+const PAUSE_MS = 10;
+const OWN_ALL = 0o700;
+
+interface Waste {
+  readonly name: string;
+  readonly attempts: number;
+}
+
+/**
+ * What is being removed, below the staging folder: out of the volume at once, and removed in the background. An agent may
+ * still have such a folder open and swap its contents, so every folder is taken out of its parent and held while it is
+ * emptied; nothing is followed, and no depth makes this hold more than one at a time.
+ */
+export class Trash {
+  readonly #prefix = `.gone-${process.pid}-${Date.now().toString(36)}-`;
+  readonly #waste: Waste[] = [];
+  #count = 0;
+  readonly #closing = new AbortController();
+  #working: Promise<void> | undefined;
+
+  constructor(private readonly staging: Descriptor) {}
+
+  /** Takes over what an earlier life of the guest has left in the staging folder. */
+  takeLeftovers(): void {
+    for (const name of readdirSync(this.staging.path, { encoding: 'buffer' })) {
+      this.#take(this.staging.atBytes(name));
+    }
+  }
+
+  /** Takes `name` out of `parent`, whatever it is. Errors: those of rename(2). */
+  bury(parent: Descriptor, name: string): void {
+    this.#take(parent.at(name));
+  }
+
+  /** Resolves when nothing is left to be removed, or it could not be. */
+  async idle(): Promise<void> {
+    await this.#working;
+  }
+
+  /** Leaves the rest to the next start. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#working;
+  }
+
+  #take(path: string | Buffer): void {
+    const name = `${this.#prefix}${this.#count++}`;
+    moveAway(path, this.staging.at(name));
+    this.#waste.push({ name, attempts: 0 });
+    this.#working ??= this.#work().finally(() => (this.#working = undefined));
+  }
+
+  async #work(): Promise<void> {
+    // Whoever asked for it gets its answer first.
+    await Promise.resolve();
+    for (
+      let waste = this.#waste.pop();
+      waste !== undefined && !this.#closing.signal.aborted;
+      waste = this.#waste.pop()
+    ) {
+      if (waste.attempts > 0) await this.#pause(waste.attempts);
+      const gone = await this.#remove(waste.name).catch(() => false);
+      if (!gone && waste.attempts < MOST_ATTEMPTS) {
+        this.#waste.unshift({ name: waste.name, attempts: waste.attempts + 1 });
+      }
+    }
+  }
+
+  /** Whoever is filling a folder again gets the time to stop. */
+  async #pause(attempts: number): Promise<void> {
+    const { signal } = this.#closing;
+    await delay(attempts * PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
+  }
+
+  async #remove(name: string): Promise<boolean> {
+    const path = this.staging.at(name);
+    if (await isUnlinked(path)) return true;
+    await this.#empty(path);
+    rmdirSync(path);
+    return true;
+  }
+
+  async #empty(path: string): Promise<void> {
+    using folder = holdFolder(path);
+    permitOwner(folder);
+    const names = openNames(folder);
+    try {
+      for (
+        let batch = names.next();
+        batch.length > 0 && !this.#closing.signal.aborted;
+        batch = names.next()
+      ) {
+        await Promise.all(batch.map((name) => this.#removeEntry(folder.atBytes(name))));
+      }
+    } finally {
+      names.close();
+    }
+  }
+
+  /** A folder is emptied later, beside this one. */
+  async #removeEntry(path: Buffer): Promise<void> {
+    if (!(await isUnlinked(path))) this.#take(path);
+  }
+}
+
+/** False for a folder. */
+const isUnlinked = async (path: string | Buffer): Promise<boolean> => {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return true;
+    if (codeOf(error) === 'EISDIR') return false;
+    throw error;
+  }
+};
+
+/** A folder that its own user may not write to cannot be moved by that user either. */
+const moveAway = (from: string | Buffer, to: string): void => {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    if (codeOf(error) !== 'EACCES') throw error;
+    using folder = holdFolder(from);
+    permitOwner(folder);
+    renameSync(from, to);
+  }
+};
+
+const permitOwner = (folder: Descriptor): void => {
+  try {
+    chmodSync(folder.path, OWN_ALL);
+  } catch {
+    // What comes next says what it is missing.
+  }
+};
+
+const openNames = (folder: Descriptor): { next(): Buffer[]; close(): void } => {
+  const dir = opendirSync(folder.path, { encoding: 'buffer' as BufferEncoding, bufferSize: READ_AT_ONCE });
+  return {
+    next: () => {
+      const names: Buffer[] = [];
+      for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) {
+        // With the encoding `buffer` names are bytes, whatever the types say.
+        names.push(entry.name as unknown as Buffer);
+        if (names.length === READ_AT_ONCE) break;
+      }
+      return names;
+    },
+    close: () => dir.closeSync(),
+  };
+};
