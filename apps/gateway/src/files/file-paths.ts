@@ -3,7 +3,7 @@ import { IsOptional } from 'class-validator';
 import { Obeys } from '../validation/rules.js';
 
 /** Whether it is a path that can be meant is for the service to say, with codes of its own. */
-const IsPath = (): PropertyDecorator =>
+export const IsPath = (): PropertyDecorator =>
   Obeys('isPath', (value) =>
     typeof value === 'string' && value !== '' && value.isWellFormed() ? undefined : 'must be a path',
   );
@@ -13,7 +13,7 @@ const IsPathOrEmpty = (): PropertyDecorator =>
     typeof value === 'string' && value.isWellFormed() ? undefined : 'must be a path',
   );
 
-const WITHIN_VOLUME = "Absolute below the agent's `root`, or relative to it.";
+export const WITHIN_VOLUME = "Absolute below the agent's `root`, or relative to it.";
 
 export class ListQuery {
   @ApiProperty({

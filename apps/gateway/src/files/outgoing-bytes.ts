@@ -69,7 +69,11 @@ export class OutgoingBytes {
   }
 
   #untilRoom(): Promise<void> {
-    this.#room ??= Promise.withResolvers();
+    if (this.#room === undefined) {
+      this.#room = Promise.withResolvers();
+      // Who is not waiting need not hear that there never will be room.
+      this.#room.promise.catch(() => undefined);
+    }
     return this.#room.promise;
   }
 

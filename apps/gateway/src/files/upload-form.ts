@@ -59,7 +59,6 @@ export class UploadForm {
   /** Takes a piece of the body; a promise says when more may come. */
   push(chunk: Buffer): Promise<void> | undefined {
     this.#allBytes += chunk.length;
-    this.#room = undefined;
     const isTaken = this.#parser.write(chunk);
     // The parser may hold some of the file; exactly is counted at the end.
     this.#refuseLongRest(REST_LIMIT_BYTES + 4 * PARSER_BYTES);
@@ -107,10 +106,20 @@ export class UploadForm {
   #takeBytes(bytes: Buffer): void {
     this.#fileBytes += bytes.length;
     try {
-      this.#room = this.sink.write(bytes) ?? this.#room;
+      const room = this.sink.write(bytes);
+      if (room !== undefined) this.#waitFor(room);
     } catch (error) {
       this.#fail(error);
     }
+  }
+
+  /** The parser may give bytes away after `push` has returned; then the next one waits. */
+  #waitFor(room: Promise<void>): void {
+    const passed = (): void => {
+      if (this.#room === room) this.#room = undefined;
+    };
+    this.#room = room;
+    room.then(passed, passed);
   }
 
   #fail(error: unknown): void {
@@ -118,8 +127,12 @@ export class UploadForm {
   }
 }
 
+/** RFC 2046 has 70 characters at most; some clients have a few more. */
+const BOUNDARY = /;\s*boundary=(?:"[^"]{1,200}"|[^\s";]{1,200})\s*(?:;|$)/i;
+
 const parserFor = (contentType: string): BusboyInstance => {
   try {
+    if (!BOUNDARY.test(contentType)) throw new Error('no boundary');
     return new Busboy({
       headers: { 'content-type': contentType },
       highWaterMark: PARSER_BYTES,

@@ -12,7 +12,7 @@ import { fillFromBody } from '../validation/dto-validation.js';
 import { Obeys } from '../validation/rules.js';
 import { ContentBody } from './content-body.js';
 import { fileErrors } from './file-errors.js';
-import { PathBody } from './file-paths.js';
+import { IsPath, WITHIN_VOLUME } from './file-paths.js';
 import { StagedFiles, type StageReader } from './staged-files.js';
 import type { Staging } from './staging.js';
 import { expectBody } from './streamed-request.js';
@@ -33,7 +33,11 @@ const JSON_TEXT = {
 };
 
 /** `PUT /api/agents/{agent_id}/files/write`; of `content` only that it is a text, for its bytes are elsewhere by then. */
-export class WriteBody extends PathBody {
+export class WriteBody {
+  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
+  @IsPath()
+  readonly path!: string;
+
   @ApiProperty({
     type: 'string',
     description: 'Up to 104,857,600 bytes as UTF-8, without half surrogate pairs.',

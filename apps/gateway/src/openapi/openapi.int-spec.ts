@@ -59,6 +59,7 @@ describe('/openapi.json', () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       'DELETE /api/agents/{agent_id}',
       'DELETE /api/agents/{agent_id}/env/{key}',
+      'DELETE /api/agents/{agent_id}/files/delete',
       'DELETE /api/agents/{agent_id}/exec/{execution_id}',
       'DELETE /api/v1/keys/{key_id}',
       'GET /api/agents',
@@ -68,6 +69,8 @@ describe('/openapi.json', () => {
       'GET /api/agents/{agent_id}/exec',
       'GET /api/agents/{agent_id}/exec/{execution_id}',
       'GET /api/agents/{agent_id}/exec/{execution_id}/output',
+      'GET /api/agents/{agent_id}/files/download',
+      'GET /api/agents/{agent_id}/files/list',
       'GET /api/agents/{agent_id}/logs',
       'GET /api/templates',
       'GET /api/v1/keys',
@@ -77,6 +80,9 @@ describe('/openapi.json', () => {
       'POST /api/agents/{agent_id}/chat',
       'POST /api/agents/{agent_id}/env/reload',
       'POST /api/agents/{agent_id}/exec',
+      'POST /api/agents/{agent_id}/files/mkdir',
+      'POST /api/agents/{agent_id}/files/move',
+      'POST /api/agents/{agent_id}/files/upload',
       'POST /api/agents/{agent_id}/restart',
       'POST /api/agents/{agent_id}/sleep',
       'POST /api/agents/{agent_id}/start',
@@ -84,6 +90,7 @@ describe('/openapi.json', () => {
       'POST /api/v1/keys',
       'POST /api/v1/operations/projections/{name}/rebuild',
       'PUT /api/agents/{agent_id}/env/{key}',
+      'PUT /api/agents/{agent_id}/files/write',
     ]);
   });
 

@@ -1,0 +1,310 @@
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { request as httpRequest } from 'node:http';
+import { filesRequests } from '@berth/contracts-files';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { refuse } from '../fixtures/data-port.fixture.js';
+import { FarFiles } from '../fixtures/far-files.fixture.js';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+let test: TestGateway;
+let files: FarFiles;
+const agent = anAgent();
+const base = `/api/agents/${agent.id}/files`;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  test.far.reset();
+  files = await FarFiles.start(test.far);
+});
+afterAll(async () => {
+  await test.stop();
+  await files.stop();
+});
+beforeEach(async () => {
+  test.far.reset();
+  test.far.agents.set(agent.id, agent);
+  await files.reset();
+});
+
+const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+  test.call(method, `${base}/${path}`, { key: test.far.key(), headers });
+
+describe('download', () => {
+  it('answers the bytes, their facts and what keeps browsers from running them', async () => {
+    await writeFile(`${files.root}/notes.txt`, 'ten bytes!');
+    const { status, headers, text } = await get('download?path=notes.txt');
+    expect([status, text]).toEqual([200, 'ten bytes!']);
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-length': '10',
+      'content-disposition': 'attachment; filename=notes.txt',
+      etag: '"10"',
+      'accept-ranges': 'bytes',
+      'cache-control': 'private, no-cache',
+      'content-security-policy': 'sandbox',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': expect.stringMatching(/^req_/) as string,
+    });
+    expect(headers.get('x-host-secret')).toBeNull();
+  });
+
+  it.each([
+    ['a b.html', 'text/html; charset=utf-8', 'attachment; filename="a b.html"'],
+    ['no-extension', 'application/octet-stream', 'attachment; filename=no-extension'],
+    ['.json', 'application/octet-stream', 'attachment; filename=.json'],
+    ['grün€.png', 'image/png', `attachment; filename="gr?n?.png"; filename*=UTF-8''gr%C3%BCn%E2%82%AC.png`],
+    ['a"\n\\b.bin', 'application/octet-stream', expect.stringContaining("filename*=UTF-8''a%22%0A%5Cb.bin")],
+  ])('names %j safely and by its kind', async (name, type, disposition) => {
+    await writeFile(`${files.root}/${name}`, 'x');
+    const { status, headers } = await get(`download?path=${encodeURIComponent(name)}`);
+    expect([status, headers.get('content-type')]).toEqual([200, type]);
+    expect(headers.get('content-disposition')).toEqual(disposition);
+  });
+
+  it('answers parts, nothing new, and what cannot be had', async () => {
+    await writeFile(`${files.root}/a`, '0123456789');
+    const part = await get('download?path=a', { range: 'bytes=2-4' });
+    expect([part.status, part.text, part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
+    const same = await get('download?path=a', { 'if-none-match': '"10"' });
+    expect([same.status, same.text, same.headers.get('etag')]).toEqual([304, '', '"10"']);
+    const beyond = await get('download?path=a', { range: 'bytes=10-' });
+    expect([beyond.status, beyond.body.detail?.code]).toEqual([416, 'range_not_satisfiable']);
+    expect(beyond.headers.get('content-range')).toBe('bytes */10');
+  });
+
+  it('answers HEAD with the facts and the status only', async () => {
+    await writeFile(`${files.root}/a.txt`, '0123456789');
+    const { status, headers, text } = await get('download?path=a.txt', {}, 'HEAD');
+    expect([status, headers.get('content-length'), text]).toEqual([200, '10', '']);
+    expect((await get('download?path=nope', {}, 'HEAD')).status).toBe(404);
+    await eventually(() => files.port.open === 0);
+  });
+
+  it('answers an empty file', async () => {
+    await writeFile(`${files.root}/empty`, '');
+    const { status, headers, text } = await get('download?path=empty');
+    expect([status, headers.get('content-length'), text]).toEqual([200, '0', '']);
+  });
+
+  it.each(['download', 'download?path=', 'download?path=a&path=b', 'delete', 'delete?path='])(
+    'refuses %s without a path',
+    async (path) => {
+      const method = path.startsWith('delete') ? 'DELETE' : 'GET';
+      const { status, body } = await get(path, {}, method);
+      expect([status, body.detail?.code, body.detail?.fields?.[0]?.path]).toEqual([
+        400,
+        'invalid_request',
+        'path',
+      ]);
+      expect(files.port.requests).toBe(0);
+    },
+  );
+
+  it.each([
+    [new DomainError('invalid', 'is_a_directory', 'A folder.'), 400],
+    [new DomainError('forbidden', 'not_readable', 'Not yours.'), 403],
+    [new DomainError('not_found', 'path_not_found', 'Nothing.'), 404],
+    [new DomainError('too_large', 'payload_too_large', 'Big.', { limitBytes: 104_857_600 }), 413],
+    [new DomainError('unavailable', 'guest_unreachable', 'guest.sock is gone'), 503],
+  ])('passes on what the host refuses: %s', async (refusal, status) => {
+    files.port.intercept = (request, response) => {
+      refuse(request, response, refusal);
+      return true;
+    };
+    const answer = await get('download?path=a');
+    expect(answer.status).toBe(status);
+    expect(answer.body.detail?.code).toBe(status === 503 ? 'agent_unavailable' : refusal.code);
+    expect(answer.text).not.toContain('sock');
+    expect(files.port.requests).toBe(1);
+  });
+
+  it.each([
+    '{}',
+    'no json',
+    '{"error":{"kind":"root","code":"x","message":"m"}}',
+    '{"error":{"kind":"invalid","code":"A B","message":"m"}}',
+  ])('is 503 when the host answers nonsense: %s', async (nonsense) => {
+    files.port.intercept = (_request, response) => {
+      response.writeHead(422).end(nonsense);
+      return true;
+    };
+    const { status, body } = await get('download?path=a');
+    expect([status, body.detail?.code]).toEqual([503, 'agent_unavailable']);
+  });
+});
+
+describe('a ticket that is not taken', () => {
+  it('for an epoch that is over is fetched anew, naming it', async () => {
+    await writeFile(`${files.root}/a`, 'here');
+    files.port.intercept = (request, response) => {
+      if (files.port.requests > 2) return false;
+      refuse(request, response, new DomainError('conflict', 'stale_epoch', 'Another one.'));
+      return true;
+    };
+    const { status, text } = await get('download?path=a');
+    expect([status, text]).toEqual([200, 'here']);
+    const asked = test.far.asked(filesRequests.openDownload);
+    expect(asked.map(({ payload }) => payload['refusedEpoch'])).toEqual([null, 1, 1]);
+  });
+
+  it('is fetched three times at most', async () => {
+    files.port.intercept = (request, response) => {
+      refuse(request, response, new DomainError('unauthenticated', 'ticket_unknown', 'Who?'));
+      return true;
+    };
+    const { status, body } = await get('download?path=a');
+    expect([status, body.detail?.code]).toEqual([503, 'agent_unavailable']);
+    expect(test.far.asked(filesRequests.openDownload)).toHaveLength(3);
+  });
+
+  it('because nobody listens is fetched anew', async () => {
+    await writeFile(`${files.root}/a`, 'here');
+    const good = () => files.port.ticketFor({ kind: 'download', path: files.at('a') });
+    let asked = 0;
+    test.far.on(filesRequests.openDownload, () =>
+      ++asked === 1 ? { ...good(), url: 'http://127.0.0.1:1/x' } : good(),
+    );
+    expect((await get('download?path=a')).text).toBe('here');
+  });
+});
+
+describe('an answer under way', () => {
+  it('is cut when the host breaks off, so that it never looks whole', async () => {
+    files.port.intercept = (_request, response) => {
+      response.writeHead(200, { 'content-length': 1_000_000 });
+      response.write('a'.repeat(1_000), () => response.destroy());
+      return true;
+    };
+    await expect(get('download?path=a')).rejects.toThrow();
+    files.port.intercept = (_request, response) => {
+      response.writeHead(200);
+      response.write('a'.repeat(1_000), () => response.destroy());
+      return true;
+    };
+    await expect(get('download?path=a')).rejects.toThrow();
+  });
+
+  it('ends at the host as soon as the client is gone', async () => {
+    await writeFile(`${files.root}/big`, Buffer.alloc(50_000_000));
+    const hangUp = new AbortController();
+    const response = await fetch(
+      `${test.gateway.url.replace('localhost', '127.0.0.1')}${base}/download?path=big`,
+      {
+        headers: { authorization: `Bearer ${test.far.key()}` },
+        signal: hangUp.signal,
+      },
+    );
+    expect([response.status, files.port.open]).toEqual([200, 1]);
+    hangUp.abort();
+    await eventually(() => files.port.open === 0);
+  });
+
+  it('waits for a slow reader and keeps little of the file meanwhile', { timeout: 30_000 }, async () => {
+    let sent = 0;
+    files.port.intercept = (_request, response) => {
+      response.writeHead(200, { 'content-length': 104_857_600 });
+      const chunk = Buffer.alloc(65_536);
+      const write = (): void => {
+        while (sent < 104_857_600) {
+          sent += chunk.length;
+          if (!response.write(chunk)) return void response.once('drain', write);
+        }
+        response.end();
+      };
+      write();
+      return true;
+    };
+    const request = httpRequest(
+      `${test.gateway.url.replace('localhost', '127.0.0.1')}${base}/download?path=big`,
+      {
+        headers: { authorization: `Bearer ${test.far.key()}` },
+      },
+    ).end();
+    const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
+    let before = -1;
+    await eventually(
+      () => {
+        const stands = sent === before;
+        before = sent;
+        return stands;
+      },
+      { intervalMs: 200 },
+    );
+    expect(sent).toBeLessThan(30_000_000);
+    let received = 0;
+    for await (const chunk of response) received += (chunk as Buffer).length;
+    expect(received).toBe(104_857_600);
+  });
+});
+
+describe('list', () => {
+  it('answers what the host lists; without a path or with an empty one the volume', async () => {
+    await writeFile(`${files.root}/b.txt`, 'four');
+    for (const path of ['list', 'list?path=', 'list?path=.']) {
+      const { status, headers, body } = await get(path);
+      expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
+      expect(body).toMatchObject({
+        path: files.root,
+        root: files.root,
+        entries: [{ name: 'b.txt', isDir: false, size: 4, mtime: expect.any(Number) as number }],
+      });
+    }
+    expect(test.far.asked(filesRequests.openList).map(({ payload }) => payload['path'])).toEqual([
+      null,
+      null,
+      '.',
+    ]);
+    const missing = await get('list?path=nope');
+    expect([missing.status, missing.body.detail?.code]).toEqual([404, 'path_not_found']);
+  });
+});
+
+describe('changes', () => {
+  const send = (method: string, path: string, json?: unknown) =>
+    test.call(method, `${base}/${path}`, { key: test.far.key(), ...(json === undefined ? {} : { json }) });
+
+  it('answer what was done with canonical paths', async () => {
+    expect((await send('POST', 'mkdir', { path: 'a/./b' })).body).toEqual({
+      ok: true,
+      path: files.at('a/b'),
+    });
+    expect((await send('POST', 'move', { from: 'a', to: 'c' })).body).toEqual({
+      ok: true,
+      from: files.at('a'),
+      to: files.at('c'),
+    });
+    expect((await send('DELETE', 'delete?path=c')).body).toEqual({ ok: true, path: files.at('c') });
+  });
+
+  it.each([
+    ['mkdir', {}, ['path']],
+    ['mkdir', { path: '' }, ['path']],
+    ['mkdir', { path: 7 }, ['path']],
+    ['mkdir', { path: '\ud800' }, ['path']],
+    ['move', { from: 'a' }, ['to']],
+    ['move', {}, ['from', 'to']],
+  ])('refuse a bad body of %s: %j', async (path, json, fields) => {
+    const { status, body } = await send('POST', path, json);
+    expect([status, body.detail?.fields?.map((field) => field.path)]).toEqual([400, fields]);
+  });
+
+  it('pass paths on as they are, for the service to judge', async () => {
+    await send('POST', 'mkdir', { path: 'nul\0' });
+    expect(test.far.asked(filesRequests.mkdir)[0]?.payload['path']).toBe('nul\0');
+  });
+});
+
+describe('an agent that is not there', () => {
+  it('is 404 before anything else that is wrong', async () => {
+    const key = test.far.key();
+    for (const path of ['download', 'delete']) {
+      const method = path === 'delete' ? 'DELETE' : 'GET';
+      const { status, body } = await test.call(method, `/api/agents/${newId('agt')}/files/${path}`, { key });
+      expect([status, body.detail?.code]).toEqual([404, 'agent_not_found']);
+    }
+  });
+});

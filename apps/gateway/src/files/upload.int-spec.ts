@@ -1,0 +1,398 @@
+import { once } from 'node:events';
+import { readFile, stat } from 'node:fs/promises';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { filesRequests } from '@berth/contracts-files';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FarFiles } from '../fixtures/far-files.fixture.js';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+
+const CAP = 104_857_600;
+const BOUNDARY = 'xYzZy';
+
+let test: TestGateway;
+let files: FarFiles;
+const agent = anAgent();
+const UPLOAD = `/api/agents/${agent.id}/files/upload`;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  test.far.reset();
+  files = await FarFiles.start(test.far);
+});
+afterAll(async () => {
+  await test.stop();
+  await files.stop();
+});
+beforeEach(async () => {
+  test.far.reset();
+  test.far.agents.set(agent.id, agent);
+  await files.reset();
+});
+
+type Part = readonly [disposition: string, content: string];
+
+const field = (name: string, value: string): Part => [`name="${name}"`, value];
+const file = (name: string, content: string): Part => [`name="file"; filename="${name}"`, content];
+
+const form = (...parts: readonly Part[]): string =>
+  `${parts.map(([disposition, content]) => `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n${content}\r\n`).join('')}--${BOUNDARY}--\r\n`;
+
+const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
+
+const send = (body: string, more: { key?: string; headers?: Record<string, string> } = {}) =>
+  test.call('POST', UPLOAD, {
+    key: more.key ?? test.far.key(),
+    body,
+    headers: { 'content-type': MULTIPART, ...more.headers },
+  });
+
+const nothingIsLeft = async (): Promise<void> => {
+  await eventually(async () => expect([await files.aside(), files.port.open]).toEqual([[], 0]));
+};
+
+const target = (): unknown => test.far.asked(filesRequests.put)[0]?.payload['target'];
+
+describe('an upload', () => {
+  it.each([
+    ['before', [field('dest_dir', 'in/here'), file('a.txt', 'text')]],
+    ['behind', [file('a.txt', 'text'), field('dest_dir', 'in/here')]],
+  ])('goes into exactly the folder that is named %s the file', async (_where, parts) => {
+    const { status, body } = await send(form(...parts));
+    expect([status, body]).toEqual([
+      200,
+      { ok: true, path: files.at('in/here/a.txt'), name: 'a.txt', size: 4 },
+    ]);
+    expect(await readFile(files.at('in/here/a.txt'), 'utf8')).toBe('text');
+    expect(target()).toEqual({ kind: 'folder', folder: 'in/here', name: 'a.txt' });
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['none', [], null],
+    ['an empty one', [field('dest_dir', '')], null],
+    ['a message', [field('message', 'look – here')], 'look – here'],
+  ])('without a folder is an attachment: %s', async (_what, fields, message) => {
+    const { status, body } = await send(form(...fields, file('a.txt', 'text')));
+    expect([status, body['path']]).toEqual([200, files.at('inbox/a.txt')]);
+    expect(test.far.asked(filesRequests.putAttachment)[0]?.payload).toMatchObject({ name: 'a.txt', message });
+    expect(test.far.asked(filesRequests.put)).toEqual([]);
+  });
+
+  it('is what a browser or fetch sends, and may be empty', async () => {
+    const data = new FormData();
+    data.append('ignored', 'x');
+    data.append('file', new Blob([]), 'leer.txt');
+    data.append('dest_dir', '/');
+    const response = await fetch(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
+      method: 'POST',
+      body: data,
+      headers: { authorization: `Bearer ${test.far.key()}` },
+    });
+    expect(await response.json()).toMatchObject({ detail: { code: 'path_outside_volume' } });
+    data.set('dest_dir', '.');
+    const again = await fetch(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
+      method: 'POST',
+      body: data,
+      headers: { authorization: `Bearer ${test.far.key()}` },
+    });
+    expect(await again.json()).toMatchObject({ ok: true, name: 'leer.txt', size: 0 });
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['grün €.txt', 'grün €.txt'],
+    ['up/../../etc/passwd', 'passwd'],
+    ['C:\\\\stuff\\\\a.txt', 'a.txt'],
+    ['a;b.txt', 'a;b.txt'],
+  ])('takes the last part of the name %j', async (sent, name) => {
+    expect((await send(form(file(sent, 'x'), field('dest_dir', 'd')))).body['name']).toBe(name);
+  });
+
+  it('takes a name that is encoded by RFC 5987', async () => {
+    const part: Part = [`name="file"; filename*=UTF-8''gr%C3%BCn%20%E2%82%AC.txt`, 'x'];
+    expect((await send(form(part, field('dest_dir', 'd')))).body['name']).toBe('grün €.txt');
+  });
+
+  it('keeps every byte, whatever looks like a boundary in it', async () => {
+    const content = `\r\n--${BOUNDARY.slice(0, -1)}\r\n--${BOUNDARY.toLowerCase()}--\r\n\0\r\n-`;
+    await send(form(file('odd', content), field('dest_dir', '.')));
+    expect(await readFile(files.at('odd'), 'utf8')).toBe(content);
+  });
+});
+
+describe('a bad form', () => {
+  it.each([
+    ['no part at all', form(), 'file'],
+    ['no file', form(field('dest_dir', 'd')), 'file'],
+    ['a file under another name only', form(['name="data"; filename="a"', 'x']), 'file'],
+    ['two files', form(file('a', '1'), file('b', '2')), 'file'],
+    ['a field for a file', form(field('file', 'x')), 'file'],
+    ['an empty name', form(file('', 'x')), 'file'],
+    ['a name that is a folder', form(file('a/', 'x')), 'file'],
+    ['a name that leads up', form(file('..', 'x')), 'file'],
+    ['no end', form(file('a', 'x')).slice(0, -8), ''],
+    ['an end within the head of a part', `--${BOUNDARY}\r\nContent-Dispo`, ''],
+    ['another boundary', form(file('a', 'x')).replaceAll(BOUNDARY, 'other'), ''],
+    ['no form', 'hello', ''],
+    ['a thousand parts', form(...Array.from({ length: 1_001 }, () => field('a', '')), file('a', 'x')), ''],
+  ])('with %s is 400 with its fields, and nothing is left', async (_what, body, path) => {
+    const { status, body: answer } = await send(body);
+    expect([status, answer.detail?.code, answer.detail?.fields?.[0]?.path]).toEqual([
+      400,
+      'invalid_request',
+      path,
+    ]);
+    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    await nothingIsLeft();
+  });
+
+  it('without a boundary is 400, of another type 415, without a body 400', async () => {
+    for (const type of [
+      'multipart/form-data',
+      'multipart/form-data; boundary=',
+      `multipart/form-data; boundary=${'b'.repeat(300)}`,
+    ]) {
+      const { status, body } = await send(form(file('a', 'x')), { headers: { 'content-type': type } });
+      expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Content-Type']);
+    }
+    expect((await send('{}', { headers: { 'content-type': 'application/json' } })).status).toBe(415);
+    expect((await send(form(), { headers: { 'content-encoding': 'gzip' } })).status).toBe(415);
+    const none = await test.call('POST', UPLOAD, {
+      key: test.far.key(),
+      headers: { 'content-type': 'text/plain' },
+    });
+    expect([none.status, none.body.detail?.fields?.[0]?.path]).toEqual([400, 'file']);
+  });
+
+  it('with fields beyond 1 MiB is 413', async () => {
+    const exact = await send(form(field('message', 'm'.repeat(1_048_576)), file('a', 'x')));
+    expect(exact.status).toBe(200);
+    for (const parts of [
+      [field('message', 'm'.repeat(1_048_577)), file('a', 'x')],
+      [file('a', 'x'), field('a', 'm'.repeat(600_000)), field('b', 'm'.repeat(600_000))],
+      [file('a', 'x'), ['name="other"; filename="o"', 'm'.repeat(7_000_000)] as const],
+    ]) {
+      const { status, body } = await send(form(...parts));
+      expect([status, body.detail?.['limitBytes']]).toEqual([413, 1_048_576]);
+      await nothingIsLeft();
+    }
+  });
+
+  it('is told before the state of the agent, and behind its absence and the key', async () => {
+    test.far.on(filesRequests.openStage, () => {
+      throw new DomainError('conflict', 'agent_stopped', 'Start it.');
+    });
+    expect((await send(form(file('a', 'x'), file('b', 'x')))).status).toBe(400);
+    const { status, body } = await send(form(file('a', 'x'.repeat(2_000_000))));
+    expect([status, body.detail?.code]).toEqual([409, 'agent_stopped']);
+    test.far.agents.clear();
+    expect((await send('hello')).status).toBe(404);
+    expect((await send('hello', { key: test.far.key(['read']) })).status).toBe(403);
+    expect((await test.call('POST', UPLOAD, { body: 'hello' })).status).toBe(401);
+  });
+});
+
+/** Sends a form whose file has so many bytes, all of it before it reads a byte of the answer. */
+const sendSized = async (bytes: number): Promise<ReturnType<typeof readRaw>> => {
+  const begin = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\n`;
+  const end = `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="dest_dir"\r\n\r\n.\r\n--${BOUNDARY}--\r\n`;
+  const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1').pause();
+  const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}`;
+  socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+  const write = async (chunk: string | Buffer): Promise<void> => {
+    socket.write(`${chunk.length.toString(16)}\r\n`);
+    socket.write(chunk);
+    if (!socket.write('\r\n')) await once(socket, 'drain');
+  };
+  await write(begin);
+  const chunk = Buffer.alloc(1_048_576, 'x');
+  for (let left = bytes; left > 0; left -= chunk.length) await write(chunk.subarray(0, left));
+  await write(end);
+  socket.write('0\r\n\r\n');
+  const [answer] = (await once(socket.resume(), 'data')) as [Buffer];
+  socket.destroy();
+  return readRaw(answer.toString());
+};
+
+const start = (headers: Record<string, string | number>): ClientRequest =>
+  httpRequest(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${test.far.key()}`, 'content-type': MULTIPART, ...headers },
+  });
+
+describe('the cap', () => {
+  it('lets exactly 100 MB pass', { timeout: 60_000 }, async () => {
+    const { head, body } = await sendSized(CAP);
+    expect(head).toContain('200 ok');
+    expect(body).toEqual({ ok: true, path: files.at('big'), name: 'big', size: CAP });
+    expect((await stat(files.at('big'))).size).toBe(CAP);
+  });
+
+  it.each([CAP + 1, 2 * CAP])(
+    'refuses %d bytes, whose sender reads why, and leaves nothing',
+    { timeout: 60_000 },
+    async (bytes) => {
+      const { head, body } = await sendSized(bytes);
+      expect(head).toContain('http/1.1 413');
+      expect(body.detail).toMatchObject({ code: 'payload_too_large', limitBytes: CAP });
+      expect(test.far.asked(filesRequests.put)).toEqual([]);
+      await nothingIsLeft();
+    },
+  );
+
+  it('refuses a length that cannot fit before a byte is read', async () => {
+    const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${CAP + 2_000_000}\r\n\r\n`;
+    const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
+    socket.write(head);
+    const [bytes] = (await once(socket, 'data')) as [Buffer];
+    socket.destroy();
+    expect(readRaw(bytes.toString()).body.detail).toMatchObject({
+      code: 'payload_too_large',
+      limitBytes: CAP,
+    });
+    expect(test.far.asked(filesRequests.openStage)).toEqual([]);
+  });
+});
+
+describe('a client', () => {
+  const head = (length: number): string =>
+    `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${length}\r\n\r\n`;
+
+  it('that hangs up in the middle leaves nothing, and its transfer ends at once', async () => {
+    const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
+    socket.write(head(5_000_000) + form(file('a', 'x'.repeat(1_000_000))).slice(0, -20));
+    await eventually(async () => expect(await files.aside()).toHaveLength(1));
+    socket.destroy();
+    await nothingIsLeft();
+    expect(test.far.asked(filesRequests.put)).toEqual([]);
+  });
+
+  it('that hangs up while the agent wakes leaves nothing', async () => {
+    const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
+    test.far.on(filesRequests.openStage, async () => {
+      await awake;
+      const staged = { stagedId: newId('stg'), host: 'host1', epoch: 1 };
+      return { ...files.port.ticketFor({ kind: 'stage', stagedId: staged.stagedId }), staged };
+    });
+    const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
+    socket.write(head(5_000_000) + form(file('a', 'x'.repeat(1_000_000))).slice(0, -20));
+    await eventually(() => test.far.asked(filesRequests.openStage).length === 1);
+    socket.destroy();
+    await once(socket, 'close');
+    wake();
+    await nothingIsLeft();
+    expect(test.far.asked(filesRequests.put)).toEqual([]);
+  });
+
+  it('that ends its side early is told 400', async () => {
+    const socket = connect({
+      port: Number(new URL(test.gateway.url).port),
+      host: '127.0.0.1',
+      allowHalfOpen: true,
+    });
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    socket.end(head(5_000_000) + form(file('a', 'x'.repeat(1_000))).slice(0, -20));
+    await once(socket, 'end');
+    socket.destroy();
+    expect(readRaw(text).head).toContain('http/1.1 400');
+    await nothingIsLeft();
+  });
+
+  it('is slowed down by a host that takes nothing', { timeout: 30_000 }, async () => {
+    let taken: IncomingMessage | undefined;
+    files.port.intercept = (request) => {
+      taken = request.pause();
+      return true;
+    };
+    const request = start({});
+    request.on('error', () => undefined);
+    request.write(form(file('a', '')).split('\r\n\r\n')[0] + '\r\n\r\n');
+    let written = 0;
+    let before = -1;
+    const chunk = Buffer.alloc(1_048_576);
+    await eventually(
+      () => {
+        const stands = before === written && taken !== undefined;
+        before = written;
+        while (written < CAP && request.writableLength === 0) {
+          request.write(chunk);
+          written += chunk.length;
+        }
+        return stands && before === written;
+      },
+      { intervalMs: 100, timeoutMs: 20_000 },
+    );
+    expect(written).toBeLessThan(40_000_000);
+    request.destroy();
+    taken?.resume();
+    await eventually(() => files.port.open === 0);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const keyed = (body: string, key: string, idempotencyKey = 'k') =>
+    send(body, { key, headers: { 'idempotency-key': idempotencyKey } });
+
+  it('replays the same form, however it is framed, and discards what came again', async () => {
+    const key = test.far.key();
+    const first = await keyed(form(file('a', 'x'), field('dest_dir', 'd')), key);
+    const again = await send(form(field('dest_dir', 'd'), file('a', 'x')).replaceAll(BOUNDARY, 'other'), {
+      key,
+      headers: { 'idempotency-key': 'k', 'content-type': 'multipart/form-data; boundary=other' },
+    });
+    expect([first.status, again.status, again.text]).toEqual([200, 200, first.text]);
+    expect([first.headers.get('idempotent-replayed'), again.headers.get('idempotent-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(test.far.asked(filesRequests.put)).toHaveLength(1);
+    await nothingIsLeft();
+  });
+
+  it.each([
+    ['bytes', form(file('a', 'y'), field('dest_dir', 'd'))],
+    ['a name', form(file('b', 'x'), field('dest_dir', 'd'))],
+    ['a folder', form(file('a', 'x'), field('dest_dir', 'e'))],
+    ['no folder', form(file('a', 'x'))],
+  ])('is refused for another body: other %s', async (_what, other) => {
+    const key = test.far.key();
+    await keyed(form(file('a', 'x'), field('dest_dir', 'd')), key);
+    const { status, body } = await keyed(other, key);
+    expect([status, body.detail?.code]).toEqual([409, 'idempotency_key_reused']);
+    await nothingIsLeft();
+  });
+
+  it('is free again after a refusal, and keeps its command id when the outcome is unknown', async () => {
+    const key = test.far.key();
+    const body = form(file('a', 'x'), field('dest_dir', 'd'));
+    test.far.on(filesRequests.put, () => {
+      throw new DomainError('timeout', 'deadline_exceeded', 'late');
+    });
+    expect((await keyed(body, key)).status).toBe(504);
+    test.far.on(filesRequests.put, ({ target }) => ({ path: '/d/a', name: target.kind, size: 1 }));
+    expect((await keyed(body, key)).status).toBe(200);
+    const [first, second] = test.far.asked(filesRequests.put).map(({ payload }) => payload['commandId']);
+    expect(second).toBe(first);
+  });
+
+  it('that is none is refused before a byte is read', async () => {
+    const { status, body } = await keyed(form(file('a', 'x')), test.far.key(), 'x'.repeat(256));
+    expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+    expect(test.far.asked(filesRequests.openStage)).toEqual([]);
+  });
+});
+
+describe('a request over HTTP/1.0 or with garbage behind the form', () => {
+  it('is taken all the same', async () => {
+    const body = `preamble\r\n${form(file('a', 'x'), field('dest_dir', '.'))}epilogue`;
+    const head = `POST ${UPLOAD} HTTP/1.0\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    expect(readRaw(await sendRaw(test.gateway.url, head + body)).head).toContain('200 ok');
+    expect(await readFile(files.at('a'), 'utf8')).toBe('x');
+  });
+});
