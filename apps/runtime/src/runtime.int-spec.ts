@@ -1,129 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import {
-  agentsRequests,
-  type AnnounceHost,
-  type ReportActivity,
-  type ReportObservation,
-} from '@berth/contracts-agents';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
-import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
-import { startTestInfra, type TestInfra } from '@berth/testing';
-import { Controller, Module } from '@nestjs/common';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './__fixtures__/host.fixture.js';
+import { RuntimeFixture, told } from './__fixtures__/runtime.fixture.js';
 import { listPids, readStartVariable } from './driver/process/process-table.js';
 
-/** What hosts told, and what they are told to end. */
-const told = {
-  announcements: [] as AnnounceHost[],
-  observations: [] as ReportObservation[],
-  activities: [] as ReportActivity['items'][number][],
-  orders: { remove: [] as string[], stop: [] as string[] },
-  deaf: false,
-  refused: 0,
-};
-
-/** Stands where the service `agents` stands. */
-@Controller()
-class Agents {
-  @HandleRequest(agentsRequests.announceHost)
-  async announce(request: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
-    told.announcements.push(request);
-    return told.orders;
-  }
-
-  @HandleRequest(agentsRequests.reportObservation)
-  async observe(request: ReportObservation): Promise<Record<string, never>> {
-    if (told.deaf) {
-      told.refused += 1;
-      throw new Error('not now');
-    }
-    told.observations.push(request);
-    return {};
-  }
-
-  @HandleRequest(agentsRequests.reportActivity)
-  async activity(request: ReportActivity): Promise<Record<string, never>> {
-    told.activities.push(...request.items);
-    return {};
-  }
-}
-
-@Module({ controllers: [Agents] })
-class AgentsModule {}
-
 describe('the runtime of a host', () => {
-  let infra: TestInfra;
-  let link: NatsLink;
-  let agents: RunningService;
-  let requester: Requester;
-  let dataDir: string;
-  let runtime: ChildProcess | undefined;
-  let host: string;
+  let runtime: RuntimeFixture;
 
   beforeAll(async () => {
-    infra = await startTestInfra({ parts: ['nats'] });
-    link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log: quietLog });
-    requester = new Requester(link);
-    agents = await startService({ name: 'agents', module: AgentsModule, link, log: quietLog });
+    runtime = await RuntimeFixture.open();
   });
 
-  afterAll(async () => {
-    await agents.stop();
-    await link.close();
-    await infra.stop();
-  });
+  afterAll(() => runtime.close());
 
-  beforeEach(async () => {
-    Object.assign(told, {
-      announcements: [],
-      observations: [],
-      activities: [],
-      orders: { remove: [], stop: [] },
-      deaf: false,
-      refused: 0,
-    });
-    dataDir = mkdtempSync(join(tmpdir(), 'berth-host-'));
-    await launch();
-  });
+  beforeEach(() => runtime.begin());
 
-  afterEach(async () => {
-    await end('SIGTERM');
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-
-  /** The runtime as a process of its own. */
-  const launch = async (): Promise<void> => {
-    const heard = told.announcements.length;
-    runtime = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
-      // The fourth is what a shell or a supervisor may leave open.
-      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
-      env: {
-        PATH: process.env['PATH'],
-        NATS_URL: infra.natsUrl,
-        BERTH_RUNTIME_DATA: dataDir,
-        BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
-        BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
-        BERTH_LOG_LEVEL: 'silent',
-      },
-    });
-    await vi.waitUntil(() => told.announcements.length > heard, { timeout: 15_000 });
-    host = told.announcements.at(-1)?.host ?? '';
-  };
-
-  const end = async (signal: NodeJS.Signals): Promise<void> => {
-    const running = runtime;
-    runtime = undefined;
-    if (running === undefined) return;
-    const exited = once(running, 'exit');
-    running.kill(signal);
-    await exited;
-  };
+  afterEach(() => runtime.finish());
 
   const processesOf = async (agentId: string): Promise<number> => {
     const marks = await Promise.all(
@@ -132,23 +24,19 @@ describe('the runtime of a host', () => {
     return marks.filter((mark) => mark?.endsWith(agentId)).length;
   };
 
-  const start = async (changes: Parameters<typeof HostFixture.recipe>[0] = {}): Promise<string> => {
-    const recipe = HostFixture.recipe(changes);
-    await requester.request(runtimeRequests.start, recipe, { host });
-    return recipe.agentId;
-  };
+  const start: RuntimeFixture['start'] = (changes) => runtime.start(changes);
 
   const say = (agentId: string, message: string, epoch = 1): Promise<{ response: string }> =>
-    requester.request(
+    runtime.requester.request(
       runtimeRequests.deliver,
       { agentId, epoch, deliveryId: newId('dlv'), conversationId: 'cnv_1', message },
-      { host },
+      { host: runtime.host },
     );
 
   it('answers for itself who it is and what it has', async () => {
     await start();
-    expect(await requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
-      { host, driver: 'process', freeMemMb: expect.any(Number) as number, agents: 1 },
+    expect(await runtime.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
+      { host: runtime.host, driver: 'process', freeMemMb: expect.any(Number) as number, agents: 1 },
     ]);
   });
 
@@ -172,9 +60,9 @@ describe('the runtime of a host', () => {
   it('shows the log without the agent, and goes on behind a cursor', async () => {
     const agentId = await start();
     await say(agentId, 'one');
-    await requester.request(runtimeRequests.stop, { agentId, epoch: 1 }, { host });
+    await runtime.requester.request(runtimeRequests.stop, { agentId, epoch: 1 }, { host: runtime.host });
     const query = { agentId, limit: 100, level: null, since: null, source: null, cursor: null, waitMs: 0 };
-    const page = await requester.request(runtimeRequests.logs, query, { host });
+    const page = await runtime.requester.request(runtimeRequests.logs, query, { host: runtime.host });
     expect(page.logs.map(({ message }) => message)).toEqual(
       expect.arrayContaining([
         'Starting.',
@@ -183,10 +71,10 @@ describe('the runtime of a host', () => {
         'Stopped.',
       ]),
     );
-    const waiting = requester.request(
+    const waiting = runtime.requester.request(
       runtimeRequests.logs,
       { ...query, cursor: page.nextCursor, waitMs: 2_000 },
-      { host },
+      { host: runtime.host },
     );
     await start({ agentId, epoch: 2 });
     expect((await waiting).logs[0]?.message).toBe('Starting.');
@@ -198,11 +86,15 @@ describe('the runtime of a host', () => {
       start({ templateId: 'shell' }),
     ]);
     const { response: pid } = await say(awake, 'echo $PPID');
-    await requester.request(runtimeRequests.freeze, { agentId: frozen, epoch: 1 }, { host });
+    await runtime.requester.request(
+      runtimeRequests.freeze,
+      { agentId: frozen, epoch: 1 },
+      { host: runtime.host },
+    );
     const before = told.announcements.at(-1)?.incarnation;
-    await end('SIGKILL');
+    await runtime.end('SIGKILL');
     expect(await processesOf(awake)).toBeGreaterThan(0);
-    await launch();
+    await runtime.launch();
     const announced = told.announcements.at(-1);
     expect(announced?.incarnation).not.toBe(before);
     expect(announced?.agents.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
@@ -210,7 +102,11 @@ describe('the runtime of a host', () => {
       { agentId: awake, epoch: 1, state: 'running' },
     ]);
     expect((await say(awake, 'echo $PPID')).response).toBe(pid);
-    await requester.request(runtimeRequests.thaw, { agentId: frozen, epoch: 2 }, { host });
+    await runtime.requester.request(
+      runtimeRequests.thaw,
+      { agentId: frozen, epoch: 2 },
+      { host: runtime.host },
+    );
     expect((await say(frozen, 'echo back', 2)).response).toBe('back');
   });
 
@@ -218,7 +114,7 @@ describe('the runtime of a host', () => {
     const ids = await Promise.all([start(), start({ templateId: 'shell' }), start({ templateId: 'blank' })]);
     await say(ids[1] ?? '', 'setsid sh -c \'trap "" TERM; sleep 1000\' >/dev/null 2>&1 &');
     const asked = performance.now();
-    await end('SIGTERM');
+    await runtime.end('SIGTERM');
     expect(performance.now() - asked).toBeLessThan(5_000);
     for (const agentId of ids) expect(await processesOf(agentId)).toBe(0);
     expect(told.observations.map(({ agentId, observation }) => ({ agentId, ...observation }))).toEqual(
@@ -231,8 +127,8 @@ describe('the runtime of a host', () => {
   it('ends what it is told to when it comes back', async () => {
     const [gone, stale] = await Promise.all([start(), start()]);
     told.orders = { remove: [gone], stop: [stale] };
-    await end('SIGKILL');
-    await launch();
+    await runtime.end('SIGKILL');
+    await runtime.launch();
     await vi.waitUntil(async () => (await processesOf(gone)) + (await processesOf(stale)) === 0, {
       timeout: 10_000,
     });
@@ -248,14 +144,19 @@ describe('the runtime of a host', () => {
     told.deaf = false;
     await vi.waitUntil(() => told.observations.length > 0, { timeout: 10_000 });
     expect(told.observations).toEqual([
-      { host, agentId, epoch: 1, observation: { type: 'asleep', depth: 'warm', reason: 'idle' } },
+      {
+        host: runtime.host,
+        agentId,
+        epoch: 1,
+        observation: { type: 'asleep', depth: 'warm', reason: 'idle' },
+      },
     ]);
   });
 
   it('is itself again, and announces itself, after the broker was gone', async () => {
     const agentId = await start();
     const heard = told.announcements.length;
-    infra.part('nats').kill();
+    runtime.infra.part('nats').kill();
     await vi.waitUntil(() => told.announcements.length > heard, { timeout: 20_000 });
     await vi.waitUntil(
       () =>
@@ -280,7 +181,9 @@ describe('the runtime of a host', () => {
       cursor: null,
       waitMs: 0,
     };
-    await expect(requester.request(runtimeRequests.logs, query, { host })).rejects.toMatchObject({
+    await expect(
+      runtime.requester.request(runtimeRequests.logs, query, { host: runtime.host }),
+    ).rejects.toMatchObject({
       code: 'agent_not_on_host',
     });
   });

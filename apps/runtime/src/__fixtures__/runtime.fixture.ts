@@ -1,0 +1,137 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  agentsRequests,
+  type AnnounceHost,
+  type ReportActivity,
+  type ReportObservation,
+} from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { Controller, Module } from '@nestjs/common';
+import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host.fixture.js';
+
+/** What hosts told, and what they are told to end. */
+export const told = {
+  announcements: [] as AnnounceHost[],
+  observations: [] as ReportObservation[],
+  activities: [] as ReportActivity['items'][number][],
+  orders: { remove: [] as string[], stop: [] as string[] },
+  deaf: false,
+  refused: 0,
+};
+
+/** Stands where the service `agents` stands. */
+@Controller()
+class Agents {
+  @HandleRequest(agentsRequests.announceHost)
+  async announce(request: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
+    told.announcements.push(request);
+    return told.orders;
+  }
+
+  @HandleRequest(agentsRequests.reportObservation)
+  async observe(request: ReportObservation): Promise<Record<string, never>> {
+    if (told.deaf) {
+      told.refused += 1;
+      throw new Error('not now');
+    }
+    told.observations.push(request);
+    return {};
+  }
+
+  @HandleRequest(agentsRequests.reportActivity)
+  async activity(request: ReportActivity): Promise<Record<string, never>> {
+    told.activities.push(...request.items);
+    return {};
+  }
+}
+
+@Module({ controllers: [Agents] })
+class AgentsModule {}
+
+/** A runtime as a process of its own, a broker, and somebody who hears what it tells. */
+export class RuntimeFixture {
+  readonly requester: Requester;
+  dataDir = '';
+  host = '';
+  #runtime: ChildProcess | undefined;
+
+  private constructor(
+    readonly infra: TestInfra,
+    private readonly link: NatsLink,
+    private readonly agents: RunningService,
+  ) {
+    this.requester = new Requester(link);
+  }
+
+  static async open(): Promise<RuntimeFixture> {
+    const infra = await startTestInfra({ parts: ['nats'] });
+    const link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log: quietLog });
+    const agents = await startService({ name: 'agents', module: AgentsModule, link, log: quietLog });
+    return new RuntimeFixture(infra, link, agents);
+  }
+
+  async close(): Promise<void> {
+    await this.agents.stop();
+    await this.link.close();
+    await this.infra.stop();
+  }
+
+  /** A host that was never there before. */
+  async begin(): Promise<void> {
+    Object.assign(told, {
+      announcements: [],
+      observations: [],
+      activities: [],
+      orders: { remove: [], stop: [] },
+      deaf: false,
+      refused: 0,
+    });
+    this.dataDir = mkdtempSync(join(tmpdir(), 'berth-host-'));
+    await this.launch();
+  }
+
+  async finish(): Promise<void> {
+    await this.end('SIGTERM');
+    rmSync(this.dataDir, { recursive: true, force: true });
+  }
+
+  /** Starts the runtime on what an earlier one left. */
+  async launch(): Promise<void> {
+    const heard = told.announcements.length;
+    this.#runtime = spawn(process.execPath, [join(import.meta.dirname, '../../dist/main.js')], {
+      // The fourth is what a shell or a supervisor may leave open.
+      stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        NATS_URL: this.infra.natsUrl,
+        BERTH_RUNTIME_DATA: this.dataDir,
+        BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
+        BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+        BERTH_LOG_LEVEL: 'silent',
+      },
+    });
+    await eventually(() => told.announcements.length > heard, { timeoutMs: 15_000 });
+    this.host = told.announcements.at(-1)?.host ?? '';
+  }
+
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const running = this.#runtime;
+    this.#runtime = undefined;
+    if (running === undefined) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    await exited;
+  }
+
+  async start(changes: Parameters<typeof HostFixture.recipe>[0] = {}): Promise<string> {
+    const recipe = HostFixture.recipe(changes);
+    await this.requester.request(runtimeRequests.start, recipe, { host: this.host });
+    return recipe.agentId;
+  }
+}

@@ -1,0 +1,133 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runtimeRequests, type ExecuteCommand, type FoundExecution } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { RuntimeFixture, told } from '../__fixtures__/runtime.fixture.js';
+import { agentFolders } from '../agent/agent-folders.js';
+
+const IDLE_MS = 1_000;
+const HELD = 'echo begun; until [ -e go ]; do sleep 0.02; done; echo done';
+
+describe('commands and transfers of a host', () => {
+  let runtime: RuntimeFixture;
+  let agentId: string;
+
+  beforeAll(async () => {
+    runtime = await RuntimeFixture.open();
+  });
+
+  afterAll(() => runtime.close());
+
+  beforeEach(async () => {
+    await runtime.begin();
+    agentId = await runtime.start({ templateId: 'blank', idleTtlSeconds: IDLE_MS / 1000 });
+  });
+
+  afterEach(() => runtime.finish());
+
+  const toCommand = (command: string, wait: boolean): ExecuteCommand => ({
+    agentId,
+    epoch: 1,
+    executionId: newId('exe'),
+    command,
+    cwd: null,
+    env: {},
+    timeoutMs: 60_000,
+    wait,
+  });
+
+  const find = (executionId: string): Promise<FoundExecution> =>
+    runtime.requester.request(
+      runtimeRequests.findExecution,
+      { agentId, executionId, waitMs: 0 },
+      { host: runtime.host },
+    );
+
+  const execute = (command: ExecuteCommand): Promise<unknown> =>
+    runtime.requester.request(runtimeRequests.execute, command, { host: runtime.host });
+
+  const go = (): void => writeFileSync(join(agentFolders(runtime.dataDir, agentId).volume, 'go'), '');
+
+  const pastIdle = async (): Promise<void> => {
+    const since = performance.now();
+    await eventually(() => performance.now() - since > 1.5 * IDLE_MS);
+  };
+
+  const asleep = (): boolean => told.observations.some(({ observation }) => observation.type === 'asleep');
+
+  it('go on in an agent whose host was killed: the next one keeps it awake until they are over', async () => {
+    const command = toCommand(HELD, false);
+    expect(await execute(command)).toMatchObject({ status: 'running' });
+    await runtime.end('SIGKILL');
+    await runtime.launch();
+    await pastIdle();
+    expect(asleep()).toBe(false);
+    expect(await find(command.executionId)).toMatchObject({ outcome: { status: 'running' } });
+    go();
+    await eventually(async () =>
+      expect(await find(command.executionId)).toMatchObject({
+        state: 'known',
+        outcome: { status: 'completed', exitCode: 0, stdout: 'begun\ndone\n' },
+      }),
+    );
+    await eventually(asleep);
+  });
+
+  it('go on in an agent whose caller left', async () => {
+    const command = toCommand(HELD, true);
+    const late = runtime.requester.request(runtimeRequests.execute, command, {
+      host: runtime.host,
+      deadlineMs: 300,
+    });
+    await expect(late).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await pastIdle();
+    expect(asleep()).toBe(false);
+    go();
+    await eventually(async () =>
+      expect(await find(command.executionId)).toMatchObject({ outcome: { status: 'completed' } }),
+    );
+  });
+
+  it('reach the host over the broker, and its port by the ticket it answers', async () => {
+    expect(await execute(toCommand('true', true))).toMatchObject({
+      status: 'completed',
+      exitCode: 0,
+    });
+    const cancelled = runtime.requester.request(
+      runtimeRequests.cancelExecution,
+      { agentId, executionId: newId('exe') },
+      { host: runtime.host },
+    );
+    await expect(cancelled).rejects.toMatchObject({ code: 'execution_unknown' });
+    const legacy = { agentId, epoch: 1, command: 'true', cwd: null, env: {}, timeoutMs: 1_000 };
+    await expect(
+      runtime.requester.request(runtimeRequests.executeLegacy, legacy, { host: runtime.host }),
+    ).rejects.toMatchObject({ code: 'guest_command_unavailable' });
+    const { url, ticket } = await runtime.requester.request(
+      runtimeRequests.openTransfer,
+      { agentId, epoch: 1, transfer: { kind: 'output', executionId: newId('exe') } },
+      { host: runtime.host },
+    );
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/transfer$/);
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${ticket}` } });
+    expect(answer.status).toBe(422);
+    expect(await answer.json()).toMatchObject({ error: { kind: 'not_found', code: 'execution_unknown' } });
+  });
+
+  it('bring two full streams of the widest characters over the broker', async () => {
+    const wide = `node -e "const s='\\u{1F600}'.repeat(300000);process.stdout.write(s);process.stderr.write(s)"`;
+    const outcome = (await execute(toCommand(wide, true))) as { stdout: string; stderr: string };
+    const kept = `[output truncated]\n${'\u{1F600}'.repeat(262_144)}`;
+    expect(outcome.stdout === kept && outcome.stderr === kept).toBe(true);
+  });
+
+  it('end with the host: whoever waits hears that the command failed', async () => {
+    const command = toCommand(HELD, true);
+    const outcome = execute(command);
+    await eventually(async () => expect(await find(command.executionId)).toMatchObject({ state: 'known' }));
+    await runtime.end('SIGTERM');
+    expect(await outcome).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'begun\n' });
+  });
+});
