@@ -51,11 +51,24 @@ async function tour(call) {
   });
   show(`${variable.key} = ${variable.value}`);
 
-  step('5. Look at what it logged');
+  step('5. Run a command in it');
+  const { exitCode, stdout } = await call('POST', `/api/agents/${created.id}/exec`, {
+    command: 'echo "I am $(id -u) in $(pwd)"',
+  });
+  show(`exit code ${exitCode}: ${stdout.trim()}`);
+
+  step('6. Put a file into its volume, move it, and look');
+  const files = `/api/agents/${created.id}/files`;
+  await call('PUT', `${files}/write`, { path: 'notes/today.txt', content: 'Remember the milk.' });
+  await call('POST', `${files}/move`, { from: 'notes/today.txt', to: 'notes/kept.txt' });
+  const { path, entries } = await call('GET', `${files}/list?path=notes`);
+  for (const entry of entries) show(`${path}/${entry.name}, ${entry.size} bytes`);
+
+  step('7. Look at what it logged');
   const { logs } = await call('GET', `/api/agents/${created.id}/logs?limit=5`);
   for (const line of logs) show(`${line.timestamp} ${line.source} ${line.level}: ${line.message}`);
 
-  step('6. Delete it, and everything it had');
+  step('8. Delete it, and everything it had');
   await call('DELETE', `/api/agents/${created.id}`);
   show('gone');
 }

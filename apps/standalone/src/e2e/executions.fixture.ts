@@ -12,7 +12,7 @@ export interface Execution extends Record<string, unknown> {
 }
 
 /** Prints the state of a process that lives: one that nobody has waited for yet is no process any more. */
-export const aliveIn = (pid: string): string => `grep -s '^State:[[:space:]]*[^ZX]' /proc/${pid}/status`;
+export const aliveIn = (pid: string): string => `grep -s '^State:[[:space:]]*[RSDTtI]' /proc/${pid}/status`;
 
 /** Commands in one agent, over HTTP. */
 export class Executions {
