@@ -1,0 +1,187 @@
+import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api } from '../api.fixture.js';
+import { guestOf, signalAll } from '../processes.fixture.js';
+import type { FaultyStack, ServiceName } from './faulty-stack.fixture.js';
+import type { GuestLine } from './guest-line.fixture.js';
+import type { Fault, Moment, Plan, WireName } from './plan.fixture.js';
+import type { Turns } from './turns.fixture.js';
+import type { Armed, Passing, Wire } from './wire.fixture.js';
+
+/** Where a fault can strike: what all share, and what belongs to one agent. */
+export interface Stage {
+  readonly stack: FaultyStack;
+  /** One fault at a time for each part. */
+  readonly turns: Turns;
+  readonly api: Api;
+  readonly agentId: string;
+  /** This agent's client's own line to the gateway. */
+  readonly clientWire: Wire;
+  readonly guestLine: GuestLine;
+  /** The agent's journal folder on the host. */
+  readonly journal: string;
+  tell(what: string): void;
+}
+
+/** A fault on its way. */
+export interface PreparedFault {
+  /** It strikes no more if it has not yet; resolves once all of it is healed. */
+  end(): Promise<void>;
+  readonly struck: boolean;
+}
+
+/** Prepares the fault, which strikes by itself when bytes with the mark pass; some strike at once. */
+export const prepareFault = async ({ fault }: Plan, mark: string, stage: Stage): Promise<PreparedFault> => {
+  const giveBack = await stage.turns.take(turnFor(fault, stage));
+  const prepared = new Striking(stage, mark);
+  try {
+    await prepared.prepare(fault);
+  } catch (error) {
+    giveBack();
+    throw error;
+  }
+  void prepared.healed.then(giveBack);
+  return prepared;
+};
+
+const turnFor = (fault: Fault, { agentId }: Stage): string => {
+  if (fault.kind === 'wire' && fault.wire !== 'client-gateway' && fault.wire !== 'runtime-guest')
+    return fault.wire;
+  return fault.kind === 'process' && fault.process !== 'guest' ? fault.process : agentId;
+};
+
+class Striking implements PreparedFault {
+  #struck = false;
+  #ended = false;
+  readonly #stops: (() => void)[] = [];
+  readonly #healing: Promise<void>[] = [];
+  readonly #healed = Promise.withResolvers<void>();
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly mark: string,
+  ) {}
+
+  get struck(): boolean {
+    return this.#struck;
+  }
+
+  get healed(): Promise<void> {
+    return this.#healed.promise;
+  }
+
+  async prepare(fault: Fault): Promise<void> {
+    const { guestLine } = this.stage;
+    switch (fault.kind) {
+      case 'wire':
+        return this.#onWire(fault, await this.#wires(fault.wire));
+      case 'process':
+        return this.#at(fault.moment, fault.afterMs, (wire) => this.#signal(fault, wire));
+      case 'life':
+        return this.#at(fault.moment, fault.afterMs, () => this.#call(fault.call));
+      case 'journal':
+        return this.#strike('the journal cannot be written', () => this.#blockJournal(fault.forMs));
+      case 'socket':
+        return this.#strike("the guest's socket is gone", () => guestLine.hide(fault.forMs));
+      case 'twins':
+        return this.#strike('sent twice at once', async () => undefined);
+    }
+  }
+
+  async end(): Promise<void> {
+    this.#ended = true;
+    for (const stop of this.#stops) stop();
+    // What heals may itself be put on the list while another one is waited for.
+    for (const healing of this.#healing) await healing;
+    this.#healed.resolve();
+  }
+
+  async #wires(name: WireName): Promise<readonly Wire[]> {
+    if (name === 'client-gateway') return [this.stage.clientWire];
+    return name === 'runtime-guest' ? [await this.stage.guestLine.open()] : this.stage.stack.wires(name);
+  }
+
+  /** Counts from where the command passes: on the line itself where it does, else from its coming to `exec`. */
+  async #onWire(
+    { wire, strike, after }: Fault & { readonly kind: 'wire' },
+    targets: readonly Wire[],
+  ): Promise<void> {
+    const hit = (armed: Armed): void => {
+      this.#stops.push(() => armed.disarm());
+      const over = armed.over.then(() => {
+        if (!armed.struck) return;
+        this.#struck = true;
+        this.stage.tell(`${wire}: ${strike.how}, over`);
+      });
+      this.#healing.push(over);
+    };
+    if (!['exec-log', 'exec-tables', 'agents-nats', 'agents-log'].includes(wire)) {
+      for (const target of targets) this.#watch(target, (passing) => hit(passing.arm(strike, after)));
+      return;
+    }
+    const exec = this.stage.stack.wires('exec-nats');
+    const own = wire.startsWith('exec');
+    exec.forEach((line, index) => {
+      const target = own ? targets[index] : targets[0];
+      this.#watch(line, () => target && hit(target.arm(strike, after)));
+    });
+  }
+
+  #watch(wire: Wire, tell: (passing: Passing) => void): void {
+    this.#stops.push(wire.watch(this.mark, tell));
+  }
+
+  async #at(moment: Moment, afterMs: number, strike: (wire: number) => Promise<void>): Promise<void> {
+    const wires = await this.#wires(moment).catch(() => this.#wires('runtime-nats'));
+    wires.forEach((wire, index) => {
+      this.#watch(wire, () => {
+        const timer = afterMs === 0 ? setImmediate(begin) : setTimeout(begin, afterMs);
+        this.#stops.push(() =>
+          afterMs === 0 ? clearImmediate(timer as NodeJS.Immediate) : clearTimeout(timer as NodeJS.Timeout),
+        );
+      });
+      const begin = (): void => {
+        if (!this.#ended) this.#strike(`${String(afterMs)} ms after ${moment}`, () => strike(index));
+      };
+    });
+  }
+
+  #strike(what: string, work: () => Promise<void>): void {
+    this.#struck = true;
+    this.stage.tell(what);
+    this.#healing.push(work().then(() => this.stage.tell('healed')));
+  }
+
+  async #signal(fault: Fault & { readonly kind: 'process' }, instance: number): Promise<void> {
+    const { stack, agentId } = this.stage;
+    const ofMarked = fault.process === 'exec' && fault.moment === 'exec-nats' && instance === 1;
+    const service = ofMarked ? 'exec-2' : fault.process;
+    const pid = service === 'guest' ? guestOf(agentId) : stack.pidOf(service);
+    this.stage.tell(`${fault.signal} to ${service}, ${String(pid)}`);
+    if (pid === undefined) return;
+    signalAll([pid], fault.signal);
+    if (fault.signal === 'SIGSTOP') {
+      await sleep(fault.forMs);
+      signalAll([pid], 'SIGCONT');
+    } else if (service !== 'guest') await stack.startAgain(service satisfies ServiceName);
+  }
+
+  async #call(call: string): Promise<void> {
+    const { api, agentId } = this.stage;
+    const answer = await api.post(`/api/agents/${agentId}/${call}`).catch((error: unknown) => error);
+    const said = answer instanceof Error ? answer.message : JSON.stringify(answer).slice(0, 120);
+    this.stage.tell(`${call}: ${said}`);
+  }
+
+  /** A file stands where the folder was: root may write where modes forbid it. */
+  async #blockJournal(forMs: number): Promise<void> {
+    const folder = join(this.stage.journal, 'executions');
+    if (!existsSync(folder)) return;
+    renameSync(folder, `${folder}.aside`);
+    writeFileSync(folder, 'in the way');
+    await sleep(forMs);
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(`${folder}.aside`, folder);
+  }
+}

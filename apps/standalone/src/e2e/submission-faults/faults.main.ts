@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import { temporaryFolder } from '../stack.fixture.js';
+import { SERVICES, startFaultyStack } from './faulty-stack.fixture.js';
+import { runSeeds, storyOf, summaryOf } from './run-seeds.fixture.js';
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1000' },
+    from: { type: 'string', default: '1' },
+    lanes: { type: 'string', default: '6' },
+    verbose: { type: 'boolean', default: false },
+  },
+});
+const seeds = { from: Number(values.from), count: Number(values.seeds), lanes: Number(values.lanes) };
+seeds.lanes = Math.min(seeds.lanes, seeds.count);
+
+const folder = temporaryFolder();
+const stack = await startFaultyStack(folder.path);
+const begun = Date.now();
+let done = 0;
+try {
+  const run = await runSeeds(stack, seeds, (told) => {
+    done += 1;
+    if (told.broken.length > 0 || values.verbose) say(`\n${storyOf(told)}`);
+    else if (done % 50 === 0)
+      say(`${String(done)} seeds, ${String(Math.round((Date.now() - begun) / 1000))} s`);
+  });
+  say(`\n${summaryOf(run)}, ${String(Math.round((Date.now() - begun) / 1000))} s`);
+  if (run.broken.length > 0) {
+    say(`broken: ${run.broken.map(({ plan }) => String(plan.seed)).join(' ')}`);
+    process.exitCode = 1;
+  }
+} catch (error) {
+  for (const service of SERVICES) say(`${service}: ${stack.said(service)}`);
+  throw error;
+} finally {
+  await stack.stop();
+  folder.remove();
+}

@@ -1,0 +1,255 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '@berth/testing';
+import { Api } from '../api.fixture.js';
+import { recordOf } from './evidence.fixture.js';
+import { prepareFault, type Stage } from './faults.fixture.js';
+import type { FaultyStack } from './faulty-stack.fixture.js';
+import { GuestLine } from './guest-line.fixture.js';
+import { nameOf, planOf, type Before, type Plan } from './plan.fixture.js';
+import { attempt, kindOf, markOf, type Attempt } from './submission.fixture.js';
+import type { Turns } from './turns.fixture.js';
+import { judge, type Facts, type View } from './verdict.fixture.js';
+import { Wire } from './wire.fixture.js';
+
+/** One seed as it went. */
+export interface Told {
+  readonly plan: Plan;
+  readonly struck: boolean;
+  readonly attempts: readonly Attempt[];
+  readonly broken: readonly string[];
+  /** What happened when, a line each. */
+  readonly story: readonly string[];
+}
+
+/** A whole system of its own again, also after a service was started anew. */
+const HEALTHY_WITHIN_MS = 60_000;
+/** How long what was begun may take to its end once all is healed: the command, and finding out about it. */
+const ENDED_WITHIN_MS = 45_000;
+/** Nothing moves any more. */
+const SETTLED_AFTER_MS = 2_000;
+/** A guest that dies more than five times in ten minutes is given up, and a journal keeps a thousand. */
+const MOST_DEATHS = 3;
+const MOST_SEEDS = 250;
+const MOST_REPEATS = 40;
+
+interface Case {
+  readonly plan: Plan;
+  readonly attempts: readonly Attempt[];
+  readonly views: Map<string, View>;
+  readonly struck: boolean;
+  readonly story: string[];
+}
+
+/** One agent, and one seed after the other. */
+export class Lane {
+  #agentId = '';
+  #guestLine: GuestLine | undefined;
+  #deaths = 0;
+  #cases: Case[] = [];
+
+  private constructor(
+    private readonly stack: FaultyStack,
+    private readonly turns: Turns,
+    private readonly clientWire: Wire,
+    private readonly direct: Api,
+    private readonly client: Api,
+  ) {}
+
+  static async open(stack: FaultyStack, turns: Turns): Promise<Lane> {
+    const wire = await Wire.open({ host: '127.0.0.1', port: Number(new URL(stack.urls[0] ?? '').port) });
+    const throughWire = { ...stack, urls: [`http://127.0.0.1:${String(wire.port)}`] };
+    return new Lane(stack, turns, wire, new Api(() => stack), new Api(() => throughWire));
+  }
+
+  /** Runs one seed and judges it as it stands right afterwards. */
+  async run(seed: number): Promise<Told> {
+    if (this.#agentId === '') await this.#newAgent();
+    const plan = planOf(seed);
+    const story: string[] = [`${JSON.stringify(plan)} in ${this.#agentId}`];
+    const begun = performance.now();
+    const tell = (what: string): void =>
+      void story.push(`${(performance.now() - begun).toFixed(1)} ms: ${what}`);
+    const done = await this.#submit(plan, { ...this.#stage(), tell });
+    const one = { plan, story, ...done, views: new Map<string, View>() };
+    this.#cases.push(one);
+    const marks = await this.#recover(tell);
+    await this.#read(one);
+    const broken = judge(this.#facts(one, marks));
+    if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
+    return { plan, struck: done.struck, attempts: done.attempts, broken, story };
+  }
+
+  /** Whether the agent is to be let go before the next one. */
+  get worn(): boolean {
+    return this.#deaths >= MOST_DEATHS || this.#cases.length >= MOST_SEEDS;
+  }
+
+  /** Judges all seeds of the agent once more when everything has settled, and lets the agent go. */
+  async settle(): Promise<readonly Told[]> {
+    if (this.#agentId === '') return [];
+    await sleep(SETTLED_AFTER_MS);
+    const marks = await this.#recover(() => undefined);
+    const told = this.#cases.map((one) => ({ ...one, broken: judge(this.#facts(one, marks)) }));
+    await this.#guestLine?.close();
+    await eventually(async () => (await this.direct.call('DELETE', this.#path(''))).status === 204, {
+      timeoutMs: HEALTHY_WITHIN_MS,
+    });
+    this.#agentId = '';
+    return told;
+  }
+
+  async close(): Promise<void> {
+    await this.clientWire.close();
+  }
+
+  async #newAgent(): Promise<void> {
+    const options = { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 200 };
+    const { id } = await eventually(
+      () => this.direct.runningAgent({ templateId: 'blank', idleTtlSeconds: 900 }),
+      options,
+    );
+    this.#agentId = id;
+    this.#cases = [];
+    this.#deaths = 0;
+    this.#guestLine = new GuestLine(join(this.#folder, 'run'));
+  }
+
+  #stage(): Omit<Stage, 'tell'> {
+    if (this.#guestLine === undefined) throw new Error('There is no agent.');
+    const { stack, turns, clientWire } = this;
+    return {
+      stack,
+      turns,
+      clientWire,
+      api: this.direct,
+      agentId: this.#agentId,
+      guestLine: this.#guestLine,
+      journal: join(this.#folder, 'journal'),
+    };
+  }
+
+  async #submit(plan: Plan, stage: Stage): Promise<Pick<Case, 'attempts' | 'struck'>> {
+    // Opened while the agent is awake: before it is put to sleep.
+    await this.#guestLine?.open();
+    const prepared = await this.#bring(plan.before);
+    const fault = await prepareFault(plan, markOf(plan.seed), stage);
+    const attempts: Attempt[] = [];
+    const key = plan.repeated ? crypto.randomUUID() : null;
+    const one = (): Promise<void> => this.#attempt(plan, key, attempts, stage);
+    if (plan.fault.kind === 'twins') await Promise.all([one(), one()]);
+    else await one();
+    // Half of those who try again do so while the fault lasts.
+    if (plan.seed % 2 === 0) await fault.end();
+    for (let nth = 0; plan.repeated && nth < MOST_REPEATS && !hasWorked(attempts); nth++) {
+      if (kindOf(attempts.at(-1) ?? NONE).includes('in_progress')) await sleep(250);
+      else if (nth >= 3) break;
+      await one();
+    }
+    await fault.end();
+    await prepared();
+    return { attempts, struck: fault.struck };
+  }
+
+  async #attempt(plan: Plan, key: string | null, attempts: Attempt[], { tell }: Stage): Promise<void> {
+    const open: Attempt = { executionIds: new Set() };
+    attempts.push(open);
+    const mark = markOf(plan.seed);
+    const stops = this.stack.wires('gateway-nats').map((wire) =>
+      wire.watch(mark, ({ text }) => {
+        const [, id] =
+          [...text.slice(0, text.indexOf(mark)).matchAll(/"commandId":"cmd_(\w+)"/g)].at(-1) ?? [];
+        tell(`given to exec as exe_${String(id)}`);
+        open.executionIds.add(`exe_${String(id)}`);
+      }),
+    );
+    tell('submitted');
+    await attempt(this.client, this.#agentId, plan, open, key);
+    for (const stop of stops) stop();
+    tell(`answered: ${kindOf(open)} ${open.lost ?? JSON.stringify(open.answer?.body).slice(0, 200)}`);
+  }
+
+  /** Brings the agent to where it shall be; answers what to wait for afterwards. */
+  async #bring(before: Before): Promise<() => Promise<void>> {
+    if (before === 'awake') return async () => undefined;
+    if (before === 'restarting') {
+      const restarted = this.direct.post(this.#path('/restart')).catch(() => undefined);
+      // As soon as it is known.
+      await eventually(async () => (await this.#state()).state !== 'running', {
+        timeoutMs: 1_000,
+        intervalMs: 5,
+      }).catch(() => undefined);
+      return async () => void (await restarted);
+    }
+    const call = before === 'stopped' ? '/stop' : '/sleep';
+    await eventually(
+      async () => {
+        const { status } = await this.direct.post(this.#path(call));
+        const { sleepDepth } = await this.#state();
+        return status === 200 && (before !== 'cold' || sleepDepth === 'cold');
+      },
+      { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 100 },
+    );
+    return async () => undefined;
+  }
+
+  /** Everything works again: answers all marks in the agent's volume. */
+  async #recover(tell: (what: string) => void): Promise<string> {
+    const marks = await eventually(
+      async () => {
+        const command = 'cat marks 2>/dev/null; true';
+        const { status, body } = await this.direct.post(this.#path('/exec'), { command, timeout: 20 });
+        if (status === 200 && body['status'] === 'completed') return String(body['stdout']);
+        const agent = await this.#state();
+        if (agent.state === 'stopped' || agent.state === 'failed')
+          await this.direct.post(this.#path('/start'));
+        throw new Error(`${String(status)} ${JSON.stringify(body)} of ${JSON.stringify(agent)}`);
+      },
+      { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 50 },
+    );
+    tell('works again');
+    return marks;
+  }
+
+  /** Reads all executions until they have ended. */
+  async #read({ attempts, views }: Case): Promise<void> {
+    const ids = new Set(attempts.flatMap(({ executionIds }) => [...executionIds]));
+    for (const id of ids) {
+      await eventually(
+        async () => {
+          const { status, body } = await this.direct.get(this.#path(`/exec/${id}`));
+          views.set(id, { status, body });
+          return status === 404 || (status === 200 && body['status'] !== 'running');
+        },
+        { timeoutMs: ENDED_WITHIN_MS, intervalMs: 50 },
+      ).catch(() => undefined);
+    }
+  }
+
+  #facts({ plan, attempts, views }: Case, allMarks: string): Facts {
+    const records: [string, Exclude<ReturnType<typeof recordOf>, undefined>][] = [];
+    for (const id of new Set(attempts.flatMap(({ executionIds }) => [...executionIds]))) {
+      const record = recordOf(join(this.#folder, 'journal'), id);
+      if (record !== undefined) records.push([id, record]);
+    }
+    const marks = allMarks.split('\n').filter((line) => line === markOf(plan.seed)).length;
+    return { plan, attempts, views, marks, records: new Map(records) };
+  }
+
+  async #state(): Promise<{ readonly state?: string; readonly sleepDepth?: string | null }> {
+    return (await this.direct.get(this.#path(''))).body;
+  }
+
+  #path(rest: string): string {
+    return `/api/agents/${this.#agentId}${rest}`;
+  }
+
+  get #folder(): string {
+    return join(this.stack.dataDir, 'runtime', 'agents', this.#agentId);
+  }
+}
+
+const NONE: Attempt = { executionIds: new Set() };
+
+const hasWorked = (attempts: readonly Attempt[]): boolean =>
+  attempts.some(({ answer }) => answer !== undefined && answer.status < 300);

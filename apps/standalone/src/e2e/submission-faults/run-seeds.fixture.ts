@@ -1,0 +1,87 @@
+import type { FaultyStack } from './faulty-stack.fixture.js';
+import { Lane, type Told } from './lane.fixture.js';
+import { nameOf } from './plan.fixture.js';
+import { kindOf, saysNotStarted } from './submission.fixture.js';
+import { Turns } from './turns.fixture.js';
+
+/** Which seeds, and how many at a time. */
+export interface Seeds {
+  readonly from: number;
+  readonly count: number;
+  readonly lanes: number;
+}
+
+/** What came of a run. */
+export interface Run {
+  readonly told: readonly Told[];
+  /** Seeds that broke a promise, with their stories. */
+  readonly broken: readonly Told[];
+}
+
+/** Runs the seeds in so many agents at once. Calls `onTold` after each, and again for one that broke a promise later. */
+export const runSeeds = async (
+  stack: FaultyStack,
+  { from, count, lanes }: Seeds,
+  onTold: (told: Told) => void = () => undefined,
+): Promise<Run> => {
+  const turns = new Turns();
+  const told = new Map<number, Told>();
+  const add = (one: Told): void => {
+    const { seed } = one.plan;
+    const known = told.get(seed);
+    if (known !== undefined && (known.broken.length > 0 || one.broken.length === 0)) return;
+    told.set(seed, one);
+    onTold(one);
+  };
+  let next = from;
+  const work = async (): Promise<void> => {
+    const lane = await Lane.open(stack, turns);
+    try {
+      while (next < from + count) {
+        add(await lane.run(next++));
+        if (lane.worn) for (const late of await lane.settle()) add(late);
+      }
+      for (const late of await lane.settle()) add(late);
+    } finally {
+      await lane.close();
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, work));
+  const all = [...told.values()].toSorted((one, other) => one.plan.seed - other.plan.seed);
+  return { told: all, broken: all.filter(({ broken }) => broken.length > 0) };
+};
+
+/** The story of a seed, for whoever wants to know what happened. */
+export const storyOf = ({ plan, broken, story }: Told): string =>
+  [`seed ${String(plan.seed)}: ${broken.join(' ')}`, ...story].join('\n  ');
+
+/** How often something was seen, most often first. */
+export const countsOf = (names: readonly string[]): readonly (readonly [name: string, count: number])[] => {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return [...counts].toSorted(([, one], [, other]) => other - one);
+};
+
+/** What was answered, and which faults struck. */
+export const summaryOf = ({ told, broken }: Run): string => {
+  const list = (names: readonly string[]): string =>
+    countsOf(names)
+      .map(([name, count]) => `${name}: ${String(count)}`)
+      .join(', ');
+  const struck = told.filter((one) => one.struck);
+  return [
+    `${String(told.length)} seeds, ${String(struck.length)} struck, ${String(broken.length)} broken`,
+    `answers under a fault: ${list(struck.flatMap(({ attempts }) => attempts.map(kindOf)))}`,
+    `faults that struck: ${list(struck.map(({ plan }) => nameOf(plan.fault)))}`,
+  ].join('\n');
+};
+
+/** How often a struck submission was answered in the three ways that matter. */
+export const answersUnderFault = ({ told }: Run): { notStarted: number; unknown: number; worked: number } => {
+  const attempts = told.filter(({ struck }) => struck).flatMap((one) => one.attempts);
+  return {
+    notStarted: attempts.filter(saysNotStarted).length,
+    unknown: attempts.filter((one) => kindOf(one) === '502 execution_outcome_unknown').length,
+    worked: attempts.filter(({ answer }) => answer !== undefined && answer.status < 300).length,
+  };
+};

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../stack.fixture.js';
+import { startFaultyStack, type FaultyStack } from './faulty-stack.fixture.js';
+import { nameOf } from './plan.fixture.js';
+import { answersUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
+
+const SEEDS = { from: 1, count: 200, lanes: 6 };
+
+const folder = temporaryFolder();
+let stack: FaultyStack;
+let run: Run;
+
+beforeAll(async () => {
+  stack = await startFaultyStack(folder.path);
+  run = await runSeeds(stack, SEEDS);
+}, 400_000);
+
+afterAll(async () => {
+  await stack.stop();
+  folder.remove();
+});
+
+describe('a submission that is cut anywhere on its way', () => {
+  it('is never said not to have started when it has, runs at most once, and reaches an end that can be read', () => {
+    expect(run.broken.map(storyOf).join('\n\n')).toBe('');
+    expect(run.told).toHaveLength(SEEDS.count);
+  });
+
+  it('was cut: refused, of unknown outcome and answered all the same, each under a fault', () => {
+    const { notStarted, unknown, worked } = answersUnderFault(run);
+    expect(notStarted, summaryOf(run)).toBeGreaterThan(10);
+    expect(unknown, summaryOf(run)).toBeGreaterThan(3);
+    expect(worked, summaryOf(run)).toBeGreaterThan(40);
+  });
+
+  it('was cut at every step', () => {
+    const struck = new Set(
+      run.told.filter((one) => one.struck).map(({ plan }) => nameOf(plan.fault).split(' ')[0]),
+    );
+    expect([...struck]).toEqual(
+      expect.arrayContaining([
+        'client-gateway',
+        'gateway-nats',
+        'exec-nats',
+        'agents-nats',
+        'agents-log',
+        'exec-log',
+        'exec-tables',
+        'runtime-nats',
+        'runtime-guest',
+        'guest',
+        'exec',
+        'runtime',
+        'agent',
+        'journal',
+        'socket',
+        'twins',
+      ]),
+    );
+  });
+});

@@ -1,0 +1,84 @@
+import type { Api } from '../api.fixture.js';
+import type { Plan } from './plan.fixture.js';
+
+/** One request to run the command, and what came of it. */
+export interface Attempt {
+  /** The executions that the request was given by the gateway: at most one, none when it did not get so far. */
+  readonly executionIds: Set<string>;
+  /** undefined: the connection was lost, or no answer came in time. */
+  answer?: {
+    readonly status: number;
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly replayed: boolean;
+  };
+  lost?: string;
+}
+
+/** Longer than anything may take: the command 20 s, a wake 60 s. */
+const ANSWERED_WITHIN_MS = 100_000;
+const TIMEOUT_SECONDS = 20;
+export const LATE = 'no answer in time';
+
+/** Written by every command of that seed, and nowhere inside another one's. */
+export const markOf = (seed: number): string => `mark:${String(seed)}:`;
+
+/** Leaves its mark first, in one write. */
+export const commandOf = ({ seed, runsMs, padding }: Plan): string => {
+  const mark = `echo ${markOf(seed)}`;
+  const runs = runsMs === 0 ? '' : `; sleep ${String(runsMs / 1000)}`;
+  const pad = padding === 0 ? '' : `\n: ${'x'.repeat(padding)}`;
+  return `${mark} >> marks; ${mark}${runs}${pad}`;
+};
+
+/** Sends it once. Never throws. */
+export const attempt = async (
+  api: Api,
+  agentId: string,
+  plan: Plan,
+  into: Attempt,
+  idempotencyKey: string | null,
+): Promise<void> => {
+  const body = { command: commandOf(plan), detached: plan.detached, timeout: TIMEOUT_SECONDS };
+  try {
+    const {
+      status,
+      body: answered,
+      headers,
+    } = await api.post(`/api/agents/${agentId}/exec`, body, {
+      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+      ...(idempotencyKey === null ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
+    });
+    into.answer = { status, body: answered, replayed: headers.get('idempotent-replayed') !== null };
+  } catch (error) {
+    if (error instanceof Error && error.name === 'TimeoutError') into.lost = LATE;
+    else into.lost = error instanceof Error ? String(error.cause ?? error) : String(error);
+  }
+};
+
+/** The two answers that say that the command was not started, to the letter (interface §7). */
+const NOT_STARTED: ReadonlyMap<number, string> = new Map([
+  [409, '{"code":"vm_not_ready","state":"starting","execution_started":false}'],
+  [503, '{"code":"guest_command_unavailable","execution_started":false}'],
+]);
+
+/** Whether the answer promises that the command was not started. */
+export const saysNotStarted = ({ answer }: Attempt): boolean =>
+  answer !== undefined &&
+  NOT_STARTED.has(answer.status) &&
+  NOT_STARTED.get(answer.status) === JSON.stringify(answer.body['detail']);
+
+/** The code of a refusal; the status of everything else. */
+export const kindOf = ({ answer, lost }: Attempt): string => {
+  if (answer === undefined) return lost === LATE ? LATE : 'connection lost';
+  const { detail } = answer.body;
+  const code =
+    typeof detail === 'object' && detail !== null && 'code' in detail ? ` ${String(detail.code)}` : '';
+  return `${String(answer.status)}${code}`;
+};
+
+/** The execution that an answer names: 200, 202 and 502 do. */
+export const namedBy = ({ answer }: Attempt): string | undefined => {
+  const { detail, executionId = (detail as Record<string, unknown> | undefined)?.['executionId'] } =
+    answer?.body ?? {};
+  return typeof executionId === 'string' ? executionId : undefined;
+};

@@ -1,0 +1,130 @@
+import type { ExecutionRecord } from '@berth/guest-protocol';
+import type { Plan } from './plan.fixture.js';
+import { kindOf, LATE, markOf, namedBy, saysNotStarted, type Attempt } from './submission.fixture.js';
+
+/** What `GET` says of an execution once everything is healed. */
+export interface View {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** All that is known of one submission afterwards. */
+export interface Facts {
+  readonly plan: Plan;
+  readonly attempts: readonly Attempt[];
+  /** How often the command has left its mark in the agent's volume. */
+  readonly marks: number;
+  /** What the guest has written down of each execution that any of the requests was given. */
+  readonly records: ReadonlyMap<string, ExecutionRecord | 'torn'>;
+  readonly views: ReadonlyMap<string, View>;
+}
+
+/** Every promise that was broken, in words. */
+export const judge = (facts: Facts): readonly string[] => [
+  ...facts.attempts.flatMap((attempt) => judgeAnswer(attempt, facts)),
+  ...judgeMarks(facts),
+  ...[...idsOf(facts)].flatMap((id) => judgeExecution(id, facts)),
+];
+
+const EXPECTED: ReadonlySet<string> = new Set([
+  '409 vm_not_ready',
+  '409 idempotency_in_progress',
+  '502 execution_outcome_unknown',
+  '503 guest_command_unavailable',
+  '503 service_unavailable',
+  'connection lost',
+]);
+
+const judgeAnswer = (attempt: Attempt, facts: Facts): readonly string[] => {
+  const kind = kindOf(attempt);
+  if (attempt.lost === LATE) return ['There was no answer.'];
+  if (kind !== (facts.plan.detached ? '202' : '200') && !EXPECTED.has(kind))
+    return [`Nobody expects the answer ${JSON.stringify(attempt.answer)}.`];
+  if (JSON.stringify(attempt.answer?.body ?? {}).includes('execution_started') && !saysNotStarted(attempt))
+    return [`It says execution_started in words of its own: ${JSON.stringify(attempt.answer)}.`];
+  if (saysNotStarted(attempt)) return judgeNotStarted(attempt, facts);
+  return attempt.answer?.status === 200 ? judgeResult(attempt, facts) : [];
+};
+
+/** The promise of interface §7. */
+const judgeNotStarted = (attempt: Attempt, { plan, attempts, records }: Facts): readonly string[] => {
+  // Of two requests at once it is not known which was given which execution.
+  const others = plan.fault.kind === 'twins' ? attempts.map(namedBy) : [];
+  return [...attempt.executionIds].flatMap((id) =>
+    records.has(id) && !others.includes(id)
+      ? [`A LIE: answered ${kindOf(attempt)}, and the guest's journal has ${id}.`]
+      : [],
+  );
+};
+
+const judgeResult = (attempt: Attempt, { marks, views }: Facts): readonly string[] => {
+  const { body } = attempt.answer ?? {};
+  const later = views.get(namedBy(attempt) ?? '')?.body;
+  const problems = sameResult(body, later)
+    ? []
+    : [`Answered ${JSON.stringify(body)}, and later ${JSON.stringify(later)}.`];
+  if (body?.['status'] === 'completed' && marks === 0)
+    problems.push('Answered as completed, and there is no mark.');
+  return problems;
+};
+
+const FIELDS = ['executionId', 'status', 'exitCode', 'stdout', 'stderr'];
+
+const sameResult = (one: View['body'] | undefined, other: View['body'] | undefined): boolean =>
+  FIELDS.every((field) => one?.[field] !== undefined && one[field] === other?.[field]);
+
+const judgeMarks = ({ attempts, marks, records }: Facts): readonly string[] => {
+  const problems: string[] = [];
+  if (marks > 1) problems.push(`It ran ${String(marks)} times.`);
+  if (marks > 0 && attempts.every(saysNotStarted))
+    problems.push('A LIE: it said that it did not start, and there is its mark.');
+  if (marks > records.size) problems.push('There is a mark of a command that is in no journal.');
+  return problems;
+};
+
+const idsOf = ({ attempts }: Facts): ReadonlySet<string> =>
+  new Set(attempts.flatMap((attempt) => [...attempt.executionIds, ...named(attempt)]));
+
+const named = (attempt: Attempt): readonly string[] => {
+  const id = namedBy(attempt);
+  return id === undefined ? [] : [id];
+};
+
+/** Whatever was begun reaches an end that everybody can read, and it is the one that the journal knows. */
+const judgeExecution = (id: string, facts: Facts): readonly string[] => {
+  const { attempts, records, views } = facts;
+  const record = records.get(id);
+  const view = views.get(id);
+  const promised = attempts.some(
+    ({ answer }) => answer !== undefined && answer.status < 300 && answer.body['executionId'] === id,
+  );
+  if (view?.status === 404 && view.body['detail'] === 'Execution not found') {
+    return record === undefined && !promised ? [] : [`LOST: ${id} was begun or promised, and is not found.`];
+  }
+  if (view?.status !== 200) return [`${id} cannot be read: ${JSON.stringify(view)}.`];
+  return judgeEnd(id, view.body, facts);
+};
+
+const judgeEnd = (id: string, result: View['body'], { plan, marks, records }: Facts): readonly string[] => {
+  const record = records.get(id);
+  const { status } = result;
+  if (status === 'running') return [`STUCK: ${id} does not end; its journal says ${JSON.stringify(record)}.`];
+  if (status !== 'completed' && status !== 'failed')
+    return [`Nobody has ended ${id}, and it is ${String(status)}.`];
+  const problems: string[] = [];
+  if (status === 'completed') {
+    if (marks === 0) problems.push(`${id} is completed, and there is no mark.`);
+    if (result['exitCode'] !== 0 || result['stdout'] !== `${markOf(plan.seed)}\n`)
+      problems.push(`${id} has the result of something else: ${JSON.stringify(result)}.`);
+  }
+  if (
+    record !== undefined &&
+    record !== 'torn' &&
+    record.status === 'completed' &&
+    !sameResult({ ...record }, result)
+  )
+    problems.push(
+      `The journal knows ${id} as ${JSON.stringify(record)}, and its result is ${JSON.stringify(result)}.`,
+    );
+  return problems;
+};
