@@ -27,7 +27,8 @@ export class GuestFixture {
 
   static async open(): Promise<GuestFixture> {
     const fixture = new GuestFixture();
-    for (const folder of ['volume', 'staging', 'logs', 'journal', 'tmp']) mkdirSync(join(fixture.dir, folder));
+    for (const folder of ['volume', 'staging', 'logs', 'journal', 'tmp'])
+      mkdirSync(join(fixture.dir, folder));
     await fixture.restart();
     return fixture;
   }
