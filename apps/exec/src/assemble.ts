@@ -73,7 +73,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   const positions = new AcceptedPositions(database);
   const query = new ExecutionQuery(executions, vault, hosts, requester, stopping);
   const followed = new FollowedExecutions(hosts, executions, log, stopping);
-  const refusing = new Refusing(executions, log, stopping);
+  const refusing = new Refusing(executions, positions, log, stopping);
   const handOver = new HandOver(hosts, wake, executions, rerouting);
   const olderGuest = new OlderGuest(hosts, wake);
   const patience = timing.patience ?? PATIENCE;

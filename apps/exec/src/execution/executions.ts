@@ -57,9 +57,11 @@ export class Executions {
     return state;
   }
 
-  async refuse(owned: Owned, code: string): Promise<void> {
+  /** Answers the position of what was written; null when it had ended before. */
+  async refuse(owned: Owned, code: string): Promise<bigint | null> {
     const command = { type: 'Refuse', code, at: now() } as const;
-    await this.streams.handle(owned.executionId, command, ownMeta(owned, 'refuse'));
+    const { position } = await this.streams.handle(owned.executionId, command, ownMeta(owned, 'refuse'));
+    return position;
   }
 
   /** Answers the state after it, and the position of what was written. */

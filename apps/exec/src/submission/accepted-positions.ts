@@ -1,10 +1,10 @@
 import type { SqlRunner } from '@berth/persistence';
 
-/** Up to where the list must know the log, so that it shows everything that was answered as accepted, in any process. */
+/** Up to where the list must know the log to agree with what was answered before, by any process. */
 export class AcceptedPositions {
   constructor(private readonly database: SqlRunner) {}
 
-  /** For executions that are answered before they end; the others stand in the vault with theirs. */
+  /** For executions that are answered before they end, and for those that are taken back; the others stand in the vault. */
   async note(agentId: string, position: bigint): Promise<void> {
     await this.database.query(
       `INSERT INTO accepted_position AS known (agent_id, position) VALUES ($1, $2)

@@ -1,6 +1,7 @@
 import { backoff, pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import type { Executions, Owned } from '../execution/executions.js';
+import type { AcceptedPositions } from './accepted-positions.js';
 
 /** After that the reconciler ends what is left. */
 const ATTEMPTS = 20;
@@ -9,6 +10,7 @@ const ATTEMPTS = 20;
 export class Refusing {
   constructor(
     private readonly executions: Executions,
+    private readonly positions: AcceptedPositions,
     private readonly log: Logger,
     private readonly stopping: AbortSignal,
   ) {}
@@ -16,7 +18,7 @@ export class Refusing {
   /** Never throws: the caller is told that nothing started, and that stays true while the log is away. */
   async now(owned: Owned, code: string): Promise<void> {
     try {
-      await this.executions.refuse(owned, code);
+      await this.refuse(owned, code);
     } catch {
       void this.later(owned, code);
     }
@@ -27,10 +29,16 @@ export class Refusing {
     for (let attempt = 0; attempt < ATTEMPTS && !this.stopping.aborted; attempt++) {
       await pause(backoff(attempt, 500), this.stopping);
       try {
-        return await this.executions.refuse(owned, code);
+        return await this.refuse(owned, code);
       } catch (error) {
         this.log.debug({ err: error, executionId: owned.executionId }, 'a refusal is not recorded yet');
       }
     }
+  }
+
+  /** Lists that are asked for from now on know it too. */
+  private async refuse(owned: Owned, code: string): Promise<void> {
+    const position = await this.executions.refuse(owned, code);
+    if (position !== null) await this.positions.note(owned.agentId, position).catch(() => undefined);
   }
 }

@@ -1,0 +1,135 @@
+import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import { newId } from '@berth/kernel';
+import { openDatabase, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { executionDecider, type ExecutionCommand } from '../execution/execution.decider.js';
+import { executionCodec } from '../execution/execution.events.js';
+import type { ExecutionStreams } from '../execution/executions.js';
+import { aCommand, aSubmission } from '../fixtures/exec.fixture.js';
+import { createExecTables } from '../migrations/2026-11-21-exec.js';
+import { executionListProjection } from './execution-list.projection.js';
+
+const log = createLogger({ service: 'test', level: 'silent' });
+
+/** A small seeded generator (mulberry32), so that a failing history can be made again. */
+const seeded = (seed: number): (() => number) => {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+};
+
+describe('the table of executions', () => {
+  let infra: TestInfra;
+  let database: Database;
+  let store: EventStore;
+  let runner: ProjectionRunner;
+  let streams: ExecutionStreams;
+  const ending = new AbortController();
+  let running: Promise<void>;
+
+  beforeAll(async () => {
+    infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
+    database = await openDatabase({
+      url: infra.databaseUrl,
+      schema: 'exec',
+      migrations: [createExecTables],
+      applicationName: 'execution-list-test',
+      log,
+    });
+    store = connectEventStore({ url: infra.eventStoreUrl, log });
+    runner = new ProjectionRunner({ store, database, projection: executionListProjection, log });
+    streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
+    running = runner.run(ending.signal);
+    await runner.untilServing();
+  });
+
+  afterAll(async () => {
+    ending.abort();
+    await running;
+    await Promise.all([store.close(), database.close()]);
+    await infra.stop();
+  });
+
+  const rows = (): Promise<unknown[]> => database.query('SELECT * FROM execution_list ORDER BY id');
+
+  const endAt = (at: string): ExecutionCommand => ({
+    type: 'End',
+    status: 'completed',
+    exitCode: 2_147_483_648,
+    startedAt: null,
+    stdoutBytes: 0,
+    stderrBytes: 0,
+    at,
+  });
+
+  /** One execution's life at random, some of it days ago; answers the position of its last event. */
+  const live = async (random: () => number): Promise<bigint> => {
+    const submit = aCommand(`agt_${String(Math.floor(random() * 3))}`, { detached: random() < 0.5 });
+    let at = Date.now() - Math.floor(random() * 60 * 3_600_000);
+    const time = (): string => new Date((at += 1_000)).toISOString();
+    const submission = aSubmission(submit, { at: time(), timeoutSeconds: random() < 0.2 ? 1e300 : 0.3 });
+    const { executionId } = submission;
+    let { position } = await streams.handle(executionId, { type: 'Submit', ...submission }, submit);
+    const commands: readonly ExecutionCommand[] = [
+      { type: 'Reroute', host: 'hst_2', epoch: 2, at: time() },
+      { type: 'RequestCancel', at: time() },
+      { type: 'Refuse', code: 'x', at: time() },
+      endAt(time()),
+    ];
+    for (let step = 0; step < 3; step++) {
+      const command = commands[Math.floor(random() * commands.length)];
+      if (command === undefined) continue;
+      const handled = await streams.handle(executionId, command, { ...submit, commandId: newId('cmd') });
+      position = handled.position ?? position;
+    }
+    return position ?? 0n;
+  };
+
+  it('built anew from the log is row by row what it was live', async () => {
+    const random = seeded(20_261_121);
+    let last = 0n;
+    for (let n = 0; n < 120; n++) last = await live(random);
+    expect(await runner.waitFor(last, 10_000)).toBe(true);
+    const before = await rows();
+    // Some are too old to be kept.
+    expect(before.length).toBeGreaterThan(20);
+    expect(before.length).toBeLessThan(120);
+    expect(new Set(before.map((row) => (row as { status: string }).status))).toEqual(
+      new Set(['running', 'completed', 'refused']),
+    );
+    await runner.rebuild(() => undefined, ending.signal);
+    expect(await rows()).toEqual(before);
+  });
+
+  it('forgets what ended more than 25 hours ago, and never what runs', async () => {
+    const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
+    const kept: string[] = [];
+    const gone: string[] = [];
+    for (const [hours, ended, list] of [
+      [100, false, kept],
+      [24, true, kept],
+      [26, true, gone],
+    ] as const) {
+      const submit = aCommand('agt_old');
+      const submission = aSubmission(submit, { at: hoursAgo(hours) });
+      const { executionId } = submission;
+      await streams.handle(executionId, { type: 'Submit', ...submission }, submit);
+      if (ended)
+        await streams.handle(executionId, endAt(hoursAgo(hours)), { ...submit, commandId: newId('cmd') });
+      list.push(executionId);
+    }
+    const last = await live(seeded(1));
+    expect(await runner.waitFor(last, 10_000)).toBe(true);
+    const found = await database.query<{ id: string }>(
+      "SELECT id FROM execution_list WHERE agent_id = 'agt_old'",
+    );
+    expect(found.map(({ id }) => id).sort()).toEqual(kept.sort());
+    expect(found.map(({ id }) => id)).not.toEqual(expect.arrayContaining(gone));
+  });
+});

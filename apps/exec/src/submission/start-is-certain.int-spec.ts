@@ -1,0 +1,253 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts-runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
+import { lost } from '../fixtures/far-world.fixture.js';
+
+let test: TestExec;
+let agentId: string;
+
+beforeAll(async () => {
+  // Nobody looks after what is left here: each case is what the submission alone makes of it.
+  test = await startTestExec({ pace: { tick: 1_000, olderThan: 600_000 } });
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  agentId = newId('agt');
+});
+
+const refuse = (kind: 'conflict' | 'not_found' | 'invalid' | 'unavailable', code: string) => (): never => {
+  throw new DomainError(kind, code, 'm');
+};
+
+/** The host does it, and its answer does not come. */
+const doneButLost = async (command: ExecuteCommand): Promise<ExecutionOutcome> => {
+  await test.far.execute({ ...command, wait: false });
+  throw lost();
+};
+
+const notStarted = { code: 'guest_command_unavailable', context: { execution_started: false } };
+
+const submitting = async (
+  members: Parameters<typeof aCommand>[1] = {},
+): Promise<{ executionId: string; answer: unknown }> => {
+  const submit = aCommand(agentId, members);
+  const answer = await test.ask(execRequests.submit, submit).catch((error: unknown) => error);
+  return { executionId: idOf(submit), answer };
+};
+
+const isUnknownId = async (executionId: string): Promise<void> => {
+  await expect(test.get(agentId, executionId)).rejects.toMatchObject({ code: 'execution_not_found' });
+  expect((await test.list(agentId)).items).toEqual([]);
+};
+
+describe('a command that certainly did not start', () => {
+  it('because its host cannot be reached is said to be so, and its id is unknown', async () => {
+    test.far.on(agentsRequests.ensureAwake, ({ agentId: id }) => ({
+      ...test.far.ensureAwake(id, null),
+      host: 'hst-nowhere',
+    }));
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
+    await isUnknownId(executionId);
+  });
+
+  it('because the guest refused it is said to be so, and is not sent again', async () => {
+    test.far.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
+    await isUnknownId(executionId);
+  });
+
+  it('because its folder is not there is the caller’s fault', async () => {
+    test.far.on(runtimeRequests.execute, refuse('invalid', 'invalid_cwd'));
+    const { executionId, answer } = await submitting({ cwd: 'nowhere' });
+    expect(answer).toMatchObject({ kind: 'invalid', code: 'invalid_cwd' });
+    await isUnknownId(executionId);
+  });
+
+  it('because the answer got lost and the agent fell asleep without it is said to be so', async () => {
+    test.far.on(runtimeRequests.execute, () => {
+      test.far.awake = false;
+      throw lost();
+    });
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
+  });
+
+  it('because the agent was started anew without it is said to be so', async () => {
+    test.far.on(runtimeRequests.execute, () => {
+      test.far.epoch += 1;
+      throw lost();
+    });
+    expect((await submitting()).answer).toMatchObject(notStarted);
+  });
+
+  it('because the agent falls asleep each time is given up after five', async () => {
+    test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    expect(test.far.asked(runtimeRequests.execute)).toHaveLength(5);
+    await isUnknownId(executionId);
+  });
+
+  it('because the agent could not be woken a second time is told why', async () => {
+    test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
+    for (const [kind, code, told] of [
+      ['conflict', 'agent_deploying', 'vm_not_ready'],
+      ['conflict', 'agent_stopped', 'guest_command_unavailable'],
+      ['not_found', 'agent_not_found', 'agent_not_found'],
+    ] as const) {
+      test.far.on(agentsRequests.ensureAwake, ({ refusedEpoch, agentId: id }) => {
+        if (refusedEpoch !== null) throw new DomainError(kind, code, 'm');
+        return test.far.ensureAwake(id, null);
+      });
+      const { executionId, answer } = await submitting();
+      expect(answer).toMatchObject({ code: told });
+      expect((await test.history(executionId)).at(-1)).toBe('ExecutionRefused');
+    }
+  });
+});
+
+describe('a command whose host had let the agent fall asleep', () => {
+  it.each(['stale_epoch', 'agent_not_on_host'])('(%s) runs in the next wakefulness', async (code) => {
+    test.far.first(runtimeRequests.execute, 2, ({ epoch }) => {
+      test.far.awake = false;
+      return refuse('conflict', code)() ?? epoch;
+    });
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject({ execution: { status: 'completed' } });
+    expect(test.far.starts.get(executionId)).toBe(1);
+    expect(test.far.asked(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual([
+      null,
+      1,
+      2,
+    ]);
+    expect(await test.history(executionId)).toEqual([
+      'ExecutionSubmitted',
+      'ExecutionRerouted',
+      'ExecutionRerouted',
+      'ExecutionEnded',
+    ]);
+  });
+});
+
+describe('a command that may have started', () => {
+  it('is answered with its result although every answer of the host got lost once', async () => {
+    test.far.first(runtimeRequests.execute, 1, doneButLost);
+    test.far.first(runtimeRequests.findExecution, 1, () => {
+      throw lost();
+    });
+    const { executionId, answer } = await submitting({ command: 'out' });
+    expect(answer).toMatchObject({ execution: { status: 'completed', stdout: 'out' } });
+    expect(test.far.starts.get(executionId)).toBe(1);
+  });
+
+  it('is waited for when it turns out to run', async () => {
+    test.far.first(runtimeRequests.execute, 1, doneButLost);
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = test.ask(execRequests.submit, submit);
+    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 0);
+    test.far.finish(idOf(submit), { stdout: 'late' });
+    expect(await submitted).toMatchObject({ execution: { stdout: 'late' } });
+  });
+
+  it('detached, is answered as running when it turns out to run', async () => {
+    test.far.first(runtimeRequests.execute, 1, doneButLost);
+    const { answer } = await submitting({ command: 'sleep', detached: true });
+    expect(answer).toMatchObject({ execution: { status: 'running' } });
+  });
+
+  it('is sent again under its id while the guest can still get it, and runs once', async () => {
+    let first: ExecuteCommand | undefined;
+    test.far.first(runtimeRequests.execute, 1, (command) => {
+      first = command;
+      throw lost();
+    });
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject({ execution: { status: 'completed' } });
+    // The first one arrives after all.
+    if (first !== undefined) await test.far.execute(first);
+    expect(test.far.starts.get(executionId)).toBe(1);
+    const sent = test.far.asked(runtimeRequests.execute);
+    expect(sent).toHaveLength(2);
+    expect(sent[1]).toEqual(sent[0]);
+  });
+
+  it('is never said not to have because a later sending was refused', async () => {
+    const refusals = [
+      ['conflict', 'stale_epoch'],
+      ['not_found', 'agent_not_on_host'],
+      ['invalid', 'invalid_cwd'],
+      ['unavailable', 'guest_command_unavailable'],
+    ] as const;
+    const sent = new Set<string>();
+    test.far.on(runtimeRequests.execute, ({ executionId, command }) => {
+      if (!sent.has(executionId)) {
+        sent.add(executionId);
+        throw lost();
+      }
+      const [kind, code] = refusals[Number(command)] ?? refusals[0];
+      return refuse(kind, code)();
+    });
+    const answers = await Promise.all(refusals.map((_, index) => submitting({ command: String(index) })));
+    for (const { executionId, answer } of answers) {
+      expect(answer).toMatchObject({
+        kind: 'upstream',
+        code: 'execution_outcome_unknown',
+        context: { executionId },
+      });
+      expect(await test.history(executionId)).toEqual(['ExecutionSubmitted']);
+      expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+    }
+  });
+
+  it('is said to be unknown, with its id, when its host is gone, and stays running', async () => {
+    test.far.on(runtimeRequests.execute, doneButLost);
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw lost();
+    });
+    const begunAt = Date.now();
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject({ code: 'execution_outcome_unknown', context: { executionId } });
+    expect(answer).not.toHaveProperty('context.execution_started');
+    expect(Date.now() - begunAt).toBeLessThan(8_000);
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running', exitCode: null });
+  });
+
+  it.each(['guest_unreachable', 'execution_outcome_unknown'])('is asked for after %s', async (code) => {
+    test.far.first(runtimeRequests.execute, 1, async (command) => {
+      await test.far.execute(command);
+      return refuse('unavailable', code)();
+    });
+    expect((await submitting()).answer).toMatchObject({ execution: { status: 'completed' } });
+  });
+});
+
+describe('a submission while the log is away', () => {
+  it('hands nothing over and says so, and its id is unknown once the log is back', async () => {
+    test.storeProxy.cut({ refuse: true });
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    test.storeProxy.restore();
+    expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
+    await eventually(() => isUnknownId(executionId));
+  });
+
+  it('hands nothing over when only the log’s answer got lost, and takes it back', async () => {
+    test.storeProxy.swallowAnswers();
+    const { executionId, answer } = await submitting();
+    expect(answer).toMatchObject(notStarted);
+    test.storeProxy.cut();
+    await eventually(async () => {
+      expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
+    });
+    expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
+  });
+});

@@ -1,0 +1,232 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import type { ExecutionView } from '@berth/contracts-exec';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
+import { done, lost } from '../fixtures/far-world.fixture.js';
+
+let test: TestExec;
+let agentId: string;
+
+beforeAll(async () => {
+  test = await startTestExec();
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  agentId = newId('agt');
+});
+
+const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<void> =>
+  eventually(async () => expect(await test.get(agentId, executionId)).toMatchObject(expected), {
+    timeoutMs: 10_000,
+  });
+
+const nothing = { exitCode: -1, stdout: '', stderr: '' };
+
+describe('what a process leaves behind that dies', () => {
+  it('before it handed a command over ends failed once it cannot start any more', async () => {
+    const executionId = await test.abandon(agentId);
+    await ends(executionId, { status: 'failed', ...nothing });
+    expect(test.far.starts.size).toBe(0);
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
+  });
+
+  it('while the command runs ends with what the guest tells later', async () => {
+    const executionId = await test.abandon(agentId);
+    test.far.begin(executionId, 'sleep');
+    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 0);
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+    test.far.finish(executionId, { stdout: 'late', exitCode: 4 });
+    await ends(executionId, { status: 'completed', stdout: 'late', exitCode: 4 });
+  });
+
+  it('after the command ended ends with what the journal has', async () => {
+    const executionId = await test.abandon(agentId);
+    test.far.journal.set(executionId, done({ status: 'timed_out', exitCode: -1, stdout: 'part' }));
+    await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
+  });
+
+  it('between result and log ends with that result, although the host knows nothing any more', async () => {
+    const executionId = await test.abandon(agentId);
+    await test.database.query(
+      `INSERT INTO output_vault (execution_id, account_id, agent_id, status, exit_code, stdout, stderr, ended_at, expires_at)
+       VALUES ($1, 'acc_1', $2, 'completed', 5, 'kept', '', now(), now() + interval '1 day')`,
+      [executionId, agentId],
+    );
+    await eventually(async () => expect(await test.history(executionId)).toContain('ExecutionEnded'));
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'completed', stdout: 'kept' });
+  });
+
+  it('while a wake for its next wakefulness goes on elsewhere is not taken for lost', async () => {
+    const executionId = await test.abandon(agentId);
+    test.far.awake = false;
+    await test.database.query(
+      `INSERT INTO rerouting (execution_id, until) VALUES ($1, now() + interval '2500 milliseconds')`,
+      [executionId],
+    );
+    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
+    await eventually(() => asked() > 8);
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+    await ends(executionId, { status: 'failed', ...nothing });
+  });
+});
+
+describe('a process that is told to stop', () => {
+  it('sends those who wait for a command’s end to another, at once, and the command goes on', async () => {
+    const first = await startTestExec();
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = first.ask(execRequests.submit, submit).catch((error: unknown) => error);
+    await eventually(() => first.far.journal.has(idOf(submit)));
+    const second = await first.another();
+    const begunAt = Date.now();
+    await first.stopService();
+    expect(Date.now() - begunAt).toBeLessThan(4_000);
+    expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    const awaited = first.ask(execRequests.await, { ...first.ref(agentId, idOf(submit)), waitMs: 20_000 });
+    await eventually(() => first.far.asked(runtimeRequests.findExecution).length > 0);
+    first.far.finish(idOf(submit), { stdout: 'went on' });
+    expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
+    await second.stop();
+    await first.stop();
+  });
+});
+
+describe('executions of an agent that ends', () => {
+  const detached = async (): Promise<string> => {
+    const submit = aCommand(agentId, { command: 'sleep', detached: true });
+    await test.ask(execRequests.submit, submit);
+    return idOf(submit);
+  };
+
+  it.each(['fell-asleep', 'stopped', 'failed'] as const)('(%s) end as the journal has it', async (name) => {
+    const [killed, finished] = [await detached(), await detached()];
+    test.far.on(runtimeRequests.findExecution, ({ executionId }) => ({
+      state: 'known' as const,
+      outcome:
+        executionId === killed
+          ? done({ status: 'failed', exitCode: -1, stdout: 'partial' })
+          : done({ stdout: 'in time' }),
+    }));
+    test.far.awake = false;
+    await test.tellOfAgent(name, agentId, 1);
+    await ends(killed, { status: 'failed', exitCode: -1, stdout: 'partial' });
+    await ends(finished, { status: 'completed', stdout: 'in time' });
+  });
+
+  it('(deleted) end failed when nothing is left of them', async () => {
+    const executionId = await detached();
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw new DomainError('not_found', 'agent_not_on_host', 'm');
+    });
+    await test.tellOfAgent('deleted', agentId, 0);
+    await eventually(async () => {
+      expect((await test.store.read(`execution-${executionId}`)).at(-1)?.data).toMatchObject({
+        status: 'failed',
+        exitCode: -1,
+      });
+    });
+  });
+
+  it('with its host end failed when the host stays away, and not before', async () => {
+    const executionId = await detached();
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw lost();
+    });
+    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
+    await eventually(() => asked() > 10);
+    // Nothing is known but silence.
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+    await test.tellOfAgent('failed', agentId, 1);
+    await ends(executionId, { status: 'failed', ...nothing });
+  });
+
+  it('with its host keep what the host has when it is back in time', async () => {
+    const executionId = await detached();
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw lost();
+    });
+    await test.tellOfAgent('failed', agentId, 1);
+    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
+    await eventually(() => asked() > 3);
+    test.far.on(runtimeRequests.findExecution, () => ({
+      state: 'known' as const,
+      outcome: done({ stdout: 'saved' }),
+    }));
+    await ends(executionId, { status: 'completed', stdout: 'saved' });
+  });
+
+  it('and that was there all the time run on', async () => {
+    const executionId = await detached();
+    await test.tellOfAgent('failed', agentId, 1);
+    await test.tellOfAgent('started', agentId, 1);
+    await eventually(async () => {
+      const [row] = await test.database.query<{ epoch: string }>(
+        'SELECT epoch FROM agent_ending WHERE agent_id = $1',
+        [agentId],
+      );
+      expect(row).toEqual({ epoch: '0' });
+    });
+    const before = test.far.asked(runtimeRequests.findExecution).length;
+    const later = await test.abandon(agentId);
+    test.far.begin(later, 'sleep');
+    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > before);
+    test.far.finish(executionId, { stdout: 'on' });
+    await ends(executionId, { status: 'completed', stdout: 'on' });
+  });
+
+  it('of a later wakefulness go on', async () => {
+    test.far.epoch = 5;
+    const executionId = await detached();
+    const sibling = await test.abandon(agentId, { epoch: 4 });
+    await test.tellOfAgent('fell-asleep', agentId, 4);
+    await ends(sibling, { status: 'failed' });
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+  });
+
+  it('end once, however often the event comes', async () => {
+    const executionId = await detached();
+    test.far.on(runtimeRequests.findExecution, () => ({
+      state: 'known' as const,
+      outcome: done({ status: 'failed', exitCode: -1 }),
+    }));
+    await test.tellOfAgent('stopped', agentId, 1);
+    await test.tellOfAgent('stopped', agentId, 1);
+    await ends(executionId, { status: 'failed' });
+    const types = await test.history(executionId);
+    expect(types).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
+  });
+});
+
+describe('while the tables are away', () => {
+  it('a result is not answered before it is kept: its caller is told that it is unknown, and it is kept later', async () => {
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
+    await eventually(() => test.far.journal.has(idOf(submit)));
+    test.databaseProxy.cut({ refuse: true });
+    test.far.finish(idOf(submit), { stdout: 'kept later' });
+    const begunAt = Date.now();
+    expect(await submitted).toMatchObject({
+      kind: 'upstream',
+      code: 'execution_outcome_unknown',
+      context: { executionId: idOf(submit) },
+    });
+    expect(Date.now() - begunAt).toBeLessThan(9_000);
+    test.databaseProxy.restore();
+    await ends(idOf(submit), { status: 'completed', stdout: 'kept later' });
+    expect(test.far.asked(agentsRequests.ensureAwake)).toHaveLength(1);
+  });
+
+  it('a blink of them is waited out', async () => {
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = test.ask(execRequests.submit, submit);
+    await eventually(() => test.far.journal.has(idOf(submit)));
+    test.databaseProxy.cut({ refuse: true });
+    test.far.finish(idOf(submit), { stdout: 'blink' });
+    await eventually(() => test.databaseProxy.connections === 0);
+    test.databaseProxy.restore();
+    expect(await submitted).toMatchObject({ execution: { stdout: 'blink' } });
+  });
+});
