@@ -57,7 +57,12 @@ export const bytesOf = async function* (
   start: number,
   end: number,
 ): AsyncGenerator<Buffer, void, void> {
-  const readAt = (position: number): Promise<Buffer> => readChunk(file, position, end);
+  const readAt = (position: number): Promise<Buffer> => {
+    const chunk = readChunk(file, position, end);
+    // It is awaited when the one before it has been taken; until then nobody may take it for unhandled.
+    chunk.catch(() => undefined);
+    return chunk;
+  };
   let ahead = readAt(start);
   try {
     for (let position = start; position <= end;) {

@@ -30,24 +30,23 @@ export const openFolder = (ground: Ground, path: string): OpenedFolder => {
   return { folder, path: found.path, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 };
 
-/** One `FileList` as JSON, piece by piece; however long it is, others have their turn in between. */
-export const listText = async function* (
-  { folder, path }: OpenedFolder,
+/** One `FileList` as JSON, piece by piece. */
+export const listText = function* (
+  path: string,
   root: string,
-): AsyncGenerator<string, void, void> {
-  const slices = new Slices();
-  const entries = await readEntries(folder, slices);
+  entries: readonly FileEntry[],
+): Generator<string, void, void> {
   yield `{"path":${JSON.stringify(path)},"root":${JSON.stringify(root)},"entries":[`;
   for (let from = 0; from < entries.length; from += WRITE_AT_ONCE) {
-    if (slices.over) await slices.rest();
     const text = JSON.stringify(entries.slice(from, from + WRITE_AT_ONCE)).slice(1, -1);
     yield from === 0 ? text : `,${text}`;
   }
   yield ']}';
 };
 
-/** Sorted by name. What goes away while it is read is left out. */
-const readEntries = async (folder: Descriptor, slices: Slices): Promise<readonly FileEntry[]> => {
+/** Sorted by name. What goes away while it is read is left out. However many there are, others have their turn in between. */
+export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly FileEntry[]> => {
+  const slices = new Slices();
   const runs: FileEntry[][] = [];
   let run: FileEntry[] = [];
   const endRun = (): void => {

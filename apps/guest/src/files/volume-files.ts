@@ -4,7 +4,7 @@ import { holdFolder } from './descriptor.js';
 import { openFile, type OpenedFile, type Within } from './file-content.js';
 import { splitPath } from './file-path.js';
 import { payloadTooLarge, tooManyTransfers, toReadRefusal, toRefusal } from './file-refusals.js';
-import { listText, openFolder, type OpenedFolder } from './folder-list.js';
+import { listText, openFolder, readEntries } from './folder-list.js';
 import { Staging, type Arriving } from './staging.js';
 import { Turns } from './turns.js';
 import { VolumeChanges } from './volume-changes.js';
@@ -12,8 +12,8 @@ import type { Ground } from './volume-walk.js';
 
 /** Each holds a descriptor and some memory. */
 const MOST_TRANSFERS = 64;
-/** A list of a large folder is held in memory while it is written. */
-const LISTS_AT_ONCE = 4;
+/** A large folder is held in memory until its list is written, which takes as long as its reader likes. */
+const MOST_LISTS = 8;
 
 /** What the files of an agent need to know of it. */
 export type FilesOf = Pick<PutProgram, 'volume' | 'storage' | 'runAs'>;
@@ -23,8 +23,10 @@ export class VolumeFiles {
   readonly #ground: Ground;
   readonly #staging: Staging;
   readonly #changes: VolumeChanges;
-  readonly #lists = new Turns(LISTS_AT_ONCE);
-  #transfers = 0;
+  /** Two at once would hold the others up for twice as long. */
+  readonly #collecting = new Turns(1);
+  readonly #transfers = new Places(MOST_TRANSFERS);
+  readonly #lists = new Places(MOST_LISTS);
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
@@ -35,14 +37,13 @@ export class VolumeFiles {
   }
 
   /** Hands `write` the text of one `FileList`. Errors, before that: those of `listFiles`. */
-  list(path: string, write: (text: AsyncIterable<string>) => Promise<void>): Promise<void> {
+  list(path: string, write: (text: Iterable<string>) => Promise<void>): Promise<void> {
     const root = `/${this.#ground.root.join('/')}`;
-    return this.#transfer(() =>
-      this.#lists.take(async () => {
-        using opened: OpenedFolder = reading(() => openFolder(this.#ground, path));
-        await write(listText(opened, root));
-      }),
-    );
+    return refusing(this.#lists, async () => {
+      using opened = reading(() => openFolder(this.#ground, path));
+      const entries = await this.#collecting.take(() => readEntries(opened));
+      await write(listText(opened.path, root, entries));
+    });
   }
 
   /** Hands `serve` a file that is open. Errors, before that: those of `readFile`. */
@@ -51,7 +52,7 @@ export class VolumeFiles {
     { within, limitBytes }: { readonly within: Within; readonly limitBytes: number },
     serve: (opened: OpenedFile) => Promise<void>,
   ): Promise<void> {
-    return this.#transfer(async () => {
+    return refusing(this.#transfers, async () => {
       using opened = reading(() => openFile(this.#ground, path, within, this.agent.runAs));
       if (opened.size > limitBytes) throw payloadTooLarge(limitBytes);
       await serve(opened);
@@ -60,7 +61,7 @@ export class VolumeFiles {
 
   /** Keeps a file aside until `change` commits it. Errors: those of `stageFile`. */
   stage(id: string, arriving: Arriving): Promise<StagedFile> {
-    return this.#transfer(() => this.#staging.receive(id, arriving));
+    return refusing(this.#transfers, () => this.#staging.receive(id, arriving));
   }
 
   /** Errors: those of `changeFile`. */
@@ -82,19 +83,31 @@ export class VolumeFiles {
     await this.#staging.close();
     this.#ground.volume[Symbol.dispose]();
   }
+}
 
-  async #transfer<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#transfers >= MOST_TRANSFERS) throw tooManyTransfers();
-    this.#transfers++;
+/** What may be taken so many times at once. */
+class Places {
+  constructor(private free: number) {}
+
+  /** Errors: exhausted `too_many_transfers`. */
+  async take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.free === 0) throw tooManyTransfers();
+    this.free--;
     try {
       return await work();
-    } catch (error) {
-      throw toRefusal(error);
     } finally {
-      this.#transfers--;
+      this.free++;
     }
   }
 }
+
+const refusing = async <T>(places: Places, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await places.take(work);
+  } catch (error) {
+    throw toRefusal(error);
+  }
+};
 
 const reading = <T>(open: () => T): T => {
   try {

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { GUEST_ROUTES } from '@berth/guest-protocol';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GuestFixture } from '../__fixtures__/guest.fixture.js';
+import { entriesOf, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+
+describe('a list of an agent’s folder', () => {
+  let files: FilesFixture;
+  let held: number;
+
+  beforeEach(async () => {
+    files = await FilesFixture.open();
+    held = files.held();
+  });
+
+  afterEach(async () => {
+    await eventually(() => expect(files.held()).toBe(held));
+    await files.destroy();
+  });
+
+  it('tells name, kind, size and time, sorted by name', async () => {
+    for (const name of ['b', 'a', 'B', 'ab', '\u{1F600}', '\uFF5E', 'ä']) files.file(name, 'four');
+    files.folder('folder');
+    utimesSync(join(files.volume, 'a'), 0, 1_700_000_000.9);
+    const answer = await files.list();
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(jsonOf(answer)).toMatchObject({ path: files.volume, root: files.volume });
+    expect(entriesOf(answer).map(({ name }) => name)).toEqual([
+      ...['B', 'a', 'ab', 'b', 'folder', 'ä', '\uFF5E', '\u{1F600}'],
+    ]);
+    expect(entriesOf(answer)).toContainEqual({ name: 'a', isDir: false, size: 4, mtime: 1_700_000_000 });
+    expect(entriesOf(answer)).toContainEqual({
+      name: 'folder',
+      isDir: true,
+      size: 0,
+      mtime: expect.any(Number) as number,
+    });
+  });
+
+  it('shows a symlink as itself, wherever it points to', async () => {
+    mkdirSync(join(files.outside, 'far'));
+    symlinkSync(join(files.outside, 'far'), join(files.volume, 'out'));
+    symlinkSync('no-such', join(files.volume, 'dangling'));
+    expect(entriesOf(await files.list())).toEqual([
+      { name: 'dangling', isDir: false, size: 7, mtime: expect.any(Number) as number },
+      { name: 'out', isDir: false, size: files.outside.length + 4, mtime: expect.any(Number) as number },
+    ]);
+  });
+
+  it.each([
+    ['absent', undefined],
+    ['empty', ''],
+    ['a dot', '.'],
+    ['the root itself', 'ROOT'],
+    ['the root with slashes', 'ROOT//./'],
+    ['a way there and back', 'folder/../'],
+  ])('takes a path that is %s for the root', async (_, path) => {
+    files.file('folder/inner');
+    const answer = await files.list(path?.replace('ROOT', files.volume));
+    expect(jsonOf(answer)).toMatchObject({ path: files.volume, entries: [{ name: 'folder' }] });
+  });
+
+  it('follows symlinks that stay inside, absolute or relative, and says where it came to', async () => {
+    files.file('deep/folder/file');
+    symlinkSync('deep/../deep/folder/', join(files.volume, 'relative'));
+    symlinkSync(join(files.volume, 'deep/folder'), join(files.volume, 'absolute'));
+    symlinkSync('../absolute', join(files.volume, 'deep/twice'));
+    for (const path of ['deep/folder/', `${files.volume}/relative`, 'absolute', 'deep/twice']) {
+      expect(jsonOf(await files.list(path))).toMatchObject({
+        path: join(files.volume, 'deep/folder'),
+        entries: [{ name: 'file' }],
+      });
+    }
+  });
+
+  it.each([
+    ['of nothing', 'missing', 'not_found path_not_found'],
+    ['of what is missing in a missing folder', 'missing/too', 'not_found path_not_found'],
+    ['of a file', 'file', 'invalid not_a_directory'],
+    ['of what lies below a file', 'file/below', 'not_found path_not_found'],
+    ['of the parent', '..', 'invalid path_outside_volume'],
+    ['of a parent by a detour', 'folder/../../outside', 'invalid path_outside_volume'],
+    ['of the root of all', '/', 'invalid path_outside_volume'],
+    ['of a folder beside it that begins with its name', 'ROOT-2', 'invalid path_outside_volume'],
+    ['of the outside', 'OUTSIDE', 'invalid path_outside_volume'],
+    ['through an absolute symlink to the outside', 'out', 'invalid path_outside_volume'],
+    ['through a relative symlink to the outside', 'up/outside', 'invalid path_outside_volume'],
+    ['of a dangling symlink', 'dangling', 'not_found path_not_found'],
+    ['of a symlink to itself', 'loop', 'invalid invalid_path'],
+    ['with NUL', 'a\0b', 'invalid invalid_path'],
+    ['of a name of 256 bytes', `${'ä'.repeat(128)}`, 'invalid invalid_path'],
+    ['of a path of 4,097 bytes', 'x/'.repeat(2_048) + 'x', 'invalid invalid_path'],
+  ])('%s is refused', async (_, path, refusal) => {
+    files.file('file');
+    files.folder('folder');
+    mkdirSync(`${files.volume}-2`);
+    symlinkSync(files.outside, join(files.volume, 'out'));
+    symlinkSync('..', join(files.volume, 'up'));
+    symlinkSync('no-such', join(files.volume, 'dangling'));
+    symlinkSync('loop', join(files.volume, 'loop'));
+    const asked = path.replace('ROOT', files.volume).replace('OUTSIDE', files.outside);
+    expect(refusalOf(await files.list(asked))).toBe(refusal);
+  });
+
+  it('takes a name of 255 bytes', async () => {
+    files.folder('n'.repeat(255));
+    expect((await files.list('n'.repeat(255))).status).toBe(200);
+  });
+
+  it('shows a name that is no UTF-8 with a mark in place of the bytes', async () => {
+    writeFileSync(Buffer.concat([Buffer.from(`${files.volume}/bad-`), Buffer.from([0xff])]), 'xyz');
+    expect(entriesOf(await files.list())).toMatchObject([{ name: 'bad-\uFFFD', size: 3 }]);
+  });
+
+  it('walks a thousand folders and no more, and lets them all go', async () => {
+    const deep = Array.from({ length: 1_001 }, () => 'd').join('/');
+    execFileSync('mkdir', ['-p', join(files.volume, deep)]);
+    expect((await files.list(deep.slice(2))).status).toBe(200);
+    expect(refusalOf(await files.list(deep))).toBe('invalid invalid_path');
+  });
+
+  it('is refused by name where the file system forbids it', async () => {
+    files.folder('closed');
+    chmodSync(join(files.volume, 'closed'), 0);
+    // Root may, everybody else is told.
+    const expected = process.getuid?.() === 0 ? '200' : 'forbidden not_readable';
+    expect(refusalOf(await files.list('closed'))).toBe(expected);
+  });
+
+  it('is refused before the agent is there', async () => {
+    await files.guest.restart();
+    expect(refusalOf(await files.list())).toBe('unavailable agent_unavailable');
+    await files.put();
+  });
+
+  it('of 100,000 entries holds nobody up, and is whole and sorted', async () => {
+    const folder = files.folder('many');
+    for (let index = 0; index < 100_000; index++) writeFileSync(join(folder, `${index}-entry`), '');
+    let listing = true;
+    const asked = files.list('many').finally(() => (listing = false));
+    const waits: number[] = [];
+    while (listing) {
+      // Processor time of this thread, the guest's: a busy machine makes everything wait, whatever a guest does.
+      const since = process.threadCpuUsage();
+      await files.guest.ask(GUEST_ROUTES.health);
+      const { user, system } = process.threadCpuUsage(since);
+      waits.push((user + system) / 1_000);
+    }
+    waits.sort((left, right) => left - right);
+    expect(waits.length).toBeGreaterThan(50);
+    expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(50);
+    const names = entriesOf(await asked).map(({ name }) => name);
+    expect(names.join() === readdirSync(folder).sort().join()).toBe(true);
+  });
+
+  it('whose reader leaves is given up', async () => {
+    const folder = files.folder('many');
+    execFileSync('sh', ['-c', 'seq -f "$1/%g" 20000 | xargs touch', 'sh', folder]);
+    const left = new AbortController();
+    const asked = files.ask(GUEST_ROUTES.listFiles, {
+      query: { path: 'many' },
+      signal: left.signal,
+      onData: () => left.abort(),
+    });
+    await asked.catch(() => undefined);
+    await eventually(() => expect(files.held()).toBe(held));
+  });
+
+  it('works in a guest of the old generation too', async () => {
+    await files.guest.restart('legacy');
+    await files.put();
+    expect((await files.list()).status).toBe(200);
+    expect(files.guest).toBeInstanceOf(GuestFixture);
+  });
+});
