@@ -1,10 +1,17 @@
 import { agentsRequests } from '@berth/contracts-agents';
 import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts-runtime';
 import { DomainError, newId } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { Executions } from '../execution/executions.js';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
+import { ExecutionHosts } from '../host/execution-host.js';
+import { OutputVault } from '../output/output-vault.js';
 import { lost } from '../fixtures/far-world.fixture.js';
+import { HandOver, type HandedOver } from './hand-over.js';
+import { Rerouting } from './rerouting.js';
+import { Wake } from './wake.js';
 
 let test: TestExec;
 let agentId: string;
@@ -249,5 +256,39 @@ describe('a submission while the log is away', () => {
       expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
     });
     expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
+  });
+});
+
+describe('a process that stood still between accepting a command and handing it over', () => {
+  const handOver = async (executionId: string, stoodStillMs: number): Promise<HandedOver> => {
+    const requester = new Requester(test.link);
+    const executions = new Executions(test.streams, new OutputVault(test.database));
+    const rerouting = new Rerouting(test.database);
+    const handing = {
+      owned: test.ref(agentId, executionId),
+      submit: aCommand(agentId),
+      timeoutMs: 60_000,
+      acceptedAt: Date.now() - stoodStillMs,
+    };
+    const parts = [new ExecutionHosts(requester), new Wake(requester), executions, rerouting] as const;
+    return new HandOver(...parts).run(handing, test.far.ensureAwake(agentId, null));
+  };
+
+  it('does not start what was given up or is to be cancelled in the meantime', async () => {
+    const at = new Date().toISOString();
+    const ended = await test.abandon(agentId);
+    const refusal = { type: 'Refuse', code: 'lost', at } as const;
+    await test.streams.handle(ended, refusal, { ...aCommand(agentId) });
+    const cancelled = await test.abandon(agentId);
+    await test.streams.handle(cancelled, { type: 'RequestCancel', at }, { ...aCommand(agentId) });
+    for (const executionId of [ended, cancelled])
+      expect(await handOver(executionId, 6_000)).toEqual({ kind: 'overtaken' });
+    expect(test.far.starts.size).toBe(0);
+  });
+
+  it('starts what is still its own', async () => {
+    const executionId = await test.abandon(agentId);
+    expect(await handOver(executionId, 6_000)).toMatchObject({ kind: 'started' });
+    expect(test.far.starts.get(executionId)).toBe(1);
   });
 });

@@ -107,7 +107,7 @@ export class SubmitCommandHandler {
       const state = await this.parts.executions.load(owned.executionId);
       if (state.status === 'refused') throw guestCommandUnavailable();
       const view = await this.parts.query.await({ ...owned, waitMs: detached ? 0 : 20_000 });
-      if (detached || view.status !== 'running') return view;
+      if (detached || view.status !== 'running' || this.parts.stopping.aborted) return view;
     }
   }
 

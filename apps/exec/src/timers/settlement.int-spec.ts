@@ -74,26 +74,6 @@ describe('what a process leaves behind that dies', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
-  it('sends those who wait for a command’s end to another, at once, and the command goes on', async () => {
-    const first = await startTestExec();
-    const submit = aCommand(agentId, { command: 'sleep' });
-    const submitted = first.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => first.far.journal.has(idOf(submit)));
-    const second = await first.another();
-    const begunAt = Date.now();
-    await first.stopService();
-    expect(Date.now() - begunAt).toBeLessThan(4_000);
-    expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
-    const awaited = first.ask(execRequests.await, { ...first.ref(agentId, idOf(submit)), waitMs: 20_000 });
-    await eventually(() => first.far.asked(runtimeRequests.findExecution).length > 0);
-    first.far.finish(idOf(submit), { stdout: 'went on' });
-    expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
-    await second.stop();
-    await first.stop();
-  });
-});
-
 describe('executions of an agent that ends', () => {
   const detached = async (): Promise<string> => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });

@@ -1,0 +1,53 @@
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { describe, expect, it } from 'vitest';
+import { startExecProcess } from './fixtures/exec-process.fixture.js';
+import { aCommand, execRequests, idOf, startTestExec } from './fixtures/exec.fixture.js';
+
+const agentId = newId('agt');
+
+describe('a process that is killed', () => {
+  it('while a caller waits leaves the command running, and another process answers its end', async () => {
+    const alone = await startTestExec();
+    const killed = await startExecProcess(alone.env);
+    const submit = aCommand(agentId, { command: 'sleep' });
+    let submitted: Promise<unknown>;
+    try {
+      await alone.stopService();
+      submitted = alone.ask(execRequests.submit, submit).catch((error: unknown) => error);
+      await eventually(() => alone.far.journal.has(idOf(submit)));
+    } finally {
+      await killed.kill();
+    }
+    expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    const successor = await alone.another();
+    const awaited = alone.ask(execRequests.await, { ...alone.ref(agentId, idOf(submit)), waitMs: 20_000 });
+    await eventually(() => alone.far.asked(runtimeRequests.findExecution).length > 0);
+    alone.far.finish(idOf(submit), { stdout: 'survived' });
+    expect(await awaited).toMatchObject({ status: 'completed', stdout: 'survived' });
+    expect(alone.far.starts.get(idOf(submit))).toBe(1);
+    await successor.stop();
+    await alone.stop();
+  }, 60_000);
+});
+
+describe('a process that is told to stop', () => {
+  it('sends those who wait for a command’s end to another, at once, and the command goes on', async () => {
+    const first = await startTestExec();
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = first.ask(execRequests.submit, submit).catch((error: unknown) => error);
+    await eventually(() => first.far.journal.has(idOf(submit)));
+    const second = await first.another();
+    const begunAt = Date.now();
+    await first.stopService();
+    expect(Date.now() - begunAt).toBeLessThan(4_000);
+    expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    const awaited = first.ask(execRequests.await, { ...first.ref(agentId, idOf(submit)), waitMs: 20_000 });
+    await eventually(() => first.far.asked(runtimeRequests.findExecution).length > 0);
+    first.far.finish(idOf(submit), { stdout: 'went on' });
+    expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
+    await second.stop();
+    await first.stop();
+  }, 60_000);
+});
