@@ -7,16 +7,16 @@ import { CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
 
 /** Processes that went out of their way not to be found, each with its number in a file of the volume. */
 const FAMILY = `
-ignoring() { trap '' TERM; echo $$ > "$1"; }
 sh -c 'echo $$ > child; exec sleep 1000' &
 setsid sh -c 'echo $$ > session; exec sleep 1000' &
 setsid sh -c '(setsid sh -c "echo \\$\\$ > orphan; exec sleep 1000" &) ; exit' &
-env -i PATH="$PATH" sh -c 'echo $$ > nameless; exec sleep 1000' &
+env -i PATH="$PATH" setsid sh -c 'echo $$ > nameless; exec sleep 1000' &
+env -i PATH="$PATH" sh -c '(sh -c "echo \\$\\$ > parentless; exec sleep 1000" &)'
 sh -c "trap '' TERM; echo \\$\\$ > stubborn; while :; do sleep 0.1; done" &
-until [ -s child ] && [ -s session ] && [ -s orphan ] && [ -s nameless ] && [ -s stubborn ]; do sleep 0.01; done
+until [ -s child ] && [ -s session ] && [ -s orphan ] && [ -s nameless ] && [ -s parentless ] && [ -s stubborn ]; do sleep 0.01; done
 echo partial; echo partly >&2; echo $$ > begun
 `;
-const MEMBERS = ['child', 'session', 'orphan', 'nameless', 'stubborn', 'begun'];
+const MEMBERS = ['child', 'session', 'orphan', 'nameless', 'parentless', 'stubborn', 'begun'];
 
 describe('an execution that is ended', () => {
   let guest: CommandGuest;
@@ -43,7 +43,7 @@ describe('an execution that is ended', () => {
   });
 
   it('by its timeout takes every process with it, and keeps what had come', async () => {
-    const report = await guest.run(`${FAMILY} wait`, { timeoutMs: 1_500 });
+    const report = await guest.run(`${FAMILY} wait`, { timeoutMs: 5_000 });
     expect(report).toMatchObject({ status: 'timed_out', ...partial });
     expect(pids().filter(runs)).toEqual([]);
   });

@@ -98,7 +98,7 @@ export class ExecutionProcess {
   #dropTheRest(): void {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.removeAllListeners('data');
-      stream?.resume();
+      stream?.on('data', release);
     }
   }
 }

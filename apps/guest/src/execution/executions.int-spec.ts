@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CUT_MARK, GUEST_ROUTES, KEPT_CHARACTERS } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
@@ -139,11 +139,13 @@ describe('a command', () => {
   it('is over when its shell ends; what it left in the background lives on and is heard no more', async () => {
     const began = performance.now();
     const report = await guest.run(
-      '(while [ ! -e stop ]; do echo late || exit; sleep 0.01; echo tick > ticks; done; echo alive > end) & echo first',
+      `echo first; (until [ -e stop ]; do printf '%1000s\\n' late || exit; echo > ticks; sleep 0.01; done; echo alive > end) &`,
     );
     expect(performance.now() - began).toBeLessThan(1_500);
     expect(report).toMatchObject({ status: 'completed', exitCode: 0 });
     expect(report.stdout).toContain('first\n');
+    // One that it makes only after it has written once more.
+    rmSync(join(guest.volume, 'ticks'), { force: true });
     await eventually(() => existsSync(join(guest.volume, 'ticks')));
     writeFileSync(join(guest.volume, 'stop'), '');
     await eventually(() => guest.read('end') === 'alive\n');

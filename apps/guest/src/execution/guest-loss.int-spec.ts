@@ -96,6 +96,7 @@ describe('what a guest knows of executions', () => {
     const executionId = guest.newId();
     expect((await guest.execute('true', { executionId })).body.error?.code).toBe('guest_command_unavailable');
     expect((await guest.find(executionId)).body.error?.code).toBe('execution_unknown');
+    expect(() => recordOf(executionId)).toThrow('ENOENT');
     mkdirSync(guest.volume);
     chmodSync(guest.volume, 0o777);
     expect((await guest.run('echo back', { executionId })).stdout).toBe('back\n');
