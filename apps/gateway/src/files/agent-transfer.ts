@@ -1,4 +1,5 @@
-import type { Readable } from 'node:stream';
+import { Agent as PutAgent, request as putRequest } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
 import type { OpenedTransfer } from '@berth/contracts-files';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
@@ -20,9 +21,8 @@ export type Open<Opened extends OpenedTransfer = OpenedTransfer> = (
 ) => Promise<Opened>;
 
 export interface TransferRequest {
-  readonly method: 'GET' | 'HEAD' | 'PUT';
+  readonly method: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: Readable;
   /** Ends the transfer at once, on both sides. */
   readonly signal: AbortSignal;
 }
@@ -43,11 +43,14 @@ export class AgentTransfers implements OnApplicationShutdown {
     pipelining: 1,
   });
 
+  /** Says when bytes have left, which Undici does not. */
+  readonly #putAgent = new PutAgent({ keepAlive: true });
+
   /** Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason. */
-  read(open: Open, request: Omit<TransferRequest, 'body'>): Promise<TransferAnswer> {
+  read(open: Open, request: TransferRequest): Promise<TransferAnswer> {
     let { method } = request;
     return withFreshTicket(open, async (opened) => {
-      const answer = await this.request(opened, { ...request, method }, () => {
+      const answer = await this.#get(opened, { ...request, method }, () => {
         // A refusal says why in its body, which no HEAD has.
         method = 'GET';
       });
@@ -56,14 +59,35 @@ export class AgentTransfers implements OnApplicationShutdown {
     });
   }
 
-  /** One request with a ticket. Throws `TicketLost` when nothing can have come of it, and otherwise as `read` does. */
-  async request(
+  /** One PUT with a ticket, whose body `send` writes. Throws `TicketLost` when another may do, and as `read` does. */
+  async put(
     { url, ticket }: OpenedTransfer,
-    { method, headers, body, signal }: TransferRequest,
-    onSilentRefusal?: () => void,
+    send: (body: Writable) => void,
+    signal: AbortSignal,
+  ): Promise<TransferAnswer> {
+    const headers = { authorization: `Bearer ${ticket}`, 'content-type': 'application/octet-stream' };
+    const request = putRequest(url, { method: 'PUT', agent: this.#putAgent, headers, signal });
+    const answered = new Promise<TransferAnswer>((resolve, reject) => {
+      request.on('error', (error) => reject(signal.aborted ? signal.reason : failureOf(error)));
+      request.once('response', (body) =>
+        resolve({ status: body.statusCode ?? 0, headers: body.headers, body: body.on('error', ignore) }),
+      );
+    });
+    send(request);
+    const answer = await answered;
+    if (answer.status !== REFUSAL_STATUS) return answer;
+    const refusal = parseTransferRefusal(await readText(answer.body));
+    request.destroy();
+    throw meaningOf(refusal);
+  }
+
+  async #get(
+    { url, ticket }: OpenedTransfer,
+    { method, headers, signal }: TransferRequest,
+    onSilentRefusal: () => void,
   ): Promise<TransferAnswer> {
     const { origin, pathname, search } = new URL(url);
-    const answer = await this.#agent
+    const { statusCode, ...answer } = await this.#agent
       .request({
         origin,
         path: pathname + search,
@@ -71,33 +95,33 @@ export class AgentTransfers implements OnApplicationShutdown {
         headers: { ...headers, authorization: `Bearer ${ticket}` },
         signal,
         highWaterMark: READ_AHEAD_BYTES,
-        ...(body === undefined ? {} : { body }),
       })
       .catch((error: unknown) => {
         throw signal.aborted ? signal.reason : failureOf(error);
       });
-    if (answer.statusCode === REFUSAL_STATUS && method === 'HEAD') {
-      onSilentRefusal?.();
-      throw new TicketLost('ticket_unknown');
-    }
-    if (answer.statusCode === REFUSAL_STATUS)
-      throw meaningOf(parseTransferRefusal(await readText(answer.body)));
-    return { status: answer.statusCode, headers: answer.headers, body: answer.body };
+    if (statusCode !== REFUSAL_STATUS)
+      return { status: statusCode, headers: answer.headers, body: answer.body };
+    if (method === 'GET') throw meaningOf(parseTransferRefusal(await readText(answer.body)));
+    onSilentRefusal();
+    throw new TicketLost('ticket_unknown');
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.#putAgent.destroy();
     await this.#agent.destroy();
   }
 }
 
+const ignore = (): void => undefined;
+
 /**
- * Does `use` with a ticket, and with another one when that was not taken, three times at most and only as long as
- * `mayRepeat` says that it can be begun anew.
+ * Does `use` with a ticket, and with another one when that was not taken, three times at most and only if
+ * `rewind` made ready for it.
  */
 export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
   open: Open<Opened>,
   use: (opened: Opened) => Promise<Result>,
-  mayRepeat: () => boolean = () => true,
+  rewind: () => boolean = () => true,
 ): Promise<Result> => {
   let refusedEpoch: number | null = null;
   for (let attempt = 1; ; attempt++) {
@@ -106,7 +130,7 @@ export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
       return await use(opened);
     } catch (error) {
       if (!(error instanceof TicketLost)) throw error;
-      if (attempt === ATTEMPTS || !mayRepeat()) throw agentUnavailable(error);
+      if (attempt === ATTEMPTS || !rewind()) throw agentUnavailable(error);
       if (error.reason === 'stale_epoch') refusedEpoch = opened.epoch;
     }
   }

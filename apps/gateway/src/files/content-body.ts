@@ -1,12 +1,14 @@
 import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-answer.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
+import { ownsBuffer } from './outgoing-bytes.js';
 import { BadJsonString, JsonStringBytes } from './json-string-bytes.js';
 
 /** Where the text of the member `content` goes, as it comes. */
 export interface ContentSink {
   begin(): void;
-  write(text: Buffer): void;
+  /** With `isLast` nothing else of the chunk that the text lies in is needed. */
+  write(text: Buffer, isLast: boolean): void;
 }
 
 const QUOTE = 0x22;
@@ -56,7 +58,10 @@ export class ContentBody {
 
   #readContent(chunk: Buffer, at: number): number {
     try {
-      const end = this.#content?.read(chunk, at, (text) => this.sink.write(text)) ?? -1;
+      const end =
+        this.#content?.read(chunk, at, (text, isLast) =>
+          this.sink.write(text, isLast && ownsBuffer(chunk)),
+        ) ?? -1;
       if (end === -1) return chunk.length;
       this.#place = 'rest';
       this.#keep(QUOTE);

@@ -23,6 +23,21 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
     ]),
 );
 
+/** Takes a piece of the text; with `isLast` nothing else of the chunk it lies in is needed. */
+export type EmitText = (text: Buffer, isLast: boolean) => void;
+
+/** 1 for what stands for itself in a string. */
+const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
+  Number(byte >= LOWEST_IN_STRING && byte !== QUOTE && byte !== BACKSLASH),
+);
+
+/** Where the first byte is, from `from` on, that does not stand for itself. */
+const plainUntil = (chunk: Buffer, from: number): number => {
+  let at = from;
+  while (PLAIN[chunk[at] ?? 0] === 1) at++;
+  return at;
+};
+
 /**
  * Turns the bytes between the quotes of one JSON string into the bytes of the text it stands for. What needs no escape is
  * UTF-8 on both sides, so nothing is decoded: pieces are written over themselves, which works because no escape is shorter
@@ -41,24 +56,28 @@ export class JsonStringBytes {
    * Reads from `from` and answers where the closing quote stands, or -1 when it has not come. Gives the text to `emit`,
    * piece by piece; the pieces lie in `chunk`, which is changed. Throws `BadJsonString`.
    */
-  read(chunk: Buffer, from: number, emit: (text: Buffer) => void): number {
+  read(chunk: Buffer, from: number, emit: EmitText): number {
     let at = from;
     while (this.#isMidEscape && at < chunk.length) at = this.#readCarried(chunk, at, emit);
     if (this.#isMidEscape) return -1;
     const start = at;
     let out = at;
-    for (; at < chunk.length; at++) {
-      const byte = chunk[at] as number;
-      if (this.#isMidEscape) {
-        const code = this.#continue(byte);
+    while (at < chunk.length) {
+      const end = plainUntil(chunk, at);
+      if (out !== at) chunk.copyWithin(out, at, end);
+      out += end - at;
+      at = end;
+      if (chunk[at] !== BACKSLASH) break;
+      this.#escape = 'begun';
+      for (at++; this.#isMidEscape && at < chunk.length; at++) {
+        const code = this.#continue(chunk[at] as number);
         if (code >= 0) out = writeUtf8(chunk, out, code);
-      } else if (byte === BACKSLASH) this.#escape = 'begun';
-      else if (byte === QUOTE) break;
-      else if (byte < LOWEST_IN_STRING) throw new BadJsonString('holds a control character');
-      else chunk[out++] = byte;
+      }
     }
-    this.#pass(chunk.subarray(start, out), emit);
-    if (at === chunk.length) return -1;
+    const isOpen = at === chunk.length;
+    this.#pass(chunk.subarray(start, out), emit, isOpen);
+    if (isOpen) return -1;
+    if (chunk[at] !== QUOTE) throw new BadJsonString('holds a control character');
     if (!this.#check.isWhole) throw new BadJsonString('is not UTF-8');
     return at;
   }
@@ -68,19 +87,19 @@ export class JsonStringBytes {
   }
 
   /** An escape that began in the chunk before may stand for more bytes than are left of it here. */
-  #readCarried(chunk: Buffer, at: number, emit: (text: Buffer) => void): number {
+  #readCarried(chunk: Buffer, at: number, emit: EmitText): number {
     const code = this.#continue(chunk[at] as number);
     if (code >= 0) {
       const text = Buffer.alloc(4);
-      this.#pass(text.subarray(0, writeUtf8(text, 0, code)), emit);
+      this.#pass(text.subarray(0, writeUtf8(text, 0, code)), emit, false);
     }
     return at + 1;
   }
 
-  #pass(text: Buffer, emit: (text: Buffer) => void): void {
+  #pass(text: Buffer, emit: EmitText, isLast: boolean): void {
     if (text.length === 0) return;
     if (!this.#check.accepts(text)) throw new BadJsonString('is not UTF-8');
-    emit(text);
+    emit(text, isLast);
   }
 
   /** Takes one byte of an escape; answers the character it completes, or -1. */

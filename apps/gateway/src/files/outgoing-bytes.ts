@@ -1,54 +1,65 @@
-import { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
 
-/** What waits at most to be sent. Larger chunks of work cost fewer turns of the loop than small ones. */
-const WAITING_BYTES = 524_288;
+/** What may be on its way at once; more is held back until half of it has left. */
+const UNSENT_BYTES = 1_048_576;
 /** So much of the beginning is kept, so that a host that refuses at once can be asked again. */
 const KEPT_BYTES = 262_144;
+/** A host that takes nothing for so long is given up. */
+const SILENCE_MS = 30_000;
 
-/** Bytes on their way to a host, as a stream that can be begun anew while little was written. */
+/** Bytes on their way to a host, which can be sent anew while little was written. */
 export class OutgoingBytes {
   #kept: Uint8Array[] | undefined = [];
   #keptBytes = 0;
-  #stream: Readable | undefined;
+  #target: Writable | undefined;
+  #unsent = 0;
   #ended = false;
+  #dropping = false;
   #room: PromiseWithResolvers<void> | undefined;
   #failure: unknown;
-  #dropping = false;
 
-  /** Whether a stream can be begun (again). */
-  get repeatable(): boolean {
-    return this.#kept !== undefined;
+  /** `onSilence` is called when the host takes nothing any more. */
+  constructor(private readonly onSilence: () => void) {}
+
+  /** Makes ready to send all of it again; false when too much was written for that. */
+  rewind(): boolean {
+    if (this.#kept === undefined) return false;
+    this.#target = undefined;
+    return true;
   }
 
-  /** Takes bytes; a promise says when more may come. Throws or rejects with what `fail` was told. */
-  write(bytes: Uint8Array): Promise<void> | undefined {
+  /**
+   * Takes bytes; a promise says when more may come. With `isLast` nobody else looks at the buffer behind them, whose memory
+   * is given back as soon as they have left: waiting for the garbage collector costs more than all the rest of a large
+   * transfer. Throws or rejects with what `fail` was told.
+   */
+  write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#dropping) return undefined;
-    this.#keep(bytes);
-    return this.#stream?.push(bytes) === true ? undefined : this.#untilRoom();
+    const isKept = this.#keep(bytes);
+    if (this.#target === undefined) this.#unsent += bytes.length;
+    else this.#send(this.#target, bytes, isLast && !isKept);
+    return this.#target !== undefined && this.#unsent < UNSENT_BYTES ? undefined : this.#untilRoom();
+  }
+
+  /** Sends all that was and will be written to `target`. Once, and after each `rewind`. */
+  sendTo(target: Writable): void {
+    this.#target = target;
+    this.#unsent = 0;
+    for (const bytes of this.#kept ?? []) this.#send(target, bytes, false);
+    if (this.#ended) target.end();
+    this.#makeRoom();
   }
 
   end(): void {
     this.#ended = true;
-    this.#stream?.push(null);
-  }
-
-  /** A stream of all that was and will be written. Only while `repeatable`. */
-  begin(): Readable {
-    const stream = new Readable({ highWaterMark: WAITING_BYTES, read: () => this.#makeRoom() });
-    // Whoever sends it hears of it; nobody else has to.
-    stream.on('error', () => undefined);
-    for (const bytes of this.#kept ?? []) stream.push(bytes);
-    if (this.#ended) stream.push(null);
-    this.#stream = stream;
-    return stream;
+    this.#target?.end();
   }
 
   /** Takes the bytes still, and sends none of them. */
   drop(): void {
     this.#dropping = true;
     this.#kept = undefined;
-    this.#stream?.destroy();
     this.#makeRoom();
   }
 
@@ -56,23 +67,41 @@ export class OutgoingBytes {
   fail(error: unknown): void {
     this.#failure = error;
     this.#kept = undefined;
-    this.#stream?.destroy();
     this.#room?.reject(error);
     this.#room = undefined;
   }
 
-  #keep(bytes: Uint8Array): void {
-    if (this.#kept === undefined) return;
+  #keep(bytes: Uint8Array): boolean {
+    if (this.#kept === undefined) return false;
     this.#keptBytes += bytes.length;
-    if (this.#keptBytes > KEPT_BYTES && this.#stream !== undefined) this.#kept = undefined;
-    else this.#kept.push(bytes);
+    if (this.#keptBytes > KEPT_BYTES && this.#target !== undefined) {
+      this.#kept = undefined;
+      return false;
+    }
+    this.#kept.push(bytes);
+    return true;
+  }
+
+  #send(target: Writable, bytes: Uint8Array, isFree: boolean): void {
+    const { length } = bytes;
+    this.#unsent += length;
+    target.write(bytes, (error) => {
+      // After an error the system may hold the memory still.
+      if (isFree && (error === undefined || error === null)) release(bytes);
+      if (target !== this.#target) return;
+      this.#unsent -= length;
+      if (this.#unsent < UNSENT_BYTES / 2) this.#makeRoom();
+    });
   }
 
   #untilRoom(): Promise<void> {
     if (this.#room === undefined) {
-      this.#room = Promise.withResolvers();
+      const room = Promise.withResolvers<void>();
+      const silent = setTimeout(this.onSilence, SILENCE_MS);
+      const over = (): void => clearTimeout(silent);
       // Who is not waiting need not hear that there never will be room.
-      this.#room.promise.catch(() => undefined);
+      room.promise.then(over, over);
+      this.#room = room;
     }
     return this.#room.promise;
   }
@@ -82,3 +111,11 @@ export class OutgoingBytes {
     this.#room = undefined;
   }
 }
+
+/** Frees the memory behind `bytes` now. */
+const release = ({ buffer }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
+};
+
+/** Whether nothing but `bytes` can be seen through their buffer: so it is with a chunk of a body, and not with a pool. */
+export const ownsBuffer = ({ byteLength, buffer }: Uint8Array): boolean => byteLength === buffer.byteLength;

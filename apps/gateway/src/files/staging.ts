@@ -1,16 +1,20 @@
+import type { Writable } from 'node:stream';
 import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts-files';
 import { isDomainError, type ErrorKind } from '@berth/kernel';
 import { payloadTooLarge } from '../http/error-answer.js';
 import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
-import { transferLost } from './transfer-refusal.js';
+import { agentUnavailable, transferLost } from './transfer-refusal.js';
 
 /** What is told only after a bad request (contract §1): whether it is one shows at its end. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
 
+/** The whole file is on its way and no answer comes; waking an agent is within it. */
+const SILENCE_MS = 90_000;
+
 /** One file on its way aside. What is not finished vanishes by itself at the host. */
 export class Staging {
-  readonly #bytes = new OutgoingBytes();
+  readonly #bytes = new OutgoingBytes(() => this.#giveUp());
   readonly #cut = new AbortController();
   readonly #failed = Promise.withResolvers<never>();
   #sent: Promise<StagedRef> | undefined;
@@ -39,18 +43,26 @@ export class Staging {
     this.#sent.catch((error: unknown) => this.#fail(error));
   }
 
-  /** Takes bytes of the file; a promise says when more may come. Throws 413 beyond the cap. */
-  write(bytes: Uint8Array): Promise<void> | undefined {
+  /**
+   * Takes bytes of the file; a promise says when more may come. With `isLast` nobody else looks at the buffer behind them.
+   * Throws 413 beyond the cap.
+   */
+  write(bytes: Uint8Array, isLast = false): Promise<void> | undefined {
     this.#size += bytes.length;
     if (this.#size > FILE_LIMIT_BYTES) throw payloadTooLarge(FILE_LIMIT_BYTES);
-    return this.#bytes.write(bytes);
+    return this.#bytes.write(bytes, isLast);
   }
 
   /** The whole file is there: answers where it lies, once the host has all of it. */
   async finish(): Promise<StagedRef> {
     if (this.#sent === undefined) this.begin();
     this.#bytes.end();
-    return this.#sent ?? this.failed;
+    const silent = setTimeout(() => this.#giveUp(), SILENCE_MS);
+    try {
+      return await (this.#sent ?? this.failed);
+    } finally {
+      clearTimeout(silent);
+    }
   }
 
   /** Ends what is on its way: the host throws away what it has of it. Too late for what is whole there. */
@@ -68,12 +80,8 @@ export class Staging {
     return withFreshTicket(
       this.open,
       async (opened) => {
-        const { status, body } = await this.transfers.request(opened, {
-          method: 'PUT',
-          body: this.#bytes.begin(),
-          headers: { 'content-type': 'application/octet-stream' },
-          signal: this.#cut.signal,
-        });
+        const send = (body: Writable): void => this.#bytes.sendTo(body);
+        const { status, body } = await this.transfers.put(opened, send, this.#cut.signal);
         const stored = storedSize(await readText(body));
         if (status > 299 || stored !== this.#size) {
           throw transferLost(
@@ -82,8 +90,12 @@ export class Staging {
         }
         return opened.staged;
       },
-      () => this.#bytes.repeatable,
+      () => this.#bytes.rewind(),
     );
+  }
+
+  #giveUp(): void {
+    this.#cut.abort(agentUnavailable(new Error('The host is silent.')));
   }
 
   #fail(error: unknown): void {

@@ -3,6 +3,8 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-answer.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 
+import { ownsBuffer } from './outgoing-bytes.js';
+
 /** All fields together (contract §1: like a JSON body); the file has a cap of its own. */
 export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
 /** What headers of parts and boundaries may take besides. */
@@ -15,7 +17,7 @@ const PARSER_BYTES = 1_048_576;
 /** Where the bytes of the part `file` go, as they come. */
 export interface FileSink {
   begin(): void;
-  write(bytes: Uint8Array): Promise<void> | undefined;
+  write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined;
 }
 
 /** What a form held beside the bytes of its file. */
@@ -106,7 +108,7 @@ export class UploadForm {
   #takeBytes(bytes: Buffer): void {
     this.#fileBytes += bytes.length;
     try {
-      const room = this.sink.write(bytes);
+      const room = this.sink.write(bytes, ownsBuffer(bytes));
       if (room !== undefined) this.#waitFor(room);
     } catch (error) {
       this.#fail(error);

@@ -72,9 +72,9 @@ export class UploadController {
       (staging) =>
         new UploadForm(request.declaredType ?? '', {
           begin: () => staging.begin(),
-          write: (bytes) => {
+          write: (bytes, isLast) => {
             digest?.update(bytes);
-            return staging.write(bytes);
+            return staging.write(bytes, isLast);
           },
         }),
       async (received) => {

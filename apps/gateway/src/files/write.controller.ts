@@ -92,8 +92,8 @@ const readContent = (staging: Staging): StageReader<WriteBody> => {
   let room: Promise<void> | undefined;
   const body = new ContentBody({
     begin: () => staging.begin(),
-    write: (text) => {
-      room = staging.write(text) ?? room;
+    write: (text, isLast) => {
+      room = staging.write(text, isLast) ?? room;
     },
   });
   return {

@@ -154,6 +154,24 @@ describe('write', () => {
     ]);
   });
 
+  it('is whole or refused, however much comes while it is begun anew', async () => {
+    const text = Array.from({ length: 400_000 }, (_, line) => String(line)).join(' ');
+    files.port.intercept = (request, response) => {
+      if (files.port.requests > 1) return false;
+      request.once('data', () =>
+        refuse(request, response, new DomainError('conflict', 'stale_epoch', 'Another one.')),
+      );
+      return true;
+    };
+    for (const length of [100_000, 250_000, 300_000, text.length]) {
+      files.port.requests = 0;
+      const { status } = await write(JSON.stringify({ path: `a${length}`, content: text.slice(0, length) }));
+      expect([200, 503]).toContain(status);
+      if (status === 200) expect(await readFile(files.at(`a${length}`), 'utf8')).toBe(text.slice(0, length));
+      else await nothingIsLeft();
+    }
+  });
+
   it('is 503 when the host is lost in the middle, and nothing is put', async () => {
     files.port.intercept = (request, response) => {
       request.once('data', () => response.destroy());

@@ -59,8 +59,8 @@ describe('/openapi.json', () => {
     expect(operations.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
       'DELETE /api/agents/{agent_id}',
       'DELETE /api/agents/{agent_id}/env/{key}',
-      'DELETE /api/agents/{agent_id}/files/delete',
       'DELETE /api/agents/{agent_id}/exec/{execution_id}',
+      'DELETE /api/agents/{agent_id}/files/delete',
       'DELETE /api/v1/keys/{key_id}',
       'GET /api/agents',
       'GET /api/agents/{agent_id}',
