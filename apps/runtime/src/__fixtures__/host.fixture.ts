@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ReportObservation } from '@berth/contracts-agents';
-import type { StartAgent, Transfer } from '@berth/contracts-runtime';
+import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { readTemplates } from '@berth/templates';
@@ -20,6 +20,7 @@ import { AgentLogs } from '../logs/agent-logs.js';
 import { SystemLog } from '../logs/system-log.js';
 import { DataPort } from '../transfer/data-port.js';
 import { Transfers } from '../transfer/transfers.js';
+import { TransfersNatsController } from '../transfer/transfers.nats-controller.js';
 import { TransferTickets } from '../transfer/transfer-tickets.js';
 
 /** Long enough for a slow machine to redeem one, short enough to see one expire. */
@@ -133,6 +134,10 @@ export class HostFixture {
       body,
       headers: { ...headers, authorization: `Bearer ${ticket}` },
     });
+  }
+
+  changeFile(change: ChangeFile): Promise<FileChange> {
+    return new TransfersNatsController(this.agents, this.transfers, this.dataPort).changeFile(change);
   }
 
   /** Where an agent's guest listens. */

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -14,6 +14,8 @@ import { HandleRequest, NatsLink, Requester, startService, type RunningService }
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { Controller, Module } from '@nestjs/common';
 import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host.fixture.js';
+
+const PAGE_BYTES = 4_096;
 
 /** What hosts told, and what they are told to end. */
 export const told = {
@@ -118,6 +120,12 @@ export class RuntimeFixture {
     });
     await eventually(() => told.announcements.length > heard, { timeoutMs: 15_000 });
     this.host = told.announcements.at(-1)?.host ?? '';
+  }
+
+  /** Bytes of memory that the runtime's process has now. */
+  memory(): number {
+    const pages = readFileSync(`/proc/${this.#runtime?.pid}/statm`, 'utf8').split(' ')[1];
+    return Number(pages) * PAGE_BYTES;
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {

@@ -183,6 +183,10 @@ describe('a command in an agent of a host', () => {
     await begun();
     const asleep = expect(agent.freeze({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'stale_epoch' });
     await eventually(() => expect(execute('true')).rejects.toMatchObject({ code: 'stale_epoch' }));
+    const mkdir = { agentId, epoch: 1, command: { op: 'mkdir', path: 'd' } } as const;
+    await expect(host.changeFile(mkdir)).rejects.toMatchObject({ code: 'stale_epoch' });
+    const list = { agentId, epoch: 1, transfer: { kind: 'list', path: null } } as const;
+    expect(() => host.transfers.open(list)).toThrow(expect.objectContaining({ code: 'stale_epoch' }));
     await agent.thaw({ agentId, epoch: 2 });
     expect(await execute('echo up', { epoch: 2 })).toMatchObject({ status: 'completed', stdout: 'up\n' });
     go();

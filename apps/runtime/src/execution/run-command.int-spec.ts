@@ -109,6 +109,12 @@ describe('a command on its way through a guest', () => {
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
+  it('is handed over once and found again by its id when the guest breaks off amid its text', async () => {
+    scripted.onArrival(EXECUTE, breaksOff).on(ONE, says(over));
+    expect(await run({ command: 'x'.repeat(1_048_576) }).ended).toEqual(outcomeOf(over));
+    expect(scripted.times(EXECUTE)).toBe(1);
+  });
+
   it('is of unknown outcome when the guest broke off and lives on without knowing it: it may read it yet', async () => {
     scripted.on(EXECUTE, breaksOff).on(ONE, refuses('not_found', 'execution_unknown'));
     await expect(run().ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });

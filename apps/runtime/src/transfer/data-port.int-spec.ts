@@ -167,18 +167,21 @@ describe('the data port of a host', () => {
     ['breaks off', breaksOff],
     ['answers with another status', says({}, 302)],
     ['forges a refusal', refuses('unauthenticated', 'token_unknown')],
-    ['says no length', says({})],
-    ['says more than is allowed', says({ long: 'x'.repeat(2_000) })],
-  ])('takes a guest for unreachable that %s', async (name, script) => {
-    scripted.on('/v1/files/content', (request, response, body) => {
-      if (name === 'says no length') response.writeHead(200).end('abc');
-      else script(request, response, body);
-    });
-    expect(await refusalOf(await host.transfer(agentId, 1, DOWNLOAD))).toMatchObject({
-      kind: 'unavailable',
-      code: 'guest_unreachable',
-    });
-  });
+    ['says no length', (_, response) => response.writeHead(200).end('abc')],
+    [
+      'says more than is allowed',
+      (_, response) => response.writeHead(200, { 'content-length': 1_001 }).end('x'.repeat(1_001)),
+    ],
+  ] satisfies readonly (readonly [string, Parameters<ScriptedGuest['on']>[1]])[])(
+    'takes a guest for unreachable that %s',
+    async (_, script) => {
+      scripted.on('/v1/files/content', script);
+      expect(await refusalOf(await host.transfer(agentId, 1, DOWNLOAD))).toMatchObject({
+        kind: 'unavailable',
+        code: 'guest_unreachable',
+      });
+    },
+  );
 
   it('answers an early refusal although the body is still on its way', async () => {
     scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));

@@ -16,7 +16,7 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** Where the guest listens. */
   readonly socketPath: string;
-  /** Aborts when the agent is about to be put to rest. */
+  /** Aborts when the agent is put to rest. */
   readonly cut: AbortSignal;
 }
 
@@ -71,6 +71,8 @@ const passBack = async (
   const headers = checkAnswer(rules.answer, status, answer.headers, withBody);
   if (headers === undefined) throw guestUnreachable();
   response.writeHead(status, headers);
+  // What is followed may have nothing to say for long.
+  if (rules.idleMs === null) response.flushHeaders();
   await pipeline(answer, response);
 };
 

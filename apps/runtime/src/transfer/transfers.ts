@@ -19,7 +19,7 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
 export interface BegunTransfer {
   readonly transfer: Transfer;
   readonly guest: BoxedGuest;
-  /** Aborts when the agent is about to be put to rest. */
+  /** Aborts when the agent is put to rest. */
   readonly cut: AbortSignal;
   /** What its failure was if it was cut: the agent has moved on. */
   readonly wasCut: () => Error;
@@ -48,7 +48,9 @@ export class Transfers {
     try {
       const guest = this.agents.of(agentId).openAt(epoch);
       const wasCut = (): Error => staleEpoch(epoch, 'freezing');
-      return { transfer, guest, cut: guest.cuts.closing, wasCut, release };
+      const { closing, still } = guest.cuts;
+      // Whoever follows output hears of the end that a sleep brings.
+      return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, wasCut, release };
     } catch (error) {
       release();
       throw error;

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
@@ -131,6 +131,26 @@ describe('the process driver', () => {
       expect(existsSync(path)).toBe(false);
       expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
       expect(await processesOf(agentId)).toBe(0);
+    },
+  );
+
+  it.each(ALL_WAYS)(
+    '%s empties at every start what was on its way into the volume, which the agent itself cannot reach',
+    async (_, means) => {
+      host = await HostFixture.open({ means });
+      const agentId = await start();
+      const staging = join(dirname(await volume(agentId)), 'staging');
+      const asRoot = process.getuid?.() === 0 && means?.users !== false;
+      expect(statSync(staging).mode & 0o777).toBe(0o700);
+      mkdirSync(join(staging, 'folder'));
+      writeFileSync(join(staging, 'half'), '');
+      if (asRoot) expect(await sh(agentId, `ls ${staging} 2>&1`)).toMatch(/denied|No such file/);
+      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+      await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
+      expect(readdirSync(staging)).toEqual([]);
+      writeFileSync(join(staging, 'half'), '');
+      await host.agents.remove(agentId);
+      expect(existsSync(staging)).toBe(false);
     },
   );
 

@@ -1,11 +1,17 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runtimeRequests, type ExecuteCommand, type FoundExecution } from '@berth/contracts-runtime';
+import {
+  runtimeRequests,
+  type ExecuteCommand,
+  type FoundExecution,
+  type Transfer,
+} from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RuntimeFixture, told } from '../__fixtures__/runtime.fixture.js';
-import { agentFolders } from '../agent/agent-folders.js';
+import { RuntimeFixture, told } from './__fixtures__/runtime.fixture.js';
+import { agentFolders } from './agent/agent-folders.js';
 
 const IDLE_MS = 1_000;
 const HELD = 'echo begun; until [ -e go ]; do sleep 0.02; done; echo done';
@@ -129,5 +135,52 @@ describe('commands and transfers of a host', () => {
     await eventually(async () => expect(await find(command.executionId)).toMatchObject({ state: 'known' }));
     await runtime.end('SIGTERM');
     expect(await outcome).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'begun\n' });
+  });
+
+  it('pass 100 MB both ways without the host’s memory growing with them', async () => {
+    const ask = async (
+      transfer: Transfer,
+      init: RequestInit & { duplex?: 'half' } = {},
+    ): Promise<Response> => {
+      const opened = await runtime.requester.request(
+        runtimeRequests.openTransfer,
+        { agentId, epoch: 1, transfer },
+        { host: runtime.host },
+      );
+      return fetch(opened.url, { ...init, headers: { authorization: `Bearer ${opened.ticket}` } });
+    };
+    const stagedId = newId('cmd');
+    const piece = randomBytes(1024 * 1024);
+    const [sent, received] = [createHash('sha256'), createHash('sha256')];
+    const before = runtime.memory();
+    let most = before;
+    const body = (async function* () {
+      for (let index = 0; index < 100; index++) {
+        most = Math.max(most, runtime.memory());
+        sent.update(piece);
+        yield piece;
+      }
+    })();
+    const stage = { kind: 'stage', stagedId, limitBytes: 100 * piece.length } as const;
+    const staged = await ask(stage, { method: 'PUT', body: ReadableStream.from(body), duplex: 'half' });
+    expect(await staged.json()).toEqual({ stagedId, size: 100 * piece.length });
+    const command = { op: 'commit', stagedId, target: { kind: 'path', path: 'big' } } as const;
+    await runtime.requester.request(
+      runtimeRequests.changeFile,
+      { agentId, epoch: 1, command },
+      { host: runtime.host },
+    );
+    const download = {
+      kind: 'download',
+      path: 'big',
+      within: 'volume',
+      limitBytes: 100 * piece.length,
+    } as const;
+    for await (const chunk of (await ask(download)).body ?? []) {
+      most = Math.max(most, runtime.memory());
+      received.update(chunk);
+    }
+    expect(received.digest('hex')).toBe(sent.digest('hex'));
+    expect(most - before).toBeLessThan(64 * 1024 * 1024);
   });
 });
