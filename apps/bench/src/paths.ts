@@ -13,5 +13,5 @@ export const NATS_HANDLERS = fileURLToPath(new URL('./nats/nats-handlers.entry.j
 export const BARE_FASTIFY = fileURLToPath(new URL('./programs/bare-fastify.entry.js', import.meta.url));
 
 export const BARE_FILES_SERVER = fileURLToPath(
-  new URL('./peers/bare-files-server.entry.js', import.meta.url),
+  new URL('../dist/peers/bare-files-server.entry.js', import.meta.url),
 );

@@ -8,13 +8,12 @@ import { FileServer } from './file-server.js';
 
 export interface BareFiles {
   readonly server: FileServer;
-  readonly root: string;
   /** Makes a folder with so many empty files. */
   readonly fill: (folder: string, entries: number) => void;
   readonly close: () => Promise<void>;
 }
 
-/** The bare server, on the disk that Berth's volumes are on. */
+/** The bare server, on the disk that Berth's volumes are on: both are below the folder of this run. */
 export const startBareFiles = async (context: BenchContext): Promise<BareFiles> => {
   const root = context.file('bare-files');
   const { program, ready } = await ChildProgram.start({
@@ -27,7 +26,6 @@ export const startBareFiles = async (context: BenchContext): Promise<BareFiles> 
   const server = new FileServer(ready[1] ?? '', '', {});
   return {
     server,
-    root,
     fill: (folder, entries) => {
       mkdirSync(join(root, folder));
       for (let index = 0; index < entries; index++) writeFileSync(join(root, folder, `file-${index}`), '');

@@ -36,15 +36,10 @@ export class FileServer {
     return bytes;
   }
 
-  /** null is the volume. */
-  async list(path: string | null): Promise<{ readonly root: string; readonly entries: number }> {
-    const text = await this.#text(
-      'GET',
-      `list${path === null ? '' : `?path=${encodeURIComponent(path)}`}`,
-      {},
-    );
-    const { root, entries } = JSON.parse(text) as { readonly root: string; readonly entries: unknown[] };
-    return { root, entries: entries.length };
+  /** How many entries a folder has. */
+  async list(path: string): Promise<number> {
+    const text = await this.#text('GET', `list?path=${encodeURIComponent(path)}`, {});
+    return (JSON.parse(text) as { readonly entries: readonly unknown[] }).entries.length;
   }
 
   async close(): Promise<void> {

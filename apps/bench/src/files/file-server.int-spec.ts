@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BenchError } from '../bench-error.js';
+import { BenchContext, QUICK } from '../context.js';
+import { createLogger } from '@berth/telemetry';
+import { startBareFiles, type BareFiles } from './bare-files.js';
+import { payloadOf, prepareUpload } from './payload.js';
+
+let folder: string;
+let bare: BareFiles;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-files-spec-'));
+  const log = createLogger({ service: 'bench', level: 'error' });
+  bare = await startBareFiles(new BenchContext(QUICK, folder, process.env, log));
+});
+afterAll(async () => {
+  await bare.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the client and the server that files are compared with', () => {
+  it('pass every byte on, of a size that no chunk fits', async () => {
+    const content = payloadOf(3 * 2 ** 20 + 1);
+    expect(await bare.server.upload(prepareUpload('a.bin', content, { dest_dir: '.' }))).toBe(content.length);
+    expect(readFileSync(join(folder, 'bare-files', 'a.bin')).equals(content)).toBe(true);
+    expect(await bare.server.download('a.bin')).toBe(content.length);
+  });
+
+  it('count what a folder has', async () => {
+    bare.fill('many', 120);
+    writeFileSync(join(folder, 'bare-files', 'many', 'one more'), 'x');
+    expect(await bare.server.list('many')).toBe(121);
+  });
+
+  it('end the bench with what was answered instead of measuring a refusal', async () => {
+    const refused = bare.server.download('not-there');
+    await expect(refused).rejects.toThrow(BenchError);
+    await expect(refused).rejects.toThrow(/GET download.* was answered 500.*ENOENT/);
+  });
+});
+
+describe('a payload', () => {
+  it('cannot be stored as holes or as one repeated byte', () => {
+    const content = payloadOf(2 ** 20);
+    expect(new Set(content).size).toBe(256);
+    expect(content.equals(payloadOf(2 ** 20))).toBe(false);
+  });
+});
