@@ -5,7 +5,7 @@ import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestFixture } from '../__fixtures__/guest.fixture.js';
-import { entriesOf, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+import { entriesOf, FilesFixture, jsonOf, manyNames, refusalOf } from './__fixtures__/files.fixture.js';
 
 describe('a list of an agent’s folder', () => {
   let files: FilesFixture;
@@ -138,7 +138,7 @@ describe('a list of an agent’s folder', () => {
 
   it('of 100,000 entries holds nobody up, and is whole and sorted', async () => {
     const folder = files.folder('many');
-    for (let index = 0; index < 100_000; index++) writeFileSync(join(folder, `${index}-entry`), '');
+    manyNames(folder, 100_000);
     let listing = true;
     const asked = files.list('many').finally(() => (listing = false));
     const waits: number[] = [];
@@ -154,11 +154,11 @@ describe('a list of an agent’s folder', () => {
     expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(50);
     const names = entriesOf(await asked).map(({ name }) => name);
     expect(names.join() === readdirSync(folder).sort().join()).toBe(true);
-  });
+  }, 120_000);
 
   it('whose reader leaves is given up', async () => {
     const folder = files.folder('many');
-    execFileSync('sh', ['-c', 'seq -f "$1/%g" 20000 | xargs touch', 'sh', folder]);
+    manyNames(folder, 20_000);
     const left = new AbortController();
     const asked = files.ask(GUEST_ROUTES.listFiles, {
       query: { path: 'many' },

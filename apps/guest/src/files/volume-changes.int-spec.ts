@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AGENT, changeOf, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+import { AGENT, changeOf, FilesFixture, jsonOf, manyNames, refusalOf } from './__fixtures__/files.fixture.js';
 
 describe('a change of an agent’s volume', () => {
   let files: FilesFixture;
@@ -334,9 +334,9 @@ describe('a change of an agent’s volume', () => {
 
     it('of 20,000 files is answered at once, and the rest follows', async () => {
       const folder = files.folder('many');
-      for (let index = 0; index < 20_000; index++) {
-        if (index % 1_000 === 0) mkdirSync(join(folder, `${index}`));
-        writeFileSync(join(folder, `${index - (index % 1_000)}`, `f${index}`), '');
+      for (let index = 0; index < 20; index++) {
+        mkdirSync(join(folder, `${index}`));
+        manyNames(join(folder, `${index}`), 1_000);
       }
       const since = process.threadCpuUsage();
       expect(await remove('many')).toBe('200');
@@ -347,8 +347,8 @@ describe('a change of an agent’s volume', () => {
     });
 
     it('of a folder deeper than any path, with names that are no UTF-8 and no rights, leaves nothing', async () => {
-      const script = 'cd "$1" && for i in $(seq 3000); do mkdir dddd && cd dddd || exit 1; done';
-      execFileSync('sh', ['-c', script, 'sh', files.folder('deep')]);
+      const script = "for (let i = 0; i < 3000; i++) { fs.mkdirSync('dddd'); process.chdir('dddd'); }";
+      execFileSync(process.execPath, ['-e', script], { cwd: files.folder('deep') });
       writeFileSync(Buffer.concat([Buffer.from(`${files.volume}/deep/`), Buffer.from([0xff, 0xfe])]), '');
       mkdirSync(inVolume('deep/closed/inner'), { recursive: true });
       chmodSync(inVolume('deep/closed'), 0);
@@ -358,7 +358,7 @@ describe('a change of an agent’s volume', () => {
 
     it('that the end of the guest interrupts is finished by its next life', async () => {
       const folder = files.folder('many');
-      for (let index = 0; index < 5_000; index++) writeFileSync(join(folder, `${index}`), '');
+      manyNames(folder, 5_000);
       expect(await remove('many')).toBe('200');
       await files.guest.restart();
       await files.put();

@@ -1,5 +1,5 @@
-import { chmodSync, chownSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
-import { request, type IncomingHttpHeaders } from 'node:http';
+import { chmodSync, chownSync, linkSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { request, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import {
@@ -40,6 +40,7 @@ export interface Question {
 /** A guest that has an agent's volume, and a folder outside of it that the agent can reach. */
 export class FilesFixture {
   #ids = 0;
+  readonly #calls = new Set<ClientRequest>();
 
   private constructor(readonly guest: GuestFixture) {}
 
@@ -121,6 +122,8 @@ export class FilesFixture {
       agent: false,
       signal: question.signal,
     });
+    this.#calls.add(call);
+    call.on('close', () => this.#calls.delete(call));
     call.on('error', reject);
     call.on('response', (response) => {
       const pieces: Buffer[] = [];
@@ -143,6 +146,11 @@ export class FilesFixture {
     if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) call.end(body);
     else body.pipe(call);
     return promise;
+  }
+
+  /** Tears down whatever is on its way. */
+  hangUp(): void {
+    for (const call of this.#calls) call.destroy();
   }
 
   list(path?: string): Promise<Answer> {
@@ -191,6 +199,16 @@ export const refusalOf = (answer: Answer): string => {
   if (answer.status !== 422) return String(answer.status);
   const { error } = jsonOf(answer) as { readonly error: { readonly kind: string; readonly code: string } };
   return `${error.kind} ${error.code}`;
+};
+
+/** Fills a folder with names fast: links cost the disk little. */
+export const manyNames = (folder: string, count: number): void => {
+  for (let index = 0; index < count; index++) {
+    // A file has at most 65,000 names on some disks.
+    const first = join(folder, `${index - (index % 50_000)}`);
+    if (index % 50_000 === 0) writeFileSync(first, '');
+    else linkSync(first, join(folder, `${index}`));
+  }
 };
 
 const linkOf = (fd: string): string => {

@@ -1,0 +1,86 @@
+// An agent that swaps what lies at its paths as fast as it can: folders, files, symlinks to the outside, hard links, FIFOs.
+import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
+
+const [volume, decoy, elsewhere, me, seconds, uid, gid] = process.argv.slice(2);
+if (uid !== '') {
+  process.setgroups([]);
+  process.setgid(Number(gid));
+  process.setuid(Number(uid));
+}
+// On a machine with few processors the guest would hardly come to do anything beside these.
+setPriority(10);
+process.chdir(volume);
+
+let swaps = 0;
+const attempt = (act) => {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+};
+const swap = (from, to) => {
+  if (attempt(() => renameSync(from, to))) swaps++;
+};
+const exists = (path) => attempt(() => lstatSync(path));
+
+/** Something else is there after the guest has put or moved things: begin anew. */
+const folder = (path) => {
+  if (exists(`${path}/inner/file`)) return;
+  attempt(() => rmSync(path, { recursive: true, force: true }));
+  attempt(() => mkdirSync(`${path}/inner`, { recursive: true }));
+  attempt(() => writeFileSync(`${path}/inner/file`, 'inside'));
+};
+const link = (target, path) => exists(path) || attempt(() => symlinkSync(target, path));
+
+/** A folder, and in its place a symlink to the outside. */
+const folderAndLink = (name) => {
+  folder(name);
+  link(decoy, `out-${name}`);
+  swap(name, `real-${name}`);
+  swap(`out-${name}`, name);
+  swap(name, `out-${name}`);
+  swap(`real-${name}`, name);
+};
+
+/** A symlink that points inside and, exchanged at one stroke, outside. */
+const twoLinks = (name) => {
+  folder(`home-${name}`);
+  attempt(() => symlinkSync(`home-${name}`, `in-${name}`));
+  attempt(() => symlinkSync(decoy, `to-${name}`));
+  swap(`to-${name}`, name);
+  swap(`in-${name}`, name);
+};
+
+/** A file, and in its place a symlink, hard links and a FIFO. */
+const fileAndOthers = (name) => {
+  attempt(() => writeFileSync(`plain-${name}`, 'inside'));
+  swap(`plain-${name}`, name);
+  attempt(() => symlinkSync(`${decoy}/file`, `sym-${name}`));
+  swap(`sym-${name}`, name);
+  attempt(() => linkSync(`${decoy}/file`, `hard-${name}`));
+  attempt(() => linkSync(`home-s${me}/inner/file`, `hard-${name}`));
+  swap(`hard-${name}`, name);
+  swap(`fifo-${me}`, name);
+  swap(name, `fifo-${me}`);
+};
+
+/** A folder that is somewhere else when the way leads back up. */
+const upAndAway = (name) => {
+  folder(`${name}/a`);
+  swap(`${name}/a`, `${elsewhere}/a-${me}`);
+  swap(`${elsewhere}/a-${me}`, `${name}/a`);
+  attempt(() => rmSync(`${elsewhere}/a-${me}`, { recursive: true, force: true }));
+};
+
+const until = Date.now() + Number(seconds) * 1_000;
+while (Date.now() < until) {
+  folderAndLink(`d${me}`);
+  twoLinks(`s${me}`);
+  fileAndOthers(`f${me}`);
+  upAndAway(`u${me}`);
+  if (me === '0') folderAndLink('inbox');
+}
+process.stdout.write(String(swaps));

@@ -1,0 +1,172 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+import { FORGOTTEN_AFTER_MS, Staging } from './staging.js';
+
+const MEGABYTE = 1024 * 1024;
+
+describe('a file that is staged', () => {
+  let files: FilesFixture;
+  let held: number;
+
+  beforeEach(async () => {
+    files = await FilesFixture.open();
+    held = files.held();
+  });
+
+  afterEach(async () => {
+    await eventually(() => expect(files.held()).toBe(held));
+    await files.destroy();
+  });
+
+  const commit = async (stagedId: string): Promise<string> =>
+    refusalOf(await files.change({ op: 'commit', stagedId, target: { kind: 'path', path: 'file' } }));
+
+  it('is kept whole, the guest’s own, until it is put', async () => {
+    const bytes = Buffer.alloc(5 * MEGABYTE + 7, 'not all alike ');
+    const answer = await files.stage('stg_1', Readable.from(pieces(bytes, 50_001)), bytes.length);
+    expect(jsonOf(answer)).toEqual({ stagedId: 'stg_1', size: bytes.length });
+    expect(lstatSync(join(files.staging, 'stg_1'))).toMatchObject({
+      uid: process.getuid?.(),
+      mode: 0o100600,
+    });
+    expect(await commit('stg_1')).toBe('200');
+    expect(readFileSync(join(files.volume, 'file')).equals(bytes)).toBe(true);
+    expect(readdirSync(files.staging)).toEqual([]);
+    expect(await commit('stg_1')).toBe('not_found staged_file_unknown');
+  });
+
+  it('may be empty', async () => {
+    expect(jsonOf(await files.stage('stg_1', ''))).toEqual({ stagedId: 'stg_1', size: 0 });
+    expect(await commit('stg_1')).toBe('200');
+  });
+
+  it.each([
+    ['said before', Buffer.alloc(1_001)],
+    ['found out', 'stream'],
+  ])('has so many bytes as it may; one more, %s, is refused and leaves nothing', async (_, body) => {
+    expect((await files.stage('stg_1', Buffer.alloc(1_000), 1_000)).status).toBe(200);
+    const longer = body === 'stream' ? Readable.from(pieces(Buffer.alloc(1_001), 100)) : (body as Buffer);
+    const answer = await files.stage('stg_2', longer, 1_000);
+    expect(refusalOf(answer)).toBe('too_large payload_too_large');
+    expect(jsonOf(answer)).toMatchObject({ error: { context: { limitBytes: 1_000 } } });
+    await eventually(() => expect(readdirSync(files.staging)).toEqual(['stg_1']));
+  });
+
+  it('that does not come whole leaves nothing', async () => {
+    const half = new Readable({ read: () => undefined });
+    half.push(Buffer.alloc(3 * MEGABYTE));
+    const sent = files.stage('stg_1', half, 10 * MEGABYTE).catch((error: Error) => error.message);
+    await eventually(() => expect(lstatSync(join(files.staging, 'stg_1')).size).toBeGreaterThan(0));
+    expect(await commit('stg_1')).toBe('not_found staged_file_unknown');
+    files.hangUp();
+    expect(await sent).toMatch(/hang up|reset/);
+    await eventually(() => expect(readdirSync(files.staging)).toEqual([]));
+  });
+
+  it('is gone when it is discarded, and to discard it again is no mistake', async () => {
+    await files.stage('stg_1', 'content');
+    for (const stagedId of ['stg_1', 'stg_1', 'no_such']) {
+      expect(jsonOf(await files.change({ op: 'discard', stagedId }))).toEqual({
+        path: '',
+        name: '',
+        size: 0,
+      });
+    }
+    await eventually(() => expect(readdirSync(files.staging)).toEqual([]));
+  });
+
+  it('stays when it could not be put, so that it can be put elsewhere', async () => {
+    files.folder('file');
+    await files.stage('stg_1', 'content');
+    expect(await commit('stg_1')).toBe('conflict path_exists');
+    execFileSync('rmdir', [join(files.volume, 'file')]);
+    expect(await commit('stg_1')).toBe('200');
+  });
+
+  it('does not outlive its guest, like everything else that is left in the staging folder', async () => {
+    await files.stage('stg_1', 'content');
+    mkdirSync(join(files.staging, 'half/done'), { recursive: true });
+    writeFileSync(Buffer.concat([Buffer.from(`${files.staging}/`), Buffer.from([0xff])]), '');
+    await files.restart();
+    expect(await commit('stg_1')).toBe('not_found staged_file_unknown');
+    await eventually(() => expect(readdirSync(files.staging)).toEqual([]));
+    expect((await files.stage('stg_1', 'again')).status).toBe(200);
+  });
+
+  it('has an id that is a plain name, and its own', async () => {
+    for (const id of ['', '../volume/file', 'a/b', '.', 'x'.repeat(65), 'ä']) {
+      expect(refusalOf(await files.stage(id, 'content'))).toBe('invalid invalid_request');
+    }
+    expect((await files.stage('stg_1', 'one')).status).toBe(200);
+    expect(refusalOf(await files.stage('stg_1', 'two'))).toBe('conflict staged_file_exists');
+    await commit('stg_1');
+    expect(readFileSync(join(files.volume, 'file'), 'utf8')).toBe('one');
+  });
+});
+
+describe('a staging folder', () => {
+  it('forgets after ten minutes what nobody has put anywhere', async () => {
+    const files = await FilesFixture.open();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const path = join(files.guest.dir, 'another');
+      const staging = new Staging(path, null);
+      const chunks = (async function* () {
+        yield Buffer.from('content');
+      })();
+      await staging.receive('stg_1', { chunks, limitBytes: 10, announcedBytes: 0 });
+      await vi.advanceTimersByTimeAsync(FORGOTTEN_AFTER_MS - 1);
+      expect(existsSync(join(path, 'stg_1'))).toBe(true);
+      await vi.advanceTimersByTimeAsync(1);
+      await staging.trash.idle();
+      expect(readdirSync(path)).toEqual([]);
+      await staging.close();
+    } finally {
+      vi.useRealTimers();
+      await files.destroy();
+    }
+  });
+
+  it.runIf(process.getuid?.() === 0 && canMount())('keeps nothing of a file that finds no room', async () => {
+    const files = await FilesFixture.open();
+    const disk = join(files.guest.dir, 'disk');
+    mkdirSync(disk);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'berth-test', disk]);
+    try {
+      mkdirSync(join(disk, 'volume'));
+      const storage = { volume: join(disk, 'volume'), staging: join(disk, 'staging') };
+      await files.guest.restart();
+      await files.put({ volume: storage.volume, storage });
+      const answer = await files.stage(
+        'stg_1',
+        Readable.from(pieces(Buffer.alloc(6 * MEGABYTE), 65_536)),
+        10 * MEGABYTE,
+      );
+      expect(refusalOf(answer)).toBe('unavailable volume_full');
+      expect(readdirSync(storage.staging)).toEqual([]);
+      expect((await files.write({ kind: 'path', path: 'a/b' }, Buffer.alloc(MEGABYTE / 2))).status).toBe(200);
+      await files.guest.restart();
+    } finally {
+      execFileSync('umount', [disk]);
+      await files.destroy();
+    }
+  });
+});
+
+function* pieces(bytes: Buffer, size: number): Generator<Buffer> {
+  for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
+}
+
+function canMount(): boolean {
+  try {
+    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
