@@ -59,6 +59,14 @@ describe('an execution that is ended', () => {
     expect(performance.now() - began).toBeLessThan(1_800);
   });
 
+  it('takes one with it that has neither the mark nor a parent left, and obeys', async () => {
+    const command = `env -i PATH="$PATH" sh -c '(sh -c "echo \\$\\$ > lost; exec sleep 1000" &)'; sleep 1000`;
+    const executionId = await guest.begin(command, 'lost');
+    const lost = await eventually(() => Number(guest.read('lost')) || false);
+    expect((await guest.cancel(executionId)).body['status']).toBe('cancelled');
+    expect(runs(Number(lost))).toBe(false);
+  });
+
   it('has two seconds to obey', async () => {
     const clean = `trap 'echo bye; sleep 0.5; echo clean > cleaned; exit 0' TERM; echo > begun; while :; do sleep 0.05; done`;
     const { body } = await guest.cancel(await guest.begin(clean));
