@@ -65,7 +65,11 @@ export class AppModule {
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
         AgentTransfers,
-        StagedFiles,
+        {
+          provide: StagedFiles,
+          useFactory: (transfers: AgentTransfers) => new StagedFiles(requester, transfers),
+          inject: [AgentTransfers],
+        },
         OpenApiDocument,
       ],
     };

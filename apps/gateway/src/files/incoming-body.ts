@@ -9,17 +9,22 @@ export interface BodyReader {
   onChunk(this: void, chunk: Buffer): Promise<void> | undefined;
   /** Ends the reading when it rejects. */
   readonly failed: Promise<never>;
+  /** Milliseconds; other than 30 s. */
+  readonly idleMs?: number;
 }
 
 /**
  * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout` for
  * a client that falls silent, and 400 for one that breaks off. What is left then stays unread.
  */
-export const readIncoming = (raw: IncomingMessage, { onChunk, failed }: BodyReader): Promise<void> =>
+export const readIncoming = (
+  raw: IncomingMessage,
+  { onChunk, failed, idleMs = IDLE_MS }: BodyReader,
+): Promise<void> =>
   new Promise((resolve, reject) => {
     let waiting = false;
     let over = false;
-    const idle = setTimeout(() => (waiting ? idle.refresh() : settle(tooSlow())), IDLE_MS);
+    const idle = setTimeout(() => (waiting ? idle.refresh() : settle(tooSlow())), idleMs);
     const settle = (error?: unknown): void => {
       if (over) return;
       over = true;

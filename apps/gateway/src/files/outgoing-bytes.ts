@@ -16,7 +16,7 @@ export class OutgoingBytes {
   #ended = false;
   #dropping = false;
   #room: PromiseWithResolvers<void> | undefined;
-  #failure: unknown;
+  #failure: Error | undefined;
 
   /** `onSilence` is called when the host takes nothing any more. */
   constructor(private readonly onSilence: () => void) {}
@@ -64,7 +64,7 @@ export class OutgoingBytes {
   }
 
   /** Nobody takes the bytes any more. */
-  fail(error: unknown): void {
+  fail(error: Error): void {
     this.#failure = error;
     this.#kept = undefined;
     this.#room?.reject(error);

@@ -1,9 +1,8 @@
 import { filesRequests, type StagedRef } from '@berth/contracts-files';
-import { Requester } from '@berth/messaging';
-import { Injectable } from '@nestjs/common';
+import type { Requester } from '@berth/messaging';
 import { envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import { AgentTransfers } from './agent-transfer.js';
+import type { AgentTransfers } from './agent-transfer.js';
 import { readIncoming } from './incoming-body.js';
 import { Staging } from './staging.js';
 
@@ -23,7 +22,6 @@ export interface Received<Read> {
 }
 
 /** Takes files aside while their bodies are read. */
-@Injectable()
 export class StagedFiles {
   constructor(
     private readonly requester: Requester,
@@ -50,7 +48,7 @@ export class StagedFiles {
       result = await put({ read, staged, size: staging.size });
       return result;
     } catch (error) {
-      staging.abort(error);
+      staging.abort(error instanceof Error ? error : new Error('receiving failed', { cause: error }));
       throw error;
     } finally {
       if (result === undefined) void this.#discard(agentId, staging);

@@ -40,7 +40,7 @@ export class Staging {
   /** Opens the stage; called once, with the first byte or for an empty file. */
   begin(): void {
     this.#sent = this.#send();
-    this.#sent.catch((error: unknown) => this.#fail(error));
+    this.#sent.catch((error: Error) => this.#fail(error));
   }
 
   /**
@@ -66,7 +66,7 @@ export class Staging {
   }
 
   /** Ends what is on its way: the host throws away what it has of it. Too late for what is whole there. */
-  abort(reason: unknown): void {
+  abort(reason: Error): void {
     this.#cut.abort(reason);
     this.#bytes.fail(reason);
   }
@@ -85,7 +85,7 @@ export class Staging {
         const stored = storedSize(await readText(body));
         if (status > 299 || stored !== this.#size) {
           throw transferLost(
-            new Error(`The host answered ${status} and has ${stored} of ${this.#size} bytes.`),
+            new Error(`The host answered ${status} and has ${String(stored)} of ${this.#size} bytes.`),
           );
         }
         return opened.staged;
@@ -98,7 +98,7 @@ export class Staging {
     this.#cut.abort(agentUnavailable(new Error('The host is silent.')));
   }
 
-  #fail(error: unknown): void {
+  #fail(error: Error): void {
     if (isDomainError(error) && AFTER_BAD_REQUEST.has(error.kind)) {
       this.#bytes.drop();
       return;

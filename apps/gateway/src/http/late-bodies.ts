@@ -2,12 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiRequest, HttpServer } from './fastify-types.js';
 import { answerTimedOut } from './raw-answers.js';
 
-/** Headers and body of an ordinary request within this; a client that trickles holds no socket for longer. */
-const BODY_MS = 60_000;
+/** How long bodies may take. */
+export interface BodyBounds {
+  /** Headers and body of an ordinary request; a client that trickles holds no socket for longer. */
+  readonly bodyMs: number;
+  /** How much of a body that nobody wants is still taken, so that a client that writes before it reads gets its answer. */
+  readonly unwantedMs: number;
+  readonly unwantedBytes: number;
+}
 
-/** How much of a body that nobody wants is still taken, so that a client that writes before it reads gets its answer. */
-const UNWANTED_BYTES = 268_435_456;
-const UNWANTED_MS = 10_000;
+const BOUNDS: BodyBounds = { bodyMs: 60_000, unwantedMs: 10_000, unwantedBytes: 268_435_456 };
 
 /** Whether the request announced a body. */
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
@@ -17,15 +21,18 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
  * Bounds bodies in time. Routes that stream theirs look after it themselves, because an honest upload may take long;
  * all others get 60 s. What nobody reads because the answer stands before is taken for a bounded while.
  */
-export const addBodyDeadlines = (server: HttpServer): void => {
+export const addBodyDeadlines = (
+  server: HttpServer,
+  { bodyMs, unwantedMs, unwantedBytes }: BodyBounds = BOUNDS,
+): void => {
   server.addHook('preParsing', (request, reply, _payload, done) => {
     if (isUnread(request) && request.routeOptions.config.rules?.body !== 'stream') {
-      cutWhenLate(request, BODY_MS - reply.elapsedTime);
+      cutWhenLate(request, bodyMs - reply.elapsedTime);
     }
     done();
   });
   server.addHook('onSend', (request, _reply, _payload, done) => {
-    if (isUnread(request)) discardRest(request.raw);
+    if (isUnread(request)) discardRest(request.raw, unwantedMs, unwantedBytes);
     done();
   });
 };
@@ -40,10 +47,10 @@ const cutWhenLate = (request: ApiRequest, millis: number): void => {
   raw.once('close', over);
 };
 
-const discardRest = (raw: IncomingMessage): void => {
-  let left = UNWANTED_BYTES;
+const discardRest = (raw: IncomingMessage, millis: number, bytes: number): void => {
+  let left = bytes;
   const cut = (): void => void raw.socket.destroy();
-  const timer = setTimeout(cut, UNWANTED_MS);
+  const timer = setTimeout(cut, millis);
   const over = (): void => clearTimeout(timer);
   raw.once('end', over);
   raw.once('close', over);
