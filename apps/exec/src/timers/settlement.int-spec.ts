@@ -2,10 +2,18 @@ import { agentsRequests } from '@berth/contracts-agents';
 import type { ExecutionView } from '@berth/contracts-exec';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { DomainError, newId } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
-import { done, lost } from '../fixtures/far-world.fixture.js';
+import { done, HOST, lost } from '../fixtures/far-world.fixture.js';
+import { Executions } from '../execution/executions.js';
+import { FollowedExecutions } from '../execution/followed-executions.js';
+import { ExecutionHosts } from '../host/execution-host.js';
+import { OutputVault } from '../output/output-vault.js';
+import { Rerouting } from '../submission/rerouting.js';
+import { Settlement } from './settlement.js';
 
 let test: TestExec;
 let agentId: string;
@@ -23,6 +31,18 @@ const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<vo
   eventually(async () => expect(await test.get(agentId, executionId)).toMatchObject(expected), {
     timeoutMs: 10_000,
   });
+
+/** It knows nothing of who waits here, and has no patience. */
+const inAnotherProcess = (): Settlement => {
+  const hosts = new ExecutionHosts(new Requester(test.link));
+  const vault = new OutputVault(test.database);
+  const executions = new Executions(test.streams, vault);
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const followed = new FollowedExecutions(hosts, executions, log, new AbortController().signal);
+  const patience = { absent: 0, inFlight: 0, missing: 0 };
+  const rerouting = new Rerouting(test.database);
+  return new Settlement({ executions, vault, hosts, followed, rerouting, patience });
+};
 
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
 
@@ -49,7 +69,10 @@ describe('what a process leaves behind that dies', () => {
     await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
   });
 
-  it('between result and log ends with that result, although the host knows nothing any more', async () => {
+  it('between result and log ends with that result, although the host cannot be asked any more', async () => {
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw lost();
+    });
     const executionId = await test.abandon(agentId);
     await test.database.query(
       `INSERT INTO output_vault (execution_id, account_id, agent_id, status, exit_code, stdout, stderr, ended_at, expires_at)
@@ -71,6 +94,26 @@ describe('what a process leaves behind that dies', () => {
     await eventually(() => asked() > 8);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await ends(executionId, { status: 'failed', ...nothing });
+  });
+});
+
+describe('a command whose agent is woken once more for it', () => {
+  it('is not taken for lost by another process', async () => {
+    const gate = Promise.withResolvers<void>();
+    test.far.awake = false;
+    test.far.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
+      if (refusedEpoch === null) return { agentId: id, host: HOST, epoch: 1, guest: test.far.guest };
+      await gate.promise;
+      return test.far.ensureAwake(id, refusedEpoch);
+    });
+    const submit = aCommand(agentId);
+    const submitted = test.ask(execRequests.submit, submit);
+    await eventually(() => test.far.asked(agentsRequests.ensureAwake).length === 2);
+    await inAnotherProcess().settle({ executionId: idOf(submit), agentEnded: false });
+    expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted']);
+    gate.resolve();
+    expect(await submitted).toMatchObject({ execution: { status: 'completed' } });
+    expect(test.far.starts.get(idOf(submit))).toBe(1);
   });
 });
 
