@@ -152,6 +152,9 @@ describe('commands and transfers of a host', () => {
     const stagedId = newId('cmd');
     const piece = randomBytes(1024 * 1024);
     const [sent, received] = [createHash('sha256'), createHash('sha256')];
+    // What the first transfer of a process costs is not what a file costs.
+    const warm = { kind: 'stage', stagedId: newId('cmd'), limitBytes: 20 * piece.length } as const;
+    await ask(warm, { method: 'PUT', body: Buffer.alloc(20 * piece.length) });
     const before = runtime.memory();
     let most = before;
     const body = (async function* () {
