@@ -7,7 +7,11 @@ export interface GuestConfig {
   readonly logs: string;
   readonly journal: string;
   readonly generation: Generation;
+  /** A shell that came with the guest, for images without one. */
+  readonly shell?: string;
 }
+
+const SHELL = 'BERTH_GUEST_SHELL';
 
 /** Throws naming the variable that is missing or wrong. */
 export const readGuestConfig = (env: Readonly<Record<string, string | undefined>>): GuestConfig => {
@@ -25,5 +29,6 @@ export const readGuestConfig = (env: Readonly<Record<string, string | undefined>
     logs: path(guestEnv.logs),
     journal: path(guestEnv.journal),
     generation,
+    ...(env[SHELL] === undefined ? {} : { shell: path(SHELL) }),
   };
 };

@@ -29,6 +29,8 @@ export interface GuestParts {
   readonly executionJournal: ExecutionJournal;
   readonly relay: ApiRelay;
   readonly mark: Readonly<Record<string, string>>;
+  /** See `findShell`. */
+  readonly broughtShell: string | undefined;
 }
 
 /** The agent's program as it is now, and the environment that its own processes get. */
@@ -55,8 +57,8 @@ export class Guest {
       this.#supervisor?.endpoint(withinMs),
     );
     const whenKnown = (): Surroundings | undefined => this.#program && this.surroundings();
-    this.executions = new Executions(parts.executionJournal, whenKnown);
-    this.legacyExecutions = new LegacyExecutions(whenKnown);
+    this.executions = new Executions(parts.executionJournal, whenKnown, parts.broughtShell);
+    this.legacyExecutions = new LegacyExecutions(whenKnown, parts.broughtShell);
   }
 
   get generation(): Generation {

@@ -35,6 +35,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     journal: await DeliveryJournal.open(join(config.journal, 'deliveries.jsonl')),
     executionJournal: executions.journal,
     relay: await ApiRelay.open(),
+    broughtShell: config.shell,
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });
   const ended = Promise.withResolvers<void>();

@@ -26,6 +26,7 @@ export class Executions {
   constructor(
     private readonly journal: ExecutionJournal,
     private readonly surroundings: FindSurroundings,
+    private readonly broughtShell?: string,
   ) {}
 
   get running(): readonly string[] {
@@ -90,7 +91,7 @@ export class Executions {
   }
 
   #ready(): { readonly shell: Shell; readonly surroundings: ExecutionSurroundings } {
-    const shell = findShell();
+    const shell = findShell(this.broughtShell);
     const surroundings = this.surroundings();
     if (this.#accepts !== 'all' || shell === undefined || surroundings === undefined)
       throw commandUnavailable();

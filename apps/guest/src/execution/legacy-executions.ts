@@ -13,11 +13,14 @@ export class LegacyExecutions {
   readonly #running = new Set<ExecutionProcess>();
   #closed = false;
 
-  constructor(private readonly surroundings: FindSurroundings) {}
+  constructor(
+    private readonly surroundings: FindSurroundings,
+    private readonly broughtShell?: string,
+  ) {}
 
   /** Runs a command to its end. Errors as of `Executions.execute`. */
   async execute(request: RunLegacyCommand): Promise<LegacyReport> {
-    const shell = findShell();
+    const shell = findShell(this.broughtShell);
     const surroundings = this.surroundings();
     if (shell === undefined || surroundings === undefined) throw commandUnavailable();
     const folder = await folderToEnter(request.cwd, shell, surroundings.program);

@@ -2,8 +2,6 @@ import { accessSync, constants } from 'node:fs';
 import { inParts } from './last-characters.js';
 
 const OF_THE_IMAGE = '/bin/sh';
-/** Absolute path of a shell that came with the guest, for images without one. */
-const OF_THE_GUEST = 'BERTH_GUEST_SHELL';
 /** What the kernel takes as one argument, its terminating NUL not counted (MAX_ARG_STRLEN). */
 const LONGEST_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** So many UTF-16 units are at most three times as many bytes. */
@@ -23,12 +21,14 @@ export interface ShellTask {
   readonly merged: boolean;
 }
 
-/** The shell that commands are given to: the image's own, else the one the guest brings; undefined without either. */
-export const findShell = (): Shell | undefined => {
-  if (isExecutable(OF_THE_IMAGE)) return { path: OF_THE_IMAGE, argv0: OF_THE_IMAGE };
-  const own = process.env[OF_THE_GUEST];
+/**
+ * The shell that commands are given to: the image's own, else `brought`, the absolute path of one that came with the guest
+ * for images without any; undefined without either.
+ */
+export const findShell = (brought?: string, ofTheImage: string = OF_THE_IMAGE): Shell | undefined => {
+  if (isExecutable(ofTheImage)) return { path: ofTheImage, argv0: ofTheImage };
   // A binary of many tools goes by the name it is called.
-  return own !== undefined && isExecutable(own) ? { path: own, argv0: 'sh' } : undefined;
+  return brought !== undefined && isExecutable(brought) ? { path: brought, argv0: 'sh' } : undefined;
 };
 
 /**
