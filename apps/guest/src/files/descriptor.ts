@@ -7,8 +7,17 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY, O_RDONLY } = constants;
 /** An open descriptor that is closed once, whichever way its holder leaves. */
 export class Descriptor implements Disposable {
   #open = true;
+  readonly #fd: number;
 
-  constructor(readonly fd: number) {}
+  constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** Throws once it is closed: the number may be another file's by then. */
+  get fd(): number {
+    if (!this.#open) throw new Error('This descriptor is closed.');
+    return this.#fd;
+  }
 
   /** A path that leads to what is held, and to nothing else, whatever happens to its name. */
   get path(): string {
@@ -32,7 +41,7 @@ export class Descriptor implements Disposable {
   [Symbol.dispose](): void {
     if (!this.#open) return;
     this.#open = false;
-    closeSync(this.fd);
+    closeSync(this.#fd);
   }
 }
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GuestFixture } from '../__fixtures__/guest.fixture.js';
 import { entriesOf, FilesFixture, jsonOf, manyNames, refusalOf } from './__fixtures__/files.fixture.js';
 
 describe('a list of an agent’s folder', () => {
@@ -169,10 +168,34 @@ describe('a list of an agent’s folder', () => {
     await eventually(() => expect(files.held()).toBe(held));
   });
 
+  it('is refused to more readers at once than there is room for, and comes to the next', async () => {
+    manyNames(files.folder('many'), 20_000);
+    const left = new AbortController();
+    const begun = Promise.withResolvers<undefined>();
+    let reading = 0;
+    const readers = Array.from({ length: 8 }, () =>
+      files
+        .ask(GUEST_ROUTES.listFiles, {
+          query: { path: 'many' },
+          signal: left.signal,
+          pause: () => {
+            if (++reading === 8) begun.resolve(undefined);
+          },
+        })
+        .catch(() => undefined),
+    );
+    await begun.promise;
+    expect(refusalOf(await files.list())).toBe('exhausted too_many_transfers');
+    left.abort();
+    await Promise.all(readers);
+    await eventually(async () => expect((await files.list()).status).toBe(200));
+  });
+
   it('works in a guest of the old generation too', async () => {
     await files.guest.restart('legacy');
     await files.put();
     expect((await files.list()).status).toBe(200);
-    expect(files.guest).toBeInstanceOf(GuestFixture);
+    expect((await files.write({ kind: 'path', path: 'file' })).status).toBe(200);
+    expect((await files.read('file')).body.toString()).toBe('new');
   });
 });

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+import { holdFolder, type Descriptor } from './descriptor.js';
 import { FORGOTTEN_AFTER_MS, Staging } from './staging.js';
 
 const MEGABYTE = 1024 * 1024;
@@ -130,6 +131,44 @@ describe('a staging folder', () => {
       vi.useRealTimers();
       await files.destroy();
     }
+  });
+
+  describe('that takes a file from its old name', () => {
+    let files: FilesFixture;
+    let staging: Staging;
+    let folder: Descriptor;
+
+    beforeEach(async () => {
+      files = await FilesFixture.open();
+      staging = new Staging(join(files.guest.dir, 'another'), null);
+      folder = holdFolder(files.volume);
+    });
+
+    afterEach(async () => {
+      await staging.trash.idle();
+      expect(readdirSync(join(files.guest.dir, 'another'))).toEqual([]);
+      await staging.close();
+      folder[Symbol.dispose]();
+      await files.destroy();
+    });
+
+    const inode = (path: string): bigint => lstatSync(path, { bigint: true }).ino;
+
+    it('takes it', () => {
+      staging.takeAway(folder, 'old', inode(files.file('old')));
+      expect(readdirSync(files.volume)).toEqual([]);
+      staging.takeAway(folder, 'old', 1n);
+    });
+
+    it('puts back what the agent has put there meanwhile, a file or a folder', () => {
+      const moved = inode(files.file('moved'));
+      files.file('old', 'another');
+      files.file('folder/file', 'within');
+      staging.takeAway(folder, 'old', moved);
+      staging.takeAway(folder, 'folder', moved);
+      expect(readFileSync(join(files.volume, 'old'), 'utf8')).toBe('another');
+      expect(readFileSync(join(files.volume, 'folder/file'), 'utf8')).toBe('within');
+    });
   });
 
   it.runIf(process.getuid?.() === 0 && canMount())('keeps nothing of a file that finds no room', async () => {

@@ -56,15 +56,14 @@ export class Staging {
    */
   async receive(id: string, arriving: Arriving): Promise<StagedFile> {
     if (arriving.announcedBytes > arriving.limitBytes) throw payloadTooLarge(arriving.limitBytes);
-    const path = this.folder.at(id);
-    const file = await create(path);
+    const file = await create(this.folder.at(id));
     let size: number;
     try {
       size = await writeAll(file, arriving);
       await file.close();
     } catch (error) {
       await file.close().catch(() => undefined);
-      await unlink(path).catch(() => undefined);
+      await this.#unlink(id);
       throw error;
     }
     this.#staged.set(id, { size, timer: setTimeout(() => this.discard(id), FORGOTTEN_AFTER_MS).unref() });
@@ -145,6 +144,15 @@ export class Staging {
     this.#staged.clear();
     await this.trash.close();
     this.folder[Symbol.dispose]();
+  }
+
+  /** What cannot be removed now, the folder being closed perhaps, is removed by the next life of the guest. */
+  async #unlink(id: string): Promise<void> {
+    try {
+      await unlink(this.folder.at(id));
+    } catch {
+      // See above.
+    }
   }
 
   #newName(): string {

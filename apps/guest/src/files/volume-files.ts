@@ -1,5 +1,4 @@
 import type { FileChange, FileCommand, PutProgram, StagedFile } from '@berth/guest-protocol';
-import type { Descriptor } from './descriptor.js';
 import { holdFolder } from './descriptor.js';
 import { openFile, type OpenedFile, type Within } from './file-content.js';
 import { splitPath } from './file-path.js';
@@ -30,9 +29,8 @@ export class VolumeFiles {
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
-    const volume: Descriptor = holdFolder(agent.storage.volume);
-    this.#ground = { volume, root: splitPath(agent.volume).parts };
     this.#staging = new Staging(agent.storage.staging, agent.runAs);
+    this.#ground = { volume: holdFolder(agent.storage.volume), root: splitPath(agent.volume).parts };
     this.#changes = new VolumeChanges(this.#ground, this.#staging);
   }
 
@@ -78,7 +76,7 @@ export class VolumeFiles {
     return this.#staging.trash.idle();
   }
 
-  /** What is on its way is left to its end; nothing new may be asked for. */
+  /** Whatever is asked for or still on its way fails from now on. */
   async close(): Promise<void> {
     await this.#staging.close();
     this.#ground.volume[Symbol.dispose]();

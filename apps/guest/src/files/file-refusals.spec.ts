@@ -1,0 +1,34 @@
+import { DomainError } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
+import { pathExists, toReadRefusal, toRefusal } from './file-refusals.js';
+
+const failed = (code: string): Error => Object.assign(new Error(`${code}: /somewhere/secret`), { code });
+
+describe('a failed system call', () => {
+  it.each([
+    ['ENOSPC', 'unavailable', 'volume_full'],
+    ['EDQUOT', 'unavailable', 'volume_full'],
+    ['EMFILE', 'unavailable', 'agent_unavailable'],
+    ['EACCES', 'forbidden', 'not_permitted'],
+    ['EPERM', 'forbidden', 'not_permitted'],
+    ['EROFS', 'forbidden', 'not_permitted'],
+    ['ENOENT', 'not_found', 'path_not_found'],
+    ['ENAMETOOLONG', 'invalid', 'invalid_path'],
+  ])('%s is the refusal %s %s, without any path of the host', (code, kind, known) => {
+    const refusal = toRefusal(failed(code));
+    expect(refusal).toBeInstanceOf(DomainError);
+    expect(refusal).toMatchObject({ kind, code: known });
+    expect(JSON.stringify([(refusal as DomainError).message, (refusal as DomainError).context])).not.toMatch(
+      /secret/,
+    );
+  });
+
+  it('of a reader is what the agent may not read', () => {
+    expect(toReadRefusal(failed('EACCES'))).toMatchObject({ kind: 'forbidden', code: 'not_readable' });
+  });
+
+  it('that nobody knows stays what it is, and so does a refusal', () => {
+    const [unknown, refusal] = [failed('EIO'), pathExists()];
+    expect([toRefusal(unknown), toRefusal(refusal)]).toEqual([unknown, refusal]);
+  });
+});
