@@ -20,7 +20,7 @@ member by a dotted path (\`env.0.key\`).
 **Idempotency.** Every POST takes an \`Idempotency-Key\`. Answers with 2xx are kept for 24 h; anything else frees the key.
 
 **Limits.** JSON bodies to 1 MiB, nested to 64 levels, without a byte of text that is not UTF-8. Headers to 16 KiB, read within
-10 s; a request within 60 s. Texts hold no NUL characters; their lengths count UTF-16 units.`;
+10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units.`;
 
 /** Holds the document once the routes are known. */
 export class OpenApiDocument {
