@@ -23,7 +23,7 @@ export class OutputCursor {
     if (this.#position < tail.start) {
       this.#decoder = newDecoder();
       this.#position = tail.total;
-      return tail.decodeWith(this.#decoder, { stream: true });
+      return tail.textSoFar(this.#decoder);
     }
     const bytes = tail.read(this.#position, READ_BYTES);
     this.#position += bytes.length;

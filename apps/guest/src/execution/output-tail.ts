@@ -52,12 +52,12 @@ export class OutputTail {
 
   /** The stream as it is shown, as if all of it had been decoded: UTF-8, the last characters of it (contract §4). */
   text(): string {
-    return this.decodeWith(new TextDecoder('utf-8', { ignoreBOM: true }));
+    return lastCharacters(this.#fromFirstCharacter().toString('utf8'), this.kept);
   }
 
-  /** As `text`; with `stream` a character that has begun stays in the decoder until the rest of it comes. */
-  decodeWith(decoder: TextDecoder, options: { readonly stream?: boolean } = {}): string {
-    return lastCharacters(decoder.decode(this.#fromFirstCharacter(), options), this.kept);
+  /** As `text`, but a character that has begun stays in the decoder until the rest of it comes. */
+  textSoFar(decoder: TextDecoder): string {
+    return lastCharacters(decoder.decode(this.#fromFirstCharacter(), { stream: true }), this.kept);
   }
 
   /** Cut where a decoder that had seen everything before would begin something new. */
