@@ -127,6 +127,7 @@ describe('a list of an agent’s folder', () => {
     // Root may, everybody else is told.
     const expected = process.getuid?.() === 0 ? '200' : 'forbidden not_readable';
     expect(refusalOf(await files.list('closed'))).toBe(expected);
+    chmodSync(join(files.volume, 'closed'), 0o700);
   });
 
   it('is refused before the agent is there', async () => {

@@ -1,5 +1,15 @@
 // An agent that swaps what lies at its paths as fast as it can: folders, files, symlinks to the outside, hard links, FIFOs.
-import { linkSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { setPriority } from 'node:os';
 
 const [volume, decoy, elsewhere, me, seconds, uid, gid] = process.argv.slice(2);
@@ -60,7 +70,8 @@ const fileAndOthers = (name) => {
   swap(`plain-${name}`, name);
   attempt(() => symlinkSync(`${decoy}/file`, `sym-${name}`));
   swap(`sym-${name}`, name);
-  attempt(() => linkSync(`${decoy}/file`, `hard-${name}`));
+  // The owner of a file outside may always give it a name inside.
+  if (uid !== '') attempt(() => linkSync(`${decoy}/file`, `hard-${name}`));
   attempt(() => linkSync(`home-s${me}/inner/file`, `hard-${name}`));
   swap(`hard-${name}`, name);
   swap(`fifo-${me}`, name);
@@ -75,12 +86,36 @@ const upAndAway = (name) => {
   attempt(() => rmSync(`${elsewhere}/a-${me}`, { recursive: true, force: true }));
 };
 
+/** A folder that is kept open when it is removed, and goes on changing inside. */
+let kept;
+const insideRemoved = (name) => {
+  if (kept === undefined) {
+    folder(name);
+    attempt(() => mkdirSync(`${name}/many`));
+    for (let index = 0; index < 100; index++) attempt(() => writeFileSync(`${name}/many/${index}`, 'inside'));
+    attempt(() => (kept = { fd: openSync(name), left: 300 }));
+  }
+  if (kept === undefined) return;
+  const inside = `/proc/self/fd/${kept.fd}`;
+  attempt(() => symlinkSync(decoy, `${inside}/link`));
+  for (const inner of ['inner', 'many']) {
+    swap(`${inside}/${inner}`, `${inside}/real`);
+    swap(`${inside}/link`, `${inside}/${inner}`);
+    swap(`${inside}/${inner}`, `${inside}/link`);
+    swap(`${inside}/real`, `${inside}/${inner}`);
+  }
+  if (--kept.left > 0) return;
+  closeSync(kept.fd);
+  kept = undefined;
+};
+
 const until = Date.now() + Number(seconds) * 1_000;
 while (Date.now() < until) {
   folderAndLink(`d${me}`);
   twoLinks(`s${me}`);
   fileAndOthers(`f${me}`);
   upAndAway(`u${me}`);
+  insideRemoved(`v${me}`);
   if (me === '0') folderAndLink('inbox');
 }
 process.stdout.write(String(swaps));

@@ -1,2 +1,0 @@
-export { fileRoutes } from './files.routes.js';
-export { VolumeFiles } from './volume-files.js';
