@@ -14,6 +14,7 @@ import { ExecutionHosts } from './host/execution-host.js';
 import { FollowOutputHandler } from './open/follow-output.js';
 import { OpenConsoleHandler } from './open/open-console.js';
 import { OutputVault } from './output/output-vault.js';
+import { AgentEndings } from './react/agent-endings.js';
 import { EndExecutionsWhenAgentEnds } from './react/end-executions-when-agent-ends.js';
 import { AcceptedPositions } from './submission/accepted-positions.js';
 import { HandOver } from './submission/hand-over.js';
@@ -78,8 +79,9 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   const olderGuest = new OlderGuest(hosts, wake);
   const patience = timing.patience ?? PATIENCE;
   const settlement = new Settlement({ executions, vault, hosts, followed, rerouting, patience });
+  const endings = new AgentEndings(database);
   const running = new RunningExecutionsQuery(database);
-  const sweep = new Sweep(vault, positions, rerouting);
+  const sweep = new Sweep(vault, positions, rerouting, endings);
   const reconciler = new Reconciler(running, settlement, followed, sweep, timing.pace ?? PACE, log);
   return {
     submit: new SubmitCommandHandler({
@@ -99,7 +101,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
     followOutput: new FollowOutputHandler(query, hosts),
     openConsole: new OpenConsoleHandler(wake, hosts),
     reconciler,
-    agentEnds: new EndExecutionsWhenAgentEnds(running, reconciler, log),
+    agentEnds: new EndExecutionsWhenAgentEnds(endings, running, reconciler, log),
     stop: () => ending.abort(),
   };
 };

@@ -3,6 +3,7 @@ import type { SqlRunner } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import type { Reconciler } from '../timers/reconciler.js';
 import type { RunningExecutionsQuery } from '../timers/running-executions.query.js';
+import type { AgentEndings } from './agent-endings.js';
 
 const AT_ONCE = 1_000;
 
@@ -12,6 +13,7 @@ const AT_ONCE = 1_000;
  */
 export class EndExecutionsWhenAgentEnds {
   constructor(
+    private readonly endings: AgentEndings,
     private readonly running: RunningExecutionsQuery,
     private readonly reconciler: Reconciler,
     private readonly log: Logger,
@@ -23,13 +25,7 @@ export class EndExecutionsWhenAgentEnds {
     const epoch = endedEpoch(event);
     if (typeof agentId !== 'string' || typeof at !== 'string' || epoch === null)
       throw new Error('The event names no agent and epoch.');
-    await tx.query(
-      `INSERT INTO agent_ending AS known (agent_id, epoch, position, ended_at) VALUES ($1, $2, $3, $4)
-       ON CONFLICT (agent_id) DO UPDATE SET epoch = excluded.epoch, position = excluded.position,
-         ended_at = excluded.ended_at
-       WHERE known.position < excluded.position`,
-      [agentId, epoch, event.position.toString(), at],
-    );
+    await this.endings.remember(tx, { agentId, epoch, position: event.position, at });
     this.settle(agentId, epoch).catch((error: unknown) =>
       this.log.warn({ err: error, agentId }, "an agent's executions are settled later"),
     );

@@ -44,6 +44,10 @@ const inAnotherProcess = (): Settlement => {
   return new Settlement({ executions, vault, hosts, followed, rerouting, patience });
 };
 
+/** How often the host was asked for it. */
+const askedFor = (executionId: string): number =>
+  test.far.asked(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId).length;
+
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
 
 describe('what a process leaves behind that dies', () => {
@@ -57,7 +61,7 @@ describe('what a process leaves behind that dies', () => {
   it('while the command runs ends with what the guest tells later', async () => {
     const executionId = await test.abandon(agentId);
     test.far.begin(executionId, 'sleep');
-    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 0);
+    await eventually(() => askedFor(executionId) > 0);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     test.far.finish(executionId, { stdout: 'late', exitCode: 4 });
     await ends(executionId, { status: 'completed', stdout: 'late', exitCode: 4 });
@@ -90,8 +94,7 @@ describe('what a process leaves behind that dies', () => {
       `INSERT INTO rerouting (execution_id, until) VALUES ($1, now() + interval '2500 milliseconds')`,
       [executionId],
     );
-    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
-    await eventually(() => asked() > 8);
+    await eventually(() => askedFor(executionId) > 8);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await ends(executionId, { status: 'failed', ...nothing });
   });
@@ -154,26 +157,24 @@ describe('executions of an agent that ends', () => {
   });
 
   it('with its host end failed when the host stays away, and not before', async () => {
-    const executionId = await detached();
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
-    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
-    await eventually(() => asked() > 10);
-    // Nothing is known but silence.
+    const executionId = await test.abandon(agentId);
+    // Longer than a host is waited for whose agent is known to have ended with it.
+    await eventually(() => askedFor(executionId) > 20, { timeoutMs: 15_000 });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await test.tellOfAgent('failed', agentId, 1);
     await ends(executionId, { status: 'failed', ...nothing });
   });
 
   it('with its host keep what the host has when it is back in time', async () => {
-    const executionId = await detached();
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
+    const executionId = await test.abandon(agentId);
     await test.tellOfAgent('failed', agentId, 1);
-    const asked = (): number => test.far.asked(runtimeRequests.findExecution).length;
-    await eventually(() => asked() > 3);
+    await eventually(() => askedFor(executionId) > 3);
     test.far.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
       outcome: done({ stdout: 'saved' }),
@@ -192,10 +193,13 @@ describe('executions of an agent that ends', () => {
       );
       expect(row).toEqual({ epoch: '0' });
     });
-    const before = test.far.asked(runtimeRequests.findExecution).length;
-    const later = await test.abandon(agentId);
-    test.far.begin(later, 'sleep');
-    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > before);
+    // Its host is asked in vain for longer than anything that has ended is waited for.
+    const other = await test.abandon(newId('agt'));
+    test.far.on(runtimeRequests.findExecution, (find) => {
+      if (find.executionId === other) throw lost();
+      return test.far.find(find);
+    });
+    await eventually(() => askedFor(other) > 15, { timeoutMs: 15_000 });
     test.far.finish(executionId, { stdout: 'on' });
     await ends(executionId, { status: 'completed', stdout: 'on' });
   });

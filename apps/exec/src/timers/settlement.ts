@@ -20,6 +20,8 @@ export interface Patience {
 
 export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
 
+const MOST_MISSING = 10_000;
+
 type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
 /** What a settlement goes by. */
@@ -96,6 +98,8 @@ export class Settlement {
 
   /** Nobody can tell at present. */
   async #missing(state: RunningExecution): Promise<void> {
+    // Those that ended elsewhere are never heard of again.
+    if (this.#missingSince.size > MOST_MISSING) this.#missingSince.clear();
     const since = this.#missingSince.get(state.executionId) ?? Date.now();
     this.#missingSince.set(state.executionId, since);
     if (Date.now() - since >= this.parts.patience.missing) await this.#giveUp(state);

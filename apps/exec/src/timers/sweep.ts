@@ -1,3 +1,4 @@
+import type { AgentEndings } from '../react/agent-endings.js';
 import type { OutputVault } from '../output/output-vault.js';
 import type { AcceptedPositions } from '../submission/accepted-positions.js';
 import type { Rerouting } from '../submission/rerouting.js';
@@ -11,10 +12,11 @@ export class Sweep {
     private readonly vault: OutputVault,
     private readonly positions: AcceptedPositions,
     private readonly rerouting: Rerouting,
+    private readonly endings: AgentEndings,
   ) {}
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted && (await this.vault.sweep(BATCH)) === BATCH);
-    await Promise.all([this.positions.sweep(), this.rerouting.sweep()]);
+    await Promise.all([this.positions.sweep(), this.rerouting.sweep(), this.endings.sweep()]);
   }
 }
