@@ -1,5 +1,4 @@
 import { execRequests, type OpenConsole } from '@berth/contracts-exec';
-import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -9,6 +8,7 @@ import { envelopeOf } from '../auth/caller.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
+import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
 import { requireWebSocket, takeConnection } from '../http/upgrades.js';
 import { Bridge } from './bridge.js';
 import { ConsoleQuery } from './console.query.js';
@@ -82,9 +82,9 @@ export class ConsoleController {
       try {
         return await dialHost(url, ticket);
       } catch (error) {
-        if (!isDomainError(error) || !ASK_AGAIN.has(error.code)) throw error;
-        if (attempt === ATTEMPTS) throw gone(error);
-        if (error.code === 'stale_epoch') refusedEpoch = epoch;
+        if (!(error instanceof TicketLost)) throw error;
+        if (attempt === ATTEMPTS) throw agentUnavailable(error);
+        if (error.reason === 'stale_epoch') refusedEpoch = epoch;
       }
     }
   }
@@ -103,14 +103,3 @@ export class ConsoleController {
     this.drain.signal.removeEventListener('abort', stopping);
   }
 }
-
-const ASK_AGAIN: ReadonlySet<string> = new Set(['stale_epoch', 'ticket_unknown']);
-
-const gone = (cause: unknown): DomainError =>
-  new DomainError(
-    'unavailable',
-    'agent_unavailable',
-    'The agent keeps falling asleep; try again.',
-    {},
-    { cause },
-  );

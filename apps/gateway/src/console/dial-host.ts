@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { DomainError } from '@berth/kernel';
 import { WebSocket } from 'ws';
-import { readHostRefusal } from '../http/host-refusal.js';
+import { agentUnavailable, meaningOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
 /** What a guest sends in one frame is far below. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const LONGEST_REFUSAL = 64 * 1024;
 
-/** Opens the agent's side of a console, paused. Throws what the host refuses with, or unavailable `agent_unavailable`. */
+/** Opens the agent's side of a console, paused. Throws what the host refuses with, `TicketLost`, or unavailable `agent_unavailable`. */
 export const dialHost = (url: string, ticket: string): Promise<WebSocket> => {
   const host = new WebSocket(url.replace(/^http/, 'ws'), {
     headers: { authorization: `Bearer ${ticket}` },
@@ -23,11 +22,11 @@ export const dialHost = (url: string, ticket: string): Promise<WebSocket> => {
       host.off('error', onError);
       resolve(host);
     });
-    const onError = (error: Error): void => reject(unreachable(error));
+    const onError = (error: Error): void => reject(agentUnavailable(error));
     host.on('error', onError);
     host.once('unexpected-response', (request, response) => {
       readAll(response)
-        .then((text) => reject(readHostRefusal(text)), onError)
+        .then((text) => reject(meaningOf(parseTransferRefusal(text))), onError)
         .finally(() => request.destroy());
     });
   });
@@ -43,12 +42,3 @@ const readAll = async (response: IncomingMessage): Promise<string> => {
   }
   return Buffer.concat(chunks).toString('utf8');
 };
-
-const unreachable = (cause: unknown): DomainError =>
-  new DomainError(
-    'unavailable',
-    'agent_unavailable',
-    'The agent cannot be reached; try again.',
-    {},
-    { cause },
-  );

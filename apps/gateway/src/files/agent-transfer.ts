@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { OpenedTransfer } from '@berth/contracts-files';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
-import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from './transfer-refusal.js';
+import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from '../http/transfer-refusal.js';
 
 /** How often a transfer is opened until the agent is given up. */
 const ATTEMPTS = 3;

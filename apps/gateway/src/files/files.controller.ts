@@ -10,7 +10,7 @@ import { AgentTransfers, type TransferAnswer } from './agent-transfer.js';
 import { factsOf, headersFor, wishesOf } from './download-headers.js';
 import { fileErrors } from './file-errors.js';
 import { DownloadQuery, ListQuery, MoveBody, PathBody, PathQuery } from './file-paths.js';
-import { agentUnavailable } from './transfer-refusal.js';
+import { agentUnavailable } from '../http/transfer-refusal.js';
 import { untilGone } from './until-gone.js';
 
 interface Done {

@@ -4,7 +4,7 @@ import { isDomainError, type ErrorKind } from '@berth/kernel';
 import { payloadTooLarge } from '../http/error-answer.js';
 import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
-import { agentUnavailable, transferLost } from './transfer-refusal.js';
+import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 
 /** What is told only after a bad request (contract §1): whether it is one shows at its end. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
