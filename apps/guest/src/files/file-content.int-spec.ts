@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AGENT, FilesFixture, jsonOf, LIMIT, refusalOf } from './__fixtures__/files.fixture.js';
+import { AGENT, CAN_MOUNT, FilesFixture, jsonOf, LIMIT, refusalOf } from './__fixtures__/files.fixture.js';
 
 const TEXT = '0123456789';
 /** Only another user than the agent's can have what the agent may not read. */
@@ -225,6 +225,17 @@ describe('a file that is read', () => {
     expect(refusalOf(await files.read('/proc'))).toBe('invalid is_a_directory');
     symlinkSync('/proc/self/fd/0', join(files.volume, 'to-proc'));
     expect(refusalOf(await files.read('to-proc'))).toBe('invalid not_a_file');
+  });
+
+  it.runIf(CAN_MOUNT)('is none of the kernel’s own either where one is mounted among others', async () => {
+    const path = join(files.outside, 'version');
+    writeFileSync(path, '');
+    execFileSync('mount', ['--bind', '/proc/version', path]);
+    try {
+      expect(refusalOf(await files.read(path))).toBe('invalid not_a_file');
+    } finally {
+      execFileSync('umount', [path]);
+    }
   });
 
   it('may lie outside of the volume only where the whole agent may be read', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
+import { CAN_MOUNT, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
 import { holdFolder, type Descriptor } from './descriptor.js';
 import { FORGOTTEN_AFTER_MS, Staging } from './staging.js';
 
@@ -171,7 +171,7 @@ describe('a staging folder', () => {
     });
   });
 
-  it.runIf(process.getuid?.() === 0 && canMount())('keeps nothing of a file that finds no room', async () => {
+  it.runIf(CAN_MOUNT)('keeps nothing of a file that finds no room', async () => {
     const files = await FilesFixture.open();
     const disk = join(files.guest.dir, 'disk');
     mkdirSync(disk);
@@ -199,13 +199,4 @@ describe('a staging folder', () => {
 
 function* pieces(bytes: Buffer, size: number): Generator<Buffer> {
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
-}
-
-function canMount(): boolean {
-  try {
-    execFileSync('unshare', ['--mount', 'true'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -80,8 +80,8 @@ export class Staging {
   /** Path of a staged file that now belongs to the agent. Whoever has put it into place calls `forget`. */
   handOver(id: string, mode: number): string {
     const path = this.folder.at(id);
-    this.#own(path);
     chmodSync(path, mode);
+    this.#own(path);
     return path;
   }
 

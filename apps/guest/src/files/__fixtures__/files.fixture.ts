@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, linkSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { request, type ClientRequest, type IncomingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
@@ -14,6 +15,9 @@ import { GuestFixture } from '../../__fixtures__/guest.fixture.js';
 
 /** The agent's user where a test runs as root; elsewhere the agent is whoever runs it. */
 export const AGENT = process.getuid?.() === 0 ? { uid: 61_234, gid: 61_234 } : null;
+/** Root outside of a container that forbids it. */
+export const CAN_MOUNT =
+  AGENT !== null && spawnSync('unshare', ['--mount', 'true'], { stdio: 'ignore' }).status === 0;
 export const LIMIT = 1_000_000;
 
 /** What a guest answered. */
