@@ -17,6 +17,7 @@ import { OutputVault } from './output/output-vault.js';
 import { AgentEndings } from './react/agent-endings.js';
 import { EndExecutionsWhenAgentEnds } from './react/end-executions-when-agent-ends.js';
 import { AcceptedPositions } from './submission/accepted-positions.js';
+import { EarlierSubmission } from './submission/earlier-submission.js';
 import { HandOver } from './submission/hand-over.js';
 import { OlderGuest } from './submission/older-guest.js';
 import { Refusing } from './submission/refusing.js';
@@ -76,6 +77,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   const followed = new FollowedExecutions(hosts, executions, log, stopping);
   const refusing = new Refusing(executions, positions, log, stopping);
   const handOver = new HandOver(hosts, wake, executions, rerouting);
+  const earlier = new EarlierSubmission(executions, query, hosts, stopping);
   const olderGuest = new OlderGuest(hosts, wake);
   const patience = timing.patience ?? PATIENCE;
   const settlement = new Settlement({ executions, vault, hosts, followed, rerouting, patience });
@@ -89,7 +91,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
       olderGuest,
       handOver,
       executions,
-      query,
+      earlier,
       followed,
       positions,
       refusing,

@@ -44,6 +44,14 @@ const given = (history: readonly ExecutionEvent[], command: ExecutionCommand): r
   decideGiven(executionDecider, history, command).events;
 
 describe('an execution', () => {
+  it('is precluded only before it is submitted, and is then never submitted', () => {
+    const preclude: ExecutionCommand = { type: 'Preclude', ...named, code: 'x', at };
+    expect(given([], preclude)).toEqual([refused]);
+    expect(given([refused], submit)).toEqual([]);
+    for (const history of [[submitted], [submitted, ended], [refused]])
+      expect(given(history, preclude)).toEqual([]);
+  });
+
   it('is submitted once', () => {
     expect(given([], submit)).toEqual([submitted]);
     expect(given([submitted], submit)).toEqual([]);

@@ -12,6 +12,14 @@ export type ExecutionCommand =
   | ({ readonly type: 'Submit' } & Submission)
   | { readonly type: 'Reroute'; readonly host: string; readonly epoch: number; readonly at: string }
   | { readonly type: 'Refuse'; readonly code: string; readonly at: string }
+  /** Refuses what is not accepted yet, so that it never is. */
+  | {
+      readonly type: 'Preclude';
+      readonly executionId: string;
+      readonly agentId: string;
+      readonly code: string;
+      readonly at: string;
+    }
   | { readonly type: 'RequestCancel'; readonly at: string }
   | ({ readonly type: 'End' } & Ending);
 
@@ -20,12 +28,16 @@ const decide = (command: ExecutionCommand, execution: Execution): readonly Execu
     const { type: _, ...data } = command;
     return execution.status === 'absent' ? [{ type: 'ExecutionSubmitted', data }] : [];
   }
+  if (command.type === 'Preclude') {
+    const { type: _, ...data } = command;
+    return execution.status === 'absent' ? [{ type: 'ExecutionRefused', data }] : [];
+  }
   // The first outcome stands.
   return execution.status === 'running' ? decideRunning(command, execution) : [];
 };
 
 const decideRunning = (
-  command: Exclude<ExecutionCommand, { type: 'Submit' }>,
+  command: Exclude<ExecutionCommand, { type: 'Submit' | 'Preclude' }>,
   { executionId, agentId, host, epoch, cancelRequested }: RunningExecution,
 ): readonly ExecutionEvent[] => {
   const named = { executionId, agentId };

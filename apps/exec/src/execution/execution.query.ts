@@ -69,8 +69,8 @@ export class ExecutionQuery {
       this.executions.load(executionId),
       this.vault.find(executionId),
     ]);
-    if (state.status === 'absent' || state.accountId !== accountId || state.agentId !== agentId)
-      throw executionNotFound();
+    if (state.status === 'absent' || state.status === 'refused') throw executionNotFound();
+    if (state.accountId !== accountId || state.agentId !== agentId) throw executionNotFound();
     if (result !== null) return { view: viewOf(result), running: null };
     if (state.status !== 'running') throw executionNotFound();
     return { view: runningView(executionId), running: state };

@@ -14,7 +14,7 @@ export type ExecutionEvent =
       readonly type: 'ExecutionRerouted';
       readonly data: Named & { readonly host: string; readonly epoch: number; readonly at: string };
     }
-  /** It was certainly never started, and is as if it had not been accepted. */
+  /** It was certainly never started, and is as if it had not been accepted; perhaps before it ever was. */
   | {
       readonly type: 'ExecutionRefused';
       readonly data: Named & { readonly code: string; readonly at: string };
@@ -65,7 +65,7 @@ export interface RunningExecution {
 export type Execution =
   | { readonly status: 'absent' }
   | RunningExecution
-  | { readonly status: 'refused'; readonly accountId: string; readonly agentId: string }
+  | { readonly status: 'refused' }
   | {
       readonly status: 'ended';
       readonly accountId: string;
@@ -77,6 +77,8 @@ export type Execution =
 export const evolve = (execution: Execution, event: ExecutionEvent): Execution => {
   if (event.type === 'ExecutionSubmitted')
     return execution.status === 'absent' ? submitted(event.data) : execution;
+  if (event.type === 'ExecutionRefused')
+    return execution.status === 'ended' ? execution : { status: 'refused' };
   if (execution.status !== 'running') return execution;
   const { accountId, agentId } = execution;
   switch (event.type) {
@@ -86,8 +88,6 @@ export const evolve = (execution: Execution, event: ExecutionEvent): Execution =
     }
     case 'ExecutionCancelRequested':
       return { ...execution, cancelRequested: true };
-    case 'ExecutionRefused':
-      return { status: 'refused', accountId, agentId };
     case 'ExecutionEnded':
       return { status: 'ended', accountId, agentId, outcome: event.data.status };
   }

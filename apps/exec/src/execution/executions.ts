@@ -64,6 +64,14 @@ export class Executions {
     return position;
   }
 
+  /** Sees to it that it is not accepted any more if it has not been yet; answers the state after it. */
+  async preclude(owned: Owned, code: string): Promise<Execution> {
+    const { executionId, agentId } = owned;
+    const command = { type: 'Preclude', executionId, agentId, code, at: now() } as const;
+    const { state } = await this.streams.handle(executionId, command, ownMeta(owned, 'preclude'));
+    return state;
+  }
+
   /** Answers the state after it, and the position of what was written. */
   async requestCancel(
     executionId: string,

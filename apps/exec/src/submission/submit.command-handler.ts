@@ -6,13 +6,13 @@ import {
   type SubmitExecution,
   type SubmittedExecution,
 } from '@berth/contracts-exec';
-import type { ExecutionQuery } from '../execution/execution.query.js';
 import type { Executions, Owned } from '../execution/executions.js';
 import { unlessStopping } from '../execution/unless-stopping.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
 import type { AcceptedPositions } from './accepted-positions.js';
+import type { EarlierSubmission } from './earlier-submission.js';
 import type { HandedOver, HandOver, Handing } from './hand-over.js';
 import type { OlderGuest } from './older-guest.js';
 import { answerElsewhere, detachedUnsupported, guestCommandUnavailable, outcomeUnknown } from './refusals.js';
@@ -28,7 +28,7 @@ export interface SubmissionParts {
   readonly olderGuest: OlderGuest;
   readonly handOver: HandOver;
   readonly executions: Executions;
-  readonly query: ExecutionQuery;
+  readonly earlier: EarlierSubmission;
   readonly followed: FollowedExecutions;
   readonly positions: AcceptedPositions;
   readonly refusing: Refusing;
@@ -41,15 +41,23 @@ export class SubmitCommandHandler {
 
   /** Errors: see `execRequests`. */
   async handle(submit: SubmitExecution): Promise<SubmittedExecution> {
+    const { accountId, agentId, commandId, repeated } = submit;
+    const owned = { executionId: executionIdOf(commandId), accountId, agentId };
+    if (!repeated) return this.submit(submit, owned);
+    return this.parts.earlier.orElse(submit, owned, () => this.submit(submit, owned));
+  }
+
+  private async submit(submit: SubmitExecution, owned: Owned): Promise<SubmittedExecution> {
     const { wake, olderGuest, followed, stopping } = this.parts;
-    const { agentId, accountId, detached } = submit;
+    const { agentId, detached } = submit;
     if (detached && (await wake.isKnownAsOld(submit, agentId))) throw detachedUnsupported();
     const awake = await wake.forCommand(submit, agentId, null);
     if (!takesExecutions(awake.guest)) {
       if (detached) throw detachedUnsupported();
+      // Nobody could tell whether the earlier try ran.
+      if (submit.repeated) throw outcomeUnknown(null);
       return olderGuest.run(submit, awake);
     }
-    const owned = { executionId: executionIdOf(submit.commandId), accountId, agentId };
     const running = followed.during(owned.executionId, () => this.run(submit, owned, awake));
     // Its caller asks another process by the execution's id.
     const execution = await unlessStopping(stopping, running, () => Promise.reject(answerElsewhere()));
@@ -60,7 +68,7 @@ export class SubmitCommandHandler {
   private async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
     const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
     const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
-    if (!accepted.first) return this.join(submit, owned);
+    if (!accepted.first) return this.parts.earlier.join(submit, owned);
     const handing: Handing = {
       owned,
       submit,
@@ -95,19 +103,9 @@ export class SubmitCommandHandler {
     try {
       return await this.parts.executions.submit(submission, submit);
     } catch (error) {
-      // It may stand in the log all the same.
-      void this.parts.refusing.later(owned, 'not_accepted');
+      // It may stand in the log all the same; what an earlier try put there is not taken back.
+      if (!submit.repeated) void this.parts.refusing.later(owned, 'not_accepted');
       throw guestCommandUnavailable(error);
-    }
-  }
-
-  /** The same command was sent before: it runs once, and this caller gets the first one's answer. */
-  private async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
-    for (;;) {
-      const state = await this.parts.executions.load(owned.executionId);
-      if (state.status === 'refused') throw guestCommandUnavailable();
-      const view = await this.parts.query.await({ ...owned, waitMs: detached ? 0 : 20_000 });
-      if (detached || view.status !== 'running' || this.parts.stopping.aborted) return view;
     }
   }
 

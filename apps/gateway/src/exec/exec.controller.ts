@@ -141,6 +141,7 @@ export class ExecController {
       timeoutSeconds: timeout,
       cwd,
       env: env ?? {},
+      repeated: request.claim?.repeated ?? false,
     };
     const seconds = detached ? 0 : (timeout ?? DEFAULT_ATTACHED_SECONDS);
     const ref = { accountId: envelope.accountId, agentId, executionId: executionIdOf(envelope.commandId) };

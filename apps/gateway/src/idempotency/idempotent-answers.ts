@@ -18,6 +18,8 @@ export interface IdempotencyClaim {
   readonly claimId: string;
   /** The same for every try that may have taken effect already, so that services recognise it. */
   readonly commandId: string;
+  /** Whether an earlier try had that command id. */
+  readonly repeated: boolean;
 }
 
 /** An answer as it is replayed. */
@@ -136,18 +138,19 @@ export class IdempotentAnswers {
 
   async #tryClaim(scope: IdempotencyScope, bodyDigest: string): Promise<IdempotencyClaim | undefined> {
     const claimId = randomUUID();
+    const fresh = newId('cmd');
     const rows = await this.database.query<{ command_id: string }>(CLAIM, [
       scope.caller,
       scope.route,
       scope.key,
       bodyDigest,
-      newId('cmd'),
+      fresh,
       claimId,
     ]);
     const commandId = rows[0]?.command_id;
     if (commandId === undefined) return undefined;
     this.#held.add(claimId);
-    return { scope, claimId, commandId };
+    return { scope, claimId, commandId, repeated: commandId !== fresh };
   }
 
   async #find({ caller, route, key }: IdempotencyScope): Promise<StoredRow | undefined> {

@@ -18,6 +18,8 @@ export interface SubmitExecution extends CommandEnvelope {
   /** Absolute inside the agent, or relative to its volume; null is the volume. */
   readonly cwd: string | null;
   readonly env: { readonly [name: string]: string };
+  /** An earlier try with the same command id may have been done: then only the log says that it was not started. */
+  readonly repeated: boolean;
 }
 
 /** An execution and what it put out; `exitCode`, `stdout`, `stderr` are null while it runs. */

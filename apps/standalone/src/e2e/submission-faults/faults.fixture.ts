@@ -31,12 +31,18 @@ export interface PreparedFault {
   readonly struck: boolean;
 }
 
-/** Prepares the fault, which strikes by itself when bytes with the mark pass; some strike at once. */
-export const prepareFault = async ({ fault }: Plan, mark: string, stage: Stage): Promise<PreparedFault> => {
-  const giveBack = await stage.turns.take(turnFor(fault, stage));
+/** Prepares the faults, which strike by themselves when bytes with the mark pass; some strike at once. */
+export const prepareFaults = async (
+  { fault, also }: Plan,
+  mark: string,
+  stage: Stage,
+): Promise<PreparedFault> => {
+  const shared = sharedPart(fault);
+  const giveBack = shared === undefined ? (): void => undefined : await stage.turns.take(shared);
   const prepared = new Striking(stage, mark);
   try {
     await prepared.prepare(fault);
+    if (also !== null) await prepared.prepare(also);
   } catch (error) {
     giveBack();
     throw error;
@@ -45,10 +51,11 @@ export const prepareFault = async ({ fault }: Plan, mark: string, stage: Stage):
   return prepared;
 };
 
-const turnFor = (fault: Fault, { agentId }: Stage): string => {
-  if (fault.kind === 'wire' && fault.wire !== 'client-gateway' && fault.wire !== 'runtime-guest')
-    return fault.wire;
-  return fault.kind === 'process' && fault.process !== 'guest' ? fault.process : agentId;
+/** What others depend on as well; the rest belongs to one agent. */
+const sharedPart = (fault: Fault): string | undefined => {
+  if (fault.kind === 'process') return fault.process === 'guest' ? undefined : fault.process;
+  if (fault.kind !== 'wire') return undefined;
+  return fault.wire === 'client-gateway' || fault.wire === 'runtime-guest' ? undefined : fault.wire;
 };
 
 class Striking implements PreparedFault {

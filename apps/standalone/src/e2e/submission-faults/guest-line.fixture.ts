@@ -31,8 +31,9 @@ export class GuestLine {
   async hide(forMs: number): Promise<void> {
     renameSync(this.#path(SOCKET), this.#path('hidden'));
     await new Promise((resolve) => setTimeout(resolve, forMs));
-    // A guest that was started meanwhile stays.
-    if (this.#inodeOf(SOCKET) === undefined) renameSync(this.#path('hidden'), this.#path(SOCKET));
+    // A guest that was started meanwhile stays, and the folder it found was emptied.
+    if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf('hidden') === undefined) return;
+    renameSync(this.#path('hidden'), this.#path(SOCKET));
   }
 
   async close(): Promise<void> {

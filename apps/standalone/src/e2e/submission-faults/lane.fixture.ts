@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@berth/testing';
 import { Api } from '../api.fixture.js';
 import { recordOf } from './evidence.fixture.js';
-import { prepareFault, type Stage } from './faults.fixture.js';
+import { prepareFaults, type Stage } from './faults.fixture.js';
 import type { FaultyStack } from './faulty-stack.fixture.js';
 import { GuestLine } from './guest-line.fixture.js';
 import { nameOf, planOf, type Before, type Plan } from './plan.fixture.js';
@@ -73,9 +73,10 @@ export class Lane {
     const done = await this.#submit(plan, { ...this.#stage(), tell });
     const one = { plan, story, ...done, views: new Map<string, View>() };
     this.#cases.push(one);
-    const marks = await this.#recover(tell);
+    await this.#recover(tell);
     await this.#read(one);
-    const broken = judge(this.#facts(one, marks));
+    // What was still on its way has ended by now.
+    const broken = judge(this.#facts(one, await this.#recover(tell)));
     if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
     return { plan, struck: done.struck, attempts: done.attempts, broken, story };
   }
@@ -89,12 +90,16 @@ export class Lane {
   async settle(): Promise<readonly Told[]> {
     if (this.#agentId === '') return [];
     await sleep(SETTLED_AFTER_MS);
+    // One that was on its way while it was read was not known yet.
+    for (const one of this.#cases)
+      if ([...one.views.values()].some(({ status }) => status === 404)) await this.#read(one);
     const marks = await this.#recover(() => undefined);
     const told = this.#cases.map((one) => ({ ...one, broken: judge(this.#facts(one, marks)) }));
     await this.#guestLine?.close();
-    await eventually(async () => (await this.direct.call('DELETE', this.#path(''))).status === 204, {
-      timeoutMs: HEALTHY_WITHIN_MS,
-    });
+    await eventually(
+      async () => [204, 404].includes((await this.direct.call('DELETE', this.#path(''))).status),
+      { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 100 },
+    );
     this.#agentId = '';
     return told;
   }
@@ -133,7 +138,7 @@ export class Lane {
     // Opened while the agent is awake: before it is put to sleep.
     await this.#guestLine?.open();
     const prepared = await this.#bring(plan.before);
-    const fault = await prepareFault(plan, markOf(plan.seed), stage);
+    const fault = await prepareFaults(plan, markOf(plan.seed), stage);
     const attempts: Attempt[] = [];
     const key = plan.repeated ? crypto.randomUUID() : null;
     const one = (): Promise<void> => this.#attempt(plan, key, attempts, stage);
@@ -141,6 +146,10 @@ export class Lane {
     else await one();
     // Half of those who try again do so while the fault lasts.
     if (plan.seed % 2 === 0) await fault.end();
+    if (plan.repeated && plan.stoppedBetween && !hasWorked(attempts)) {
+      stage.tell('stopped before it is sent again');
+      await this.direct.post(this.#path('/stop')).catch(() => undefined);
+    }
     for (let nth = 0; plan.repeated && nth < MOST_REPEATS && !hasWorked(attempts); nth++) {
       if (kindOf(attempts.at(-1) ?? NONE).includes('in_progress')) await sleep(250);
       else if (nth >= 3) break;

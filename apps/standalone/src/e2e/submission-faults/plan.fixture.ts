@@ -58,6 +58,10 @@ export interface Plan {
   /** With an Idempotency-Key; what is not answered by 2xx is then sent again. */
   readonly repeated: boolean;
   readonly fault: Fault;
+  /** A second one; null in most. */
+  readonly also: Fault | null;
+  /** Whether the owner stops the agent before it is sent again. */
+  readonly stoppedBetween: boolean;
 }
 
 /** Every kind of fault by name, with how often of all; what makes everybody wait for seconds is rare. */
@@ -98,6 +102,8 @@ export const planOf = (seed: number): Plan => {
     runsMs: dice.percent(60) ? 0 : dice.between(20, 400),
     padding: dice.percent(8) && !doubles(fault) ? dice.between(50_000, 400_000) : 0,
     repeated: fault.kind === 'twins' || dice.percent(40),
+    stoppedBetween: dice.percent(35),
+    also: fault.kind !== 'life' && fault.kind !== 'twins' && dice.percent(25) ? life(dice) : null,
   };
 };
 

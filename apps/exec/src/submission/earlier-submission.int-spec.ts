@@ -1,0 +1,106 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts-runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
+
+let test: TestExec;
+let agentId: string;
+
+beforeAll(async () => {
+  test = await startTestExec({ pace: { tick: 1_000, olderThan: 600_000 } });
+});
+afterAll(() => test.stop());
+beforeEach(() => {
+  test.far.reset();
+  agentId = newId('agt');
+});
+
+const stopped = (): never => {
+  throw new DomainError('conflict', 'agent_stopped', 'm');
+};
+const notStarted = { code: 'guest_command_unavailable', context: { execution_started: false } };
+const refusalOf = (answer: Promise<unknown>): Promise<unknown> => answer.catch((error: unknown) => error);
+
+describe('a command that is sent again because its outcome was unknown', () => {
+  it('and that ran is answered with what it came to, also where the agent takes no commands any more', async () => {
+    const submit = aCommand(agentId);
+    const first = await test.ask(execRequests.submit, submit);
+    test.far.on(agentsRequests.ensureAwake, stopped);
+    expect(await test.ask(execRequests.submit, { ...submit, repeated: true })).toEqual(first);
+    expect(test.far.starts.get(idOf(submit))).toBe(1);
+  });
+
+  it('and that never came here runs now', async () => {
+    const submit = aCommand(agentId, { repeated: true });
+    expect(await test.ask(execRequests.submit, submit)).toMatchObject({
+      execution: { executionId: idOf(submit), status: 'completed' },
+    });
+  });
+
+  it('and is refused is not run by the first one that comes later', async () => {
+    const submit = aCommand(agentId);
+    test.far.first(agentsRequests.ensureAwake, 1, stopped);
+    expect(await refusalOf(test.ask(execRequests.submit, { ...submit, repeated: true }))).toMatchObject(
+      notStarted,
+    );
+    expect(await test.history(idOf(submit))).toEqual(['ExecutionRefused']);
+    expect(await refusalOf(test.ask(execRequests.submit, submit))).toMatchObject(notStarted);
+    expect(test.far.starts.get(idOf(submit))).toBeUndefined();
+    expect((await test.list(agentId)).items).toEqual([]);
+  });
+
+  it('while the log cannot tell is of unknown outcome', async () => {
+    const submit = aCommand(agentId, { repeated: true });
+    test.storeProxy.cut({ refuse: true });
+    try {
+      expect(await refusalOf(test.ask(execRequests.submit, submit))).toMatchObject({
+        code: 'execution_outcome_unknown',
+        context: { executionId: idOf(submit) },
+      });
+    } finally {
+      test.storeProxy.restore();
+    }
+  });
+
+  it('to an older guest is not run: nobody knows whether it was', async () => {
+    test.far.guest = { version: '0.9.0', capabilities: [] };
+    const answer = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
+    expect(answer).toMatchObject({ code: 'execution_outcome_unknown' });
+    expect(test.far.asked(runtimeRequests.executeLegacy)).toEqual([]);
+  });
+});
+
+describe('a detached command that comes twice', () => {
+  it('is answered as accepted only once the first one has started, and refused with it', async () => {
+    const host = Promise.withResolvers<ExecutionOutcome>();
+    test.far.on(runtimeRequests.execute, () => host.promise);
+    const submit = aCommand(agentId, { detached: true });
+    const first = refusalOf(test.ask(execRequests.submit, submit));
+    await eventually(() => test.far.asked(runtimeRequests.execute).length === 1);
+    const second = refusalOf(test.ask(execRequests.submit, submit));
+    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 1);
+    host.reject(new DomainError('unavailable', 'guest_command_unavailable', 'm'));
+    expect(await first).toMatchObject(notStarted);
+    expect(await second).toMatchObject(notStarted);
+  });
+
+  it('is answered as accepted while the first one has had no answer but runs', async () => {
+    const { promise, resolve } = Promise.withResolvers<ExecuteCommand>();
+    const silent = Promise.withResolvers<ExecutionOutcome>();
+    test.far.on(runtimeRequests.execute, (command) => {
+      resolve(command);
+      return silent.promise;
+    });
+    const submit = aCommand(agentId, { detached: true, command: 'sleep' });
+    const first = test.ask(execRequests.submit, submit);
+    const sent = await promise;
+    const running = await test.far.execute(sent);
+    const second = await test.ask(execRequests.submit, submit);
+    expect(second).toMatchObject({ execution: { executionId: sent.executionId, status: 'running' } });
+    silent.resolve(running);
+    expect(await first).toEqual(second);
+    test.far.finish(sent.executionId);
+  });
+});

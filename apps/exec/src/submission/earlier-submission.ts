@@ -1,0 +1,88 @@
+import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts-exec';
+import { isDomainError } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import type { Execution } from '../execution/execution.js';
+import type { ExecutionQuery } from '../execution/execution.query.js';
+import type { Executions, Owned } from '../execution/executions.js';
+import type { ExecutionHosts } from '../host/execution-host.js';
+import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
+
+const WAIT_MS = 20_000;
+const LOOK_AGAIN_MS = 250;
+/** A hand-over is done within that, a wake on its way included. */
+const STARTED_WITHIN_MS = 75_000;
+
+/** Commands that were sent before: each runs once, and nothing is said of it that the earlier try may contradict. */
+export class EarlierSubmission {
+  constructor(
+    private readonly executions: Executions,
+    private readonly query: ExecutionQuery,
+    private readonly hosts: ExecutionHosts,
+    private readonly stopping: AbortSignal,
+  ) {}
+
+  /**
+   * What the earlier try came to; where it did not get so far, `submit`. A refusal stands in the log before it is told: the
+   * earlier try may be on its way still, and finds it there. Errors: upstream `execution_outcome_unknown` while the log is
+   * away, and those of `submit`.
+   */
+  async orElse(
+    command: SubmitExecution,
+    owned: Owned,
+    submit: () => Promise<SubmittedExecution>,
+  ): Promise<SubmittedExecution> {
+    const before = await this.known(owned, () => this.executions.load(owned.executionId));
+    if (before.status === 'refused') throw guestCommandUnavailable();
+    if (before.status !== 'absent') return this.joined(command, owned);
+    try {
+      return await submit();
+    } catch (error) {
+      if (!isDomainError(error) || error.context['execution_started'] !== false) throw error;
+      const after = await this.known(owned, () => this.executions.preclude(owned, error.code));
+      if (after.status === 'refused') throw error;
+      return this.joined(command, owned);
+    }
+  }
+
+  /** Waits with the earlier try: attached for the end, detached for the start. */
+  async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
+    for (const giveUpAt = Date.now() + STARTED_WITHIN_MS; ;) {
+      const state = await this.executions.load(owned.executionId);
+      if (state.status === 'refused') throw guestCommandUnavailable();
+      const view = await this.view(owned, detached ? 0 : WAIT_MS);
+      if (view !== null && (view.status !== 'running' || this.stopping.aborted)) return view;
+      if (!detached) continue;
+      if (view !== null && (await this.hasStarted(state, owned))) return view;
+      if (Date.now() > giveUpAt || this.stopping.aborted) throw outcomeUnknown(owned.executionId);
+      await pause(LOOK_AGAIN_MS, this.stopping);
+    }
+  }
+
+  private async joined(command: SubmitExecution, owned: Owned): Promise<SubmittedExecution> {
+    return { kind: 'execution', execution: await this.join(command, owned) };
+  }
+
+  /** null when it was refused since it was looked at. */
+  private async view(owned: Owned, waitMs: number): Promise<ExecutionView | null> {
+    try {
+      return await this.query.await({ ...owned, waitMs });
+    } catch (error) {
+      if (isDomainError(error, 'not_found') && error.code === 'execution_not_found') return null;
+      throw error;
+    }
+  }
+
+  private async hasStarted(state: Execution, owned: Owned): Promise<boolean> {
+    if (state.status !== 'running') return false;
+    const found = await this.hosts.find(state.host, owned, 0).catch(() => undefined);
+    return found?.state === 'known';
+  }
+
+  private async known<T>({ executionId }: Owned, ask: () => Promise<T>): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      throw outcomeUnknown(executionId, error);
+    }
+  }
+}
