@@ -60,7 +60,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
       for (; !over; meanwhile++) await files.list('ls');
       const { entries } = (await listed).body;
       expect([entries.length, entries[0]?.name, entries.at(-1)?.name]).toEqual([100_000, '000001', '100000']);
-      expect(meanwhile).toBeGreaterThan(5);
+      expect(meanwhile).toBeGreaterThan(1);
       await files.delete('many');
     }, 60_000);
   });
