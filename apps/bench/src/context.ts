@@ -13,6 +13,8 @@ export interface Effort {
   /** Length of a round that repeats until time is up. */
   readonly roundMs: number;
   readonly warmUpMs: number;
+  /** For what is done so seldom that a shorter one would end before everything was compiled. */
+  readonly longWarmUpMs: number;
   /** Length of a round of what takes long enough that a shorter one would show too few. */
   readonly longRoundMs: number;
   /** Length of a round of the load generator, which counts in whole seconds. */
@@ -29,6 +31,7 @@ export const FULL: Effort = {
   roundMs: 800,
   longRoundMs: 2_500,
   warmUpMs: 700,
+  longWarmUpMs: 5_000,
   loadSeconds: 1,
   warmWakes: 6,
   coldWakes: 3,
@@ -41,6 +44,7 @@ export const QUICK: Effort = {
   roundMs: 700,
   longRoundMs: 1_000,
   warmUpMs: 400,
+  longWarmUpMs: 2_000,
   loadSeconds: 1,
   warmWakes: 5,
   coldWakes: 2,

@@ -6,9 +6,10 @@ import { spawnShell } from '../exec/spawn-shell.js';
 import { compare, type Comparison, type Side } from '../measure/compare.js';
 import type { Note } from '../measure/note.js';
 import { repeatedSide, type Repetition } from '../measure/repeated-side.js';
+import { CleanUp } from '../peers/clean-up.js';
 import { openContainerPeer, type ContainerPeer } from '../peers/container-peer.js';
 import type { BerthProgram } from '../programs/berth-program.js';
-import type { Part } from './part.js';
+import type { Part, Section } from './part.js';
 
 const PARALLEL = 16;
 /** Of the time that the container's command line takes. */
@@ -19,21 +20,28 @@ const COMMAND = 'true';
 export const execPart: Part = {
   name: 'exec',
   async run(context) {
-    const { berth, parts } = await context.berthOnParts();
-    const agent = await berth.createAgent('exec bench', 'blank');
-    const floor = await openFloor(context, parts);
-    const shell = new AgentShell(berth.api, agent, PARALLEL);
-    const peer = await containerPeer(context);
-    const measured: Measured = { effort: context.effort, berth, agent, shell, floor, peer: peerOf(peer) };
+    const cleanUp = new CleanUp();
     try {
-      const sections = [await oneAfterTheOther(measured), await inParallel(measured)];
-      return peer.kind === 'note' ? [...sections, peer] : sections;
+      return await measure(context, cleanUp);
     } finally {
-      if (peer.kind === 'peer') await peer.peer.close();
-      await shell.close();
-      await floor.close();
+      await cleanUp.run();
     }
   },
+};
+
+const measure = async (context: BenchContext, cleanUp: CleanUp): Promise<readonly Section[]> => {
+  const { berth, parts } = await context.berthOnParts();
+  const agent = await berth.createAgent('exec bench', 'blank');
+  const shell = new AgentShell(berth.api, agent, PARALLEL);
+  cleanUp.add(() => shell.close());
+  const floor = await openFloor(context, parts);
+  cleanUp.add(() => floor.close());
+  const found = await findPeer(context);
+  const peer = found.kind === 'peer' ? found.peer : undefined;
+  cleanUp.add(() => peer?.close());
+  const measured: Measured = { effort: context.effort, berth, agent, shell, floor, peer };
+  const sections = [await oneAfterTheOther(measured), await inParallel(measured)];
+  return found.kind === 'note' ? [...sections, found] : sections;
 };
 
 interface Measured {
@@ -45,13 +53,11 @@ interface Measured {
   readonly peer: ContainerPeer | undefined;
 }
 
-type PeerOrNote = { readonly kind: 'peer'; readonly peer: ContainerPeer } | Note;
-
-const peerOf = (found: PeerOrNote): ContainerPeer | undefined =>
-  found.kind === 'peer' ? found.peer : undefined;
-
 /** A machine without containers has the rest measured all the same. */
-const containerPeer = async ({ folder, env }: BenchContext): Promise<PeerOrNote> => {
+const findPeer = async ({
+  folder,
+  env,
+}: BenchContext): Promise<{ readonly kind: 'peer'; readonly peer: ContainerPeer } | Note> => {
   try {
     return { kind: 'peer', peer: await openContainerPeer(folder, env) };
   } catch (error) {
@@ -66,13 +72,14 @@ const containerPeer = async ({ folder, env }: BenchContext): Promise<PeerOrNote>
 
 const oneAfterTheOther = ({ effort, berth, agent, shell, floor, peer }: Measured): Promise<Comparison> => {
   const long = { concurrency: 1, warmUpMs: effort.warmUpMs, roundMs: effort.longRoundMs };
+  const ofOurs = { ...long, warmUpMs: effort.longWarmUpMs };
   const short = { ...long, roundMs: effort.roundMs };
   return compare(
     {
       title: `"${COMMAND}" in an agent that is awake, one after the other; and what its time is made of`,
       measure: 'time',
       ...(peer === undefined ? {} : { aim: AIM }),
-      ours: repeatedSide('POST /api/agents/{id}/exec', long, () => shell.run(COMMAND)),
+      ours: repeatedSide('POST /api/agents/{id}/exec', ofOurs, () => shell.run(COMMAND)),
       limits: [
         ...peerSide(peer, long),
         repeatedSide('the same, detached: until it is accepted', short, () => shell.detach(COMMAND)),

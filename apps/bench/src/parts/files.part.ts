@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { BenchError } from '../bench-error.js';
-import type { Effort } from '../context.js';
+import type { BenchContext, Effort } from '../context.js';
 import { AgentShell } from '../exec/agent-shell.js';
 import { startBareFiles, type BareFiles } from '../files/bare-files.js';
 import { FileServer } from '../files/file-server.js';
@@ -9,6 +9,7 @@ import { compare, type Comparison, type Side } from '../measure/compare.js';
 import type { Inventory } from '../measure/inventory.js';
 import { bulk } from '../measure/loops.js';
 import { repeatedSide } from '../measure/repeated-side.js';
+import { CleanUp } from '../peers/clean-up.js';
 import type { BerthProgram } from '../programs/berth-program.js';
 import { growthDuring } from '../programs/peak-memory.js';
 import type { Part, Section } from './part.js';
@@ -29,23 +30,27 @@ const TIMES = 3;
 export const filesPart: Part = {
   name: 'files',
   async run(context) {
-    const berth = await context.berth();
-    const agent = await berth.createAgent('files bench', 'blank');
-    const { url, key } = berth.api;
-    const server = new FileServer(url, `/api/agents/${agent}`, { authorization: `Bearer ${key ?? ''}` });
-    const shell = new AgentShell(berth.api, agent);
-    const bare = await startBareFiles(context);
-    const { effort } = context;
-    const file = context.file('written.bin');
-    const measured: Measured = { effort, berth, server, shell, bare, upload: formOf(LARGE), file };
+    const cleanUp = new CleanUp();
     try {
-      return await measure(measured);
+      return await measure(await open(context, cleanUp));
     } finally {
-      await bare.close();
-      await server.close();
-      await shell.close();
+      await cleanUp.run();
     }
   },
+};
+
+const open = async (context: BenchContext, cleanUp: CleanUp): Promise<Measured> => {
+  const berth = await context.berth();
+  const agent = await berth.createAgent('files bench', 'blank');
+  const { url, key } = berth.api;
+  const server = new FileServer(url, `/api/agents/${agent}`, { authorization: `Bearer ${key ?? ''}` });
+  cleanUp.add(() => server.close());
+  const shell = new AgentShell(berth.api, agent);
+  cleanUp.add(() => shell.close());
+  const bare = await startBareFiles(context);
+  cleanUp.add(() => bare.close());
+  const file = context.file('written.bin');
+  return { effort: context.effort, berth, server, shell, bare, upload: formOf(LARGE), file };
 };
 
 const formOf = ({ name, bytes }: typeof LARGE): PreparedUpload =>
