@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { kindOf, listTree } from './process-memory.js';
 
@@ -36,10 +37,11 @@ export const growthDuring = async (
 /** Growth in kB by process id. */
 type Peaks = ReadonlyMap<number, number>;
 
+/** false where the system does not offer it; a process that has just ended has no peak that matters. */
 const resetPeak = (pid: number): Promise<boolean> =>
   writeFile(`/proc/${pid}/clear_refs`, RESET_PEAK).then(
     () => true,
-    () => false,
+    () => existsSync('/proc/self/clear_refs') && !existsSync(`/proc/${pid}`),
   );
 
 const countedPeaks = async (pids: readonly number[], work: () => Promise<unknown>): Promise<Peaks> => {
