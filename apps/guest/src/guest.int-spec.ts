@@ -124,6 +124,14 @@ describe('a guest', () => {
     expect(JSON.stringify(guest.log())).not.toMatch(/hush-hush|token-1/);
   });
 
+  it('logs what the program prints to its outputs by name', async () => {
+    const script = 'echo said > /dev/stdout; echo complained > /dev/stderr; exit 3';
+    await guest.put({ command: ['/bin/sh', '-c', script] });
+    const lines = guest.log().map(({ level, source, message }) => ({ level, source, message }));
+    expect(lines).toContainEqual({ level: 'info', source: 'agent', message: 'said' });
+    expect(lines).toContainEqual({ level: 'error', source: 'agent', message: 'complained' });
+  });
+
   it('ends by itself when its socket is taken away', async () => {
     await guest.put();
     rmSync(join(guest.dir, 'sock'));

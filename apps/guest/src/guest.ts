@@ -17,6 +17,7 @@ import { Executions } from './execution/executions.js';
 import { LegacyExecutions } from './execution/legacy-executions.js';
 import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
+import type { OutputPipes } from './output/output-pipes.js';
 import { programEnv } from './program/program-env.js';
 import { ProgramSupervisor } from './program/program-supervisor.js';
 import type { ApiRelay } from './relay/api-relay.js';
@@ -28,6 +29,7 @@ export interface GuestParts {
   readonly journal: DeliveryJournal;
   readonly executionJournal: ExecutionJournal;
   readonly relay: ApiRelay;
+  readonly pipes: OutputPipes;
   readonly mark: Readonly<Record<string, string>>;
   /** See `findShell`. */
   readonly broughtShell: string | undefined;
@@ -57,8 +59,8 @@ export class Guest {
       this.#supervisor?.endpoint(withinMs),
     );
     const whenKnown = (): Surroundings | undefined => this.#program && this.surroundings();
-    this.executions = new Executions(parts.executionJournal, whenKnown, parts.broughtShell);
-    this.legacyExecutions = new LegacyExecutions(whenKnown, parts.broughtShell);
+    this.executions = new Executions(parts.executionJournal, whenKnown, parts.pipes, parts.broughtShell);
+    this.legacyExecutions = new LegacyExecutions(whenKnown, parts.pipes, parts.broughtShell);
   }
 
   get generation(): Generation {
@@ -132,6 +134,7 @@ export class Guest {
     ]);
     await this.#files?.close();
     this.parts.relay.close();
+    await this.parts.pipes.close();
     await this.parts.log.close();
     await this.parts.journal.close();
   }
@@ -143,6 +146,7 @@ export class Guest {
       { ...program, command },
       {
         log: this.parts.log,
+        pipes: this.parts.pipes,
         apiPort: this.parts.relay.port,
         mark: this.parts.mark,
         onCrashLoop: (message) => this.events.publish('crash_loop', message),

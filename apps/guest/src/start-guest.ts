@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
@@ -11,9 +11,12 @@ import { fileRoutes } from './files/files.routes.js';
 import { guestRoutes } from './guest.routes.js';
 import { Guest } from './guest.js';
 import { LogWriter } from './log/log-writer.js';
+import { OutputPipes } from './output/output-pipes.js';
 import { ApiRelay } from './relay/api-relay.js';
 import { createGuestServer } from './server/guest-server.js';
 
+/** Beside the socket: for the guest alone, and of no use to another one. */
+const PIPES_FOLDER = 'pipes';
 const SOCKET_CHECK_MS = 2_000;
 
 /** A guest that listens. */
@@ -35,6 +38,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     journal: await DeliveryJournal.open(join(config.journal, 'deliveries.jsonl')),
     executionJournal: executions.journal,
     relay: await ApiRelay.open(),
+    pipes: new OutputPipes(join(dirname(config.socket), PIPES_FOLDER)),
     broughtShell: config.shell,
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });

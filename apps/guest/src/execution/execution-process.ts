@@ -1,8 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionStatus, PutProgram } from '@berth/guest-protocol';
+import type { OutputPipes } from '../output/output-pipes.js';
+import { startHeard, type HeardChild } from '../output/start-heard.js';
 import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
 import { executionMark, ExecutionProcesses } from './execution-processes.js';
 import { startTimer } from './long-timer.js';
@@ -37,7 +39,7 @@ export class ExecutionProcess {
   readonly stderr = new OutputTail();
   /** Resolves when the output is complete; what comes later is dropped. */
   readonly over: Promise<Ending>;
-  readonly #child: ChildProcess;
+  readonly #heard: HeardChild;
   readonly #executionId: string;
   readonly #exited = Promise.withResolvers<number>();
   readonly #ended = Promise.withResolvers<void>();
@@ -49,26 +51,27 @@ export class ExecutionProcess {
     shell: Shell,
     task: ProcessTask,
     program: Pick<PutProgram, 'volume' | 'runAs'>,
+    pipes: OutputPipes,
     private readonly onOutput: () => void = () => undefined,
   ) {
     this.#executionId = task.executionId;
-    this.#child = start(shell, task, program);
-    this.#child.once('exit', (code, signal) => {
+    this.#heard = start(shell, task, program, pipes);
+    this.#heard.child.once('exit', (code, signal) => {
       this.#hasExited = true;
       this.#exited.resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
     });
     const stopTimer = startTimer(task.timeoutMs, () => this.end('timed_out'));
     void this.#exited.promise.then(stopTimer);
     const closed = Promise.all([
-      collect(this.#child.stdout, (chunk) => this.#take(this.stdout, chunk)),
-      collect(this.#child.stderr, (chunk) => this.#take(this.stderr, chunk)),
+      collect(this.#heard.stdout, (chunk) => this.#take(this.stdout, chunk)),
+      collect(this.#heard.stderr, (chunk) => this.#take(this.stderr, chunk)),
     ]);
     this.over = this.#watch(closed).finally(stopTimer);
   }
 
   /** Ends every process of it; the first cause counts, and a shell that has ended already has completed. */
   end(cause: EndCause, graceMs: number = GRACE_MS): void {
-    const { pid } = this.#child;
+    const { pid } = this.#heard.child;
     if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
     this.#cause = cause;
     const processes = ExecutionProcesses.of(pid, this.#executionId);
@@ -96,7 +99,7 @@ export class ExecutionProcess {
 
   /** A child left in the background writes on and must not die of it. */
   #dropTheRest(): void {
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+    for (const stream of [this.#heard.stdout, this.#heard.stderr]) {
       stream?.removeAllListeners('data');
       stream?.on('data', release);
     }
@@ -107,19 +110,22 @@ const start = (
   shell: Shell,
   task: ProcessTask,
   { volume, runAs }: Pick<PutProgram, 'volume' | 'runAs'>,
-): ChildProcess => {
+  pipes: OutputPipes,
+): HeardChild => {
   try {
-    const child = spawn(shell.path, shellArguments(shell, task), {
-      argv0: shell.argv0,
-      cwd: volume,
-      env: { ...task.env, ...executionMark(task.executionId) },
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...runAs,
-    });
+    const heard = startHeard(pipes, task.merged, (stdio) =>
+      spawn(shell.path, shellArguments(shell, task), {
+        argv0: shell.argv0,
+        cwd: volume,
+        env: { ...task.env, ...executionMark(task.executionId) },
+        detached: true,
+        stdio,
+        ...runAs,
+      }),
+    );
     // Some errors are told only here, later; without a number it was never started.
-    child.on('error', () => undefined);
-    if (child.pid !== undefined) return child;
+    heard.child.on('error', () => undefined);
+    if (heard.child.pid !== undefined) return heard;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'E2BIG') throw commandTooLarge();
     throw commandUnavailable(error);
@@ -128,12 +134,13 @@ const start = (
 };
 
 /** Resolves at the end of the stream. */
-const collect = (stream: Readable | null, take: (chunk: Buffer) => void): Promise<void> => {
+const collect = async (stream: Readable | null, take: (chunk: Buffer) => void): Promise<void> => {
+  if (stream === null) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  stream?.on('data', take);
-  stream?.once('close', resolve);
-  stream?.once('error', () => resolve());
-  return promise;
+  stream.on('data', take);
+  stream.once('close', resolve);
+  stream.once('error', () => resolve());
+  await promise;
 };
 
 /**

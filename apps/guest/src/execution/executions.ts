@@ -1,4 +1,5 @@
 import type { ExecutionRecord, ExecutionReport, PutProgram, RunCommand } from '@berth/guest-protocol';
+import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
 import type { ExecutionJournal } from './execution-journal.js';
 import { ExecutionProcess } from './execution-process.js';
@@ -26,6 +27,7 @@ export class Executions {
   constructor(
     private readonly journal: ExecutionJournal,
     private readonly surroundings: FindSurroundings,
+    private readonly pipes: OutputPipes,
     private readonly broughtShell?: string,
   ) {}
 
@@ -42,8 +44,8 @@ export class Executions {
     const known = this.#find(executionId, waitMs);
     if (known !== undefined) return known;
     const { shell, surroundings } = this.#ready();
-    if (cwd === null) return this.#start(command, null).report(waitMs);
-    const folder = await folderToEnter(cwd, shell, surroundings.program);
+    const folder = cwd === null ? null : await folderToEnter(cwd, shell, surroundings.program);
+    while (this.pipes.isShort) await this.pipes.refill();
     return this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs);
   }
 
@@ -113,7 +115,7 @@ export class Executions {
       const execution = new RunningExecution(
         record,
         this.journal,
-        (onOutput) => new ExecutionProcess(shell, task, surroundings.program, onOutput),
+        (onOutput) => new ExecutionProcess(shell, task, surroundings.program, this.pipes, onOutput),
       );
       this.#running.set(executionId, execution);
       void execution.ended.then(() => this.#running.delete(executionId));

@@ -1,5 +1,6 @@
 import { newId } from '@berth/kernel';
 import type { LegacyReport, RunLegacyCommand } from '@berth/guest-protocol';
+import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
 import { ExecutionProcess } from './execution-process.js';
 import { commandUnavailable } from './execution-refusals.js';
@@ -15,6 +16,7 @@ export class LegacyExecutions {
 
   constructor(
     private readonly surroundings: FindSurroundings,
+    private readonly pipes: OutputPipes,
     private readonly broughtShell?: string,
   ) {}
 
@@ -24,6 +26,7 @@ export class LegacyExecutions {
     const surroundings = this.surroundings();
     if (shell === undefined || surroundings === undefined) throw commandUnavailable();
     const folder = await folderToEnter(request.cwd, shell, surroundings.program);
+    while (this.pipes.isShort) await this.pipes.refill();
     if (this.#closed) throw commandUnavailable();
     const process = new ExecutionProcess(
       shell,
@@ -36,6 +39,7 @@ export class LegacyExecutions {
         merged: true,
       },
       surroundings.program,
+      this.pipes,
     );
     this.#running.add(process);
     const { exitCode } = await process.over;

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import type { PutProgram } from '@berth/guest-protocol';
 import { LineSplitter } from '../log/line-splitter.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { readLevel } from '../log/read-level.js';
+import type { OutputPipes } from '../output/output-pipes.js';
+import { startHeard } from '../output/start-heard.js';
 
 /** How long the output of a program that has ended is waited for. */
 const LAST_WORDS_MS = 200;
@@ -21,18 +22,14 @@ export class ProgramProcess {
     program: PutProgram & { readonly command: readonly [string, ...string[]] },
     env: Readonly<Record<string, string>>,
     log: LogWriter,
+    pipes: OutputPipes,
   ) {
     const [command, ...args] = program.command;
-    this.#child = spawn(command, args, {
-      cwd: program.cwd,
-      env,
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      ...(program.runAs ?? {}),
-    });
-    if (this.#child.stdout) collect(this.#child.stdout, 'stdout', log);
-    if (this.#child.stderr) collect(this.#child.stderr, 'stderr', log);
-    this.ended = this.#watch();
+    const { child, stdout, stderr } = startHeard(pipes, false, (stdio) =>
+      spawn(command, args, { cwd: program.cwd, env, detached: true, stdio, ...(program.runAs ?? {}) }),
+    );
+    this.#child = child;
+    this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));
   }
 
   /** TERM to the group, KILL once the time is over; resolves when the program has ended. */
@@ -47,13 +44,12 @@ export class ProgramProcess {
     await ended;
   }
 
-  #watch(): Promise<string> {
+  #watch(closed: Promise<unknown>): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     this.#child.once('error', (error) => resolve(`could not be started (${reason(error)})`));
     this.#child.once('exit', (code, signal) => {
       resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
     });
-    const closed = once(this.#child, 'close').catch(() => undefined);
     return promise.then(async (how) => {
       // What it left behind in its group would hold its port and its files when the next one comes.
       this.#signal('SIGKILL');
@@ -77,7 +73,10 @@ export class ProgramProcess {
 
 const reason = (error: Error): string => ('code' in error ? String(error.code) : error.name);
 
-const collect = (stream: Readable, name: 'stdout' | 'stderr', log: LogWriter): void => {
+/** Resolves at the end of the stream. */
+const collect = async (stream: Readable | null, name: 'stdout' | 'stderr', log: LogWriter): Promise<void> => {
+  if (stream === null) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
   const lines = new LineSplitter((line) => {
     const { level, message } = readLevel(line, name);
     log.add('agent', level, message);
@@ -90,4 +89,6 @@ const collect = (stream: Readable, name: 'stdout' | 'stderr', log: LogWriter): v
   });
   stream.on('end', () => lines.end());
   stream.on('error', () => lines.end());
+  stream.once('close', resolve);
+  await promise;
 };

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@berth/kernel';
 import type { ProgramState, PutProgram } from '@berth/guest-protocol';
 import type { LogWriter } from '../log/log-writer.js';
+import type { OutputPipes } from '../output/output-pipes.js';
 import { DeathCount } from './death-count.js';
 import { freePort } from './free-port.js';
 import { programEnv } from './program-env.js';
@@ -13,6 +14,7 @@ type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] 
 /** What a supervised program is surrounded by. */
 export interface Surroundings {
   readonly log: LogWriter;
+  readonly pipes: OutputPipes;
   readonly apiPort: number;
   /** Handed down to every process of the agent. */
   readonly mark: Readonly<Record<string, string>>;
@@ -98,10 +100,12 @@ export class ProgramSupervisor {
 
   /** Runs it once, to its end, and answers how it ended. */
   async #liveOnce(deaths: DeathCount): Promise<string> {
+    const { log, pipes } = this.around;
+    while (pipes.isShort) await pipes.refill();
     const port = await freePort();
     if (this.#stopping.signal.aborted) return 'was not started';
     const env = programEnv(this.program, { program: port, api: this.around.apiPort }, this.around.mark);
-    const process = new ProgramProcess(this.program, env, this.around.log);
+    const process = new ProgramProcess(this.program, env, log, pipes);
     this.#process = process;
     const gone = new AbortController();
     const ended = process.ended.finally(() => gone.abort());
