@@ -26,7 +26,8 @@ export const GUEST_ROUTES = {
 
   /**
    * `RunCommand` → `ExecutionReport`. The record stands in the journal before the command is started. Errors, all before
-   * anything was started: invalid `invalid_cwd`; unavailable `guest_command_unavailable`.
+   * anything was started: invalid `invalid_cwd`, `invalid_command` (with its environment larger than the system takes);
+   * unavailable `guest_command_unavailable`.
    */
   execute: { method: 'POST', path: '/v1/executions' },
   /** Query `id`, `waitMs` → `ExecutionReport`, as soon as it is over or the time is. Errors: not_found `execution_unknown`. */

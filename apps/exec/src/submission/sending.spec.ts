@@ -10,6 +10,7 @@ describe('a failed sending', () => {
     [error('conflict', 'stale_epoch'), 'elsewhere'],
     [error('not_found', 'agent_not_on_host'), 'elsewhere'],
     [error('invalid', 'invalid_cwd'), 'refused'],
+    [error('invalid', 'invalid_command'), 'refused'],
     [error('unavailable', 'guest_command_unavailable'), 'refused'],
   ])('says for certain that nothing was started: %s', (failed, expected) => {
     expect(judgeFailure(failed)).toBe(expected);

@@ -11,7 +11,7 @@ export type Start = 'notStarted' | 'maybeStarted' | 'started';
 export type SendingFailure = 'elsewhere' | 'refused' | 'unreached' | 'unknown';
 
 const ELSEWHERE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host']);
-const REFUSED: ReadonlySet<string> = new Set(['invalid_cwd', 'guest_command_unavailable']);
+const REFUSED: ReadonlySet<string> = new Set(['invalid_cwd', 'invalid_command', 'guest_command_unavailable']);
 
 /** Whatever is not listed may have been started. */
 export const judgeFailure = (error: unknown): SendingFailure => {

@@ -71,10 +71,13 @@ describe('a command that certainly did not start', () => {
     await isUnknownId(executionId);
   });
 
-  it('because its folder is not there is the caller’s fault', async () => {
-    test.far.on(runtimeRequests.execute, refuse('invalid', 'invalid_cwd'));
+  it.each([
+    ['its folder is not there', 'invalid_cwd'],
+    ['it is too large together with its environment', 'invalid_command'],
+  ])('because %s is the caller’s fault', async (_, code) => {
+    test.far.on(runtimeRequests.execute, refuse('invalid', code));
     const { executionId, answer } = await submitting({ cwd: 'nowhere' });
-    expect(answer).toMatchObject({ kind: 'invalid', code: 'invalid_cwd' });
+    expect(answer).toMatchObject({ kind: 'invalid', code });
     await isUnknownId(executionId);
   });
 
@@ -192,6 +195,7 @@ describe('a command that may have started', () => {
       ['conflict', 'stale_epoch'],
       ['not_found', 'agent_not_on_host'],
       ['invalid', 'invalid_cwd'],
+      ['invalid', 'invalid_command'],
       ['unavailable', 'guest_command_unavailable'],
     ] as const;
     const sent = new Set<string>();

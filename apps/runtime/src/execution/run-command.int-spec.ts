@@ -81,6 +81,7 @@ describe('a command on its way through a guest', () => {
 
   it.each([
     ['a folder that is none', refuses('invalid', 'invalid_cwd'), 'invalid_cwd'],
+    ['a command too large', refuses('invalid', 'invalid_command'), 'invalid_command'],
     ['no shell', refuses('unavailable', 'guest_command_unavailable'), 'guest_command_unavailable'],
     ['an older guest', refuses('unsupported', 'guest_route_unknown'), 'guest_command_unavailable'],
   ])('was not started when the guest refuses it: %s', async (_, script, code) => {

@@ -8,6 +8,9 @@ import { toOutcome } from './execution-outcome.js';
 import { commandUnavailable, outcomeUnknown } from './execution-refusals.js';
 import { followExecution, WAIT_MS } from './follow-execution.js';
 
+/** What a guest finds wrong with a command itself. */
+const CALLERS_FAULT: ReadonlySet<string> = new Set(['invalid_cwd', 'invalid_command']);
+
 /** A command on its way. Both fail alike when it was not started or nothing is known of it. */
 export interface RunningCommand {
   /** The first that is known of it: it runs, or is over already. */
@@ -37,7 +40,7 @@ export const whyNotStarted = (error: unknown, guest: BoxedGuest, epoch: number):
   if (neverSent(error)) return commandUnavailable(error);
   if (!isDomainError(error) || error.code === 'guest_unreachable') return undefined;
   if (error.kind === 'internal' || error.context['started'] === true) return undefined;
-  if (error.kind === 'invalid' && error.code === 'invalid_cwd') return error;
+  if (error.kind === 'invalid' && CALLERS_FAULT.has(error.code)) return error;
   return guest.closing || !guest.awake ? staleEpoch(epoch, 'freezing') : commandUnavailable(error);
 };
 

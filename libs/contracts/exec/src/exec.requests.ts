@@ -97,7 +97,7 @@ export interface OpenConsole extends CommandEnvelope {
  * What `exec` answers. Errors: not_found `agent_not_found`, `execution_not_found`. Of `submit` (contract §3, §4):
  * conflict `vm_not_ready` (context `state: "starting"`, `execution_started: false`), unavailable
  * `guest_command_unavailable` (context `execution_started: false`), both only when the command certainly did not start;
- * invalid `invalid_cwd`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown` (context
+ * invalid `invalid_cwd`, `invalid_command`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown` (context
  * `executionId`).
  */
 export const execRequests = {

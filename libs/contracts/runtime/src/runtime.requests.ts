@@ -123,8 +123,9 @@ export const runtimeRequests = {
   deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000),
   /**
    * Runs a command; a running one keeps the agent awake. Errors that say it was not started: those of all codes above but
-   * `guest_unreachable`; invalid `invalid_cwd`; unavailable `guest_command_unavailable`. Whether it was started is not known:
-   * unavailable `execution_outcome_unknown`, and what the transport says. Callers give a deadline of their own.
+   * `guest_unreachable`; invalid `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`. Whether it was
+   * started is not known: unavailable `execution_outcome_unknown`, and what the transport says. Callers give a deadline of
+   * their own.
    */
   execute: defineRequest<ExecuteCommand, ExecutionOutcome>('cmd.runtime.execute.v1.{host}', 70_000),
   /** As `execute`, on an older guest: nothing can be found out later. */
