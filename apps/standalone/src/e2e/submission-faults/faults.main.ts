@@ -19,6 +19,13 @@ seeds.lanes = Math.min(seeds.lanes, seeds.count);
 const folder = temporaryFolder();
 const stack = await startFaultyStack(folder.path);
 const begun = Date.now();
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    void stack.stop().finally(() => {
+      folder.remove();
+      process.exit(1);
+    });
+  });
 let done = 0;
 try {
   const run = await runSeeds(stack, seeds, (told) => {

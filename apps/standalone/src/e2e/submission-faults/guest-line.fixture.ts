@@ -15,7 +15,7 @@ export class GuestLine {
   async open(): Promise<Wire> {
     if (this.#wire !== undefined && this.#inode === this.#inodeOf(SOCKET)) return this.#wire;
     const nth = String(++this.#opened);
-    const [real, ours] = [`real-${nth}`, `ours-${nth}`];
+    const [real, ours] = [`${OURS}real-${nth}`, `${OURS}line-${nth}`];
     this.#tidy();
     // The guest may listen anew at any moment: what stands there is given a second name, then replaced in one go.
     linkSync(this.#path(SOCKET), this.#path(real));
@@ -29,11 +29,11 @@ export class GuestLine {
 
   /** For so long nothing listens there. */
   async hide(forMs: number): Promise<void> {
-    renameSync(this.#path(SOCKET), this.#path('hidden'));
+    renameSync(this.#path(SOCKET), this.#path(HIDDEN));
     await new Promise((resolve) => setTimeout(resolve, forMs));
     // A guest that was started meanwhile stays, and the folder it found was emptied.
-    if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf('hidden') === undefined) return;
-    renameSync(this.#path('hidden'), this.#path(SOCKET));
+    if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf(HIDDEN) === undefined) return;
+    renameSync(this.#path(HIDDEN), this.#path(SOCKET));
   }
 
   async close(): Promise<void> {
@@ -42,7 +42,7 @@ export class GuestLine {
 
   #tidy(): void {
     for (const name of readdirSync(this.folder))
-      if (name !== SOCKET) rmSync(this.#path(name), { force: true });
+      if (name.startsWith(OURS)) rmSync(this.#path(name), { force: true });
   }
 
   #path(name: string): string {
@@ -55,3 +55,6 @@ export class GuestLine {
 }
 
 const SOCKET = 'guest.sock';
+/** What the names of our own begin with. */
+const OURS = 'line-';
+const HIDDEN = `${OURS}hidden`;

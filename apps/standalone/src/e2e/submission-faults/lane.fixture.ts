@@ -35,9 +35,9 @@ const MOST_REPEATS = 40;
 
 interface Case {
   readonly plan: Plan;
-  readonly attempts: readonly Attempt[];
+  readonly attempts: Attempt[];
   readonly views: Map<string, View>;
-  readonly struck: boolean;
+  struck: boolean;
   readonly story: string[];
 }
 
@@ -70,15 +70,20 @@ export class Lane {
     const begun = performance.now();
     const tell = (what: string): void =>
       void story.push(`${(performance.now() - begun).toFixed(1)} ms: ${what}`);
-    const done = await this.#submit(plan, { ...this.#stage(), tell });
-    const one = { plan, story, ...done, views: new Map<string, View>() };
+    const one: Case = { plan, story, attempts: [], views: new Map(), struck: false };
     this.#cases.push(one);
-    await this.#recover(tell);
-    await this.#read(one);
-    // What was still on its way has ended by now.
-    const broken = judge(this.#facts(one, await this.#recover(tell)));
-    if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
-    return { plan, struck: done.struck, attempts: done.attempts, broken, story };
+    try {
+      one.struck = await this.#submit(one, { ...this.#stage(), tell });
+      await this.#recover(tell);
+      await this.#read(one);
+      // What was still on its way has ended by now.
+      const broken = judge(this.#facts(one, await this.#recover(tell)));
+      if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
+      return { ...one, broken };
+    } catch (error) {
+      this.#agentId = '';
+      return { ...one, broken: [`It does not work again: ${String(error)}`] };
+    }
   }
 
   /** Whether the agent is to be let go before the next one. */
@@ -134,12 +139,12 @@ export class Lane {
     };
   }
 
-  async #submit(plan: Plan, stage: Stage): Promise<Pick<Case, 'attempts' | 'struck'>> {
+  /** Answers whether the fault struck. */
+  async #submit({ plan, attempts }: Case, stage: Stage): Promise<boolean> {
     // Opened while the agent is awake: before it is put to sleep.
     await this.#guestLine?.open();
     const prepared = await this.#bring(plan.before);
     const fault = await prepareFaults(plan, markOf(plan.seed), stage);
-    const attempts: Attempt[] = [];
     const key = plan.repeated ? crypto.randomUUID() : null;
     const one = (): Promise<void> => this.#attempt(plan, key, attempts, stage);
     if (plan.fault.kind === 'twins') await Promise.all([one(), one()]);
@@ -157,7 +162,7 @@ export class Lane {
     }
     await fault.end();
     await prepared();
-    return { attempts, struck: fault.struck };
+    return fault.struck;
   }
 
   async #attempt(plan: Plan, key: string | null, attempts: Attempt[], { tell }: Stage): Promise<void> {

@@ -137,8 +137,12 @@ const before = (fault: Fault, dice: Dice): Before => {
 const howLong = (dice: Dice): number =>
   dice.percent(92) ? dice.between(20, 300) : dice.between(3_600, 5_000);
 
+/** A guest is waited for longer than a service before the agent is put to rest without it. */
+const howLongOfGuest = (dice: Dice): number =>
+  dice.percent(88) ? dice.between(20, 300) : dice.between(3_600, 9_000);
+
 const wire = (name: WireName, dice: Dice, chunks: number): Fault => {
-  const forMs = howLong(dice);
+  const forMs = name === 'runtime-guest' ? howLongOfGuest(dice) : howLong(dice);
   const how = dice.weighted<Strike['how']>([
     [4, 'lose'],
     [4, 'cut'],
@@ -181,7 +185,7 @@ const freeze = (process: ProcessName, dice: Dice): Fault => ({
   signal: 'SIGSTOP',
   moment: momentFor(process, dice),
   afterMs: soon(dice),
-  forMs: howLong(dice),
+  forMs: process === 'guest' ? howLongOfGuest(dice) : howLong(dice),
 });
 
 const life = (dice: Dice): Fault => ({

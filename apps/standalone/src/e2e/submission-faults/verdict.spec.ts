@@ -1,0 +1,106 @@
+import type { ExecutionRecord } from '@berth/guest-protocol';
+import { describe, expect, it } from 'vitest';
+import { planOf } from './plan.fixture.js';
+import { markOf, type Attempt } from './submission.fixture.js';
+import { judge, type Facts } from './verdict.fixture.js';
+
+const plan = { ...planOf(7), fault: { kind: 'socket', forMs: 1 }, detached: false } as const;
+const result = {
+  executionId: 'exe_1',
+  status: 'completed',
+  exitCode: 0,
+  stdout: `${markOf(7)}\n`,
+  stderr: '',
+};
+const record = { ...result, status: 'completed', startedAt: 't', endedAt: 't' } satisfies ExecutionRecord;
+const refusal = { detail: { code: 'guest_command_unavailable', execution_started: false } };
+const unknown = { detail: { executionId: 'exe_1', code: 'execution_outcome_unknown', message: 'm' } };
+
+const answered = (status: number, body: Readonly<Record<string, unknown>>): Attempt => ({
+  executionIds: new Set(['exe_1']),
+  answer: { status, body, replayed: false },
+});
+
+const ran: Facts = {
+  plan,
+  attempts: [answered(200, result)],
+  marks: 1,
+  records: new Map([['exe_1', record]]),
+  views: new Map([['exe_1', { status: 200, body: result }]]),
+};
+const nothing = {
+  marks: 0,
+  records: new Map(),
+  views: new Map([['exe_1', { status: 404, body: { detail: 'Execution not found' } }]]),
+};
+const viewed = (body: Readonly<Record<string, unknown>>): Pick<Facts, 'views'> => ({
+  views: new Map([['exe_1', { status: 200, body }]]),
+});
+
+describe('what is promised of a submission', () => {
+  it('is kept by one that ran, one that was refused, and one of unknown outcome either way', () => {
+    expect(judge(ran)).toEqual([]);
+    expect(judge({ ...ran, ...nothing, attempts: [answered(503, refusal)] })).toEqual([]);
+    expect(judge({ ...ran, attempts: [answered(502, unknown)] })).toEqual([]);
+    expect(judge({ ...ran, ...nothing, attempts: [answered(502, unknown)] })).toEqual([]);
+    expect(judge({ ...ran, attempts: [{ executionIds: new Set(['exe_1']), lost: 'reset' }] })).toEqual([]);
+  });
+
+  it.each<[string, string, Partial<Facts>]>([
+    [
+      'a record of what was said not to have started',
+      'A LIE',
+      { attempts: [answered(503, refusal)], marks: 0 },
+    ],
+    [
+      'a mark of what was said not to have started',
+      'A LIE',
+      { attempts: [answered(503, refusal)], records: new Map() },
+    ],
+    [
+      'a refusal under the id of one that ran',
+      'A LIE',
+      { attempts: [answered(502, unknown), answered(503, refusal)] },
+    ],
+    [
+      'the promise in other words',
+      'in words of its own',
+      {
+        attempts: [
+          answered(502, { detail: { code: 'execution_outcome_unknown', execution_started: false } }),
+        ],
+      },
+    ],
+    ['two runs', 'ran 2 times', { marks: 2 }],
+    ['a result without a mark', 'there is no mark', { marks: 0 }],
+    ['a command outside of the journal', 'in no journal', { records: new Map() }],
+    ['a result that changes', 'and later', viewed({ ...result, stderr: 'x' })],
+    ['a result that is lost', 'LOST', { views: nothing.views }],
+    [
+      'one that never ends',
+      'STUCK',
+      { ...viewed({ executionId: 'exe_1', status: 'running' }), attempts: [answered(502, unknown)] },
+    ],
+    ['one that nobody cancelled', 'Nobody has ended', viewed({ ...result, status: 'cancelled' })],
+    [
+      'an answer that nobody expects',
+      'Nobody expects',
+      { attempts: [answered(500, { detail: { code: 'internal_error' } })] },
+    ],
+    ['no answer', 'no answer', { attempts: [{ executionIds: new Set(), lost: 'no answer in time' }] }],
+    [
+      'another end than the journal has',
+      'The journal knows',
+      { ...viewed({ ...result, status: 'failed', exitCode: -1 }), attempts: [answered(502, unknown)] },
+    ],
+  ])('is broken by %s', (_, said, facts) => {
+    expect(judge({ ...ran, ...facts }).join(' ')).toContain(said);
+  });
+});
+
+describe('a plan', () => {
+  it('follows from its seed alone', () => {
+    expect(planOf(4711)).toEqual(planOf(4711));
+    expect(new Set(Array.from({ length: 200 }, (_, seed) => JSON.stringify(planOf(seed)))).size).toBe(200);
+  });
+});
