@@ -90,7 +90,7 @@ describe('a command that opens its own output by name', () => {
     expect(report.stderr).toContain('/dev/stdout');
   });
 
-  it('does so in an older guest too, in the order it came; without mkfifo only that is missing', async () => {
+  it('does so in an older guest too, in the order it came, however many; without mkfifo only that is missing', async () => {
     const run = async (command: string): Promise<unknown> => {
       const body = { command, cwd: null, env: {}, timeoutMs: 60_000 };
       return (await guest.ask(GUEST_ROUTES.executeLegacy, body)).body;
@@ -99,6 +99,12 @@ describe('a command that opens its own output by name', () => {
     await guest.start({}, 'legacy');
     const named = 'echo 1; echo 2 > /dev/stderr; echo 3 >&2; echo 4 >> /dev/stdout; echo 5 | tee /dev/stderr';
     expect(await run(named)).toEqual({ exitCode: 0, output: '1\n2\n3\n4\n5\n5\n' });
+    const all = Array.from({ length: 48 }, (_, index) =>
+      run(`until [ -e go ]; do sleep 0.05; done; echo ${index} > /dev/stderr`),
+    );
+    await eventually(() => pipes().length > BATCH);
+    writeFileSync(join(guest.volume, 'go'), '');
+    expect(await Promise.all(all)).toEqual(all.map((_, index) => ({ exitCode: 0, output: `${index}\n` })));
     await guest.shutDown();
     await guest.start({ PATH: '/nonexistent' }, 'legacy');
     expect(await run('echo 1; echo 2 >&2; echo 3')).toEqual({ exitCode: 0, output: '1\n2\n3\n' });

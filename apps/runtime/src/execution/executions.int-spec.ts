@@ -102,6 +102,17 @@ describe('a command in an agent of a host', () => {
     });
   });
 
+  it('is not started when it is too large together with its environment', async () => {
+    const env = Object.fromEntries(
+      Array.from({ length: 64 }, (_, index) => [`V${index}`, 'x'.repeat(32_768)]),
+    );
+    await expect(execute(`touch begun # ${'x'.repeat(1_000_000)}`, { env })).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'invalid_command',
+    });
+    expect(existsSync(inVolume('begun'))).toBe(false);
+  });
+
   it('keeps the agent awake until it is over though nobody waits; its result is found awake and asleep', async () => {
     agentId = await start({ idleTtlSeconds: IDLE_MS / 1000 });
     const command = toCommand(HELD, { wait: false });

@@ -38,6 +38,22 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(body.stdout).toBe(hostile.map((item) => `[${item}]`).join(''));
     });
 
+    it('may open its outputs again by name', async () => {
+      const { body } = await exec.run(
+        'echo o > /dev/stdout; echo both | tee -a /dev/stderr; echo e >> /dev/stderr',
+      );
+      expect(body).toMatchObject({ exitCode: 0, stdout: 'o\nboth\n', stderr: 'both\ne\n' });
+    });
+
+    it('is refused, with nothing started, when it is too large together with its environment', async () => {
+      const env = Object.fromEntries(
+        Array.from({ length: 64 }, (_, index) => [`V${index}`, 'x'.repeat(32_768)]),
+      );
+      const { status, body } = await exec.run(`touch too-large # ${'x'.repeat(1_000_000)}`, { env });
+      expect([status, body.detail]).toMatchObject([400, { code: 'invalid_command' }]);
+      expect((await exec.run('ls too-large')).body.exitCode).not.toBe(0);
+    });
+
     it('ends by its timeout with -1 and what it had put out, with everything it started', async () => {
       const begun = Date.now();
       const { status, body } = await exec.run(
