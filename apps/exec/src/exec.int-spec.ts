@@ -21,15 +21,17 @@ beforeEach(() => {
 const notFound = { kind: 'not_found', code: 'execution_not_found', message: 'Execution not found' };
 
 describe('an attached execution', () => {
-  it('answers the result once the log has it, and every reader gets the same', async () => {
+  it('answers the result once it is kept, every reader gets the same, and the log is told', async () => {
     const submit = aCommand(agentId, { command: 'hello' });
     const executionId = idOf(submit);
     const execution = { executionId, status: 'completed', exitCode: 0, stdout: 'hello', stderr: '' };
     expect(await test.ask(execRequests.submit, submit)).toEqual({ kind: 'execution', execution });
-    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
     expect(await test.get(agentId, executionId)).toEqual(execution);
     expect(await test.ask(execRequests.await, { ...test.ref(agentId, executionId), waitMs: 5_000 })).toEqual(
       execution,
+    );
+    await eventually(async () =>
+      expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
     );
   });
 
@@ -54,8 +56,11 @@ describe('an attached execution', () => {
   it('leaves neither command nor output in the log', async () => {
     const submit = aCommand(agentId, { command: 'PLAINTEXT', env: { A: 'PLAINTEXT' } });
     await test.ask(execRequests.submit, submit);
-    const events = await test.store.read(`execution-${idOf(submit)}`);
-    expect(events).toHaveLength(2);
+    const events = await eventually(async () => {
+      const read = await test.store.read(`execution-${idOf(submit)}`);
+      expect(read).toHaveLength(2);
+      return read;
+    });
     expect(JSON.stringify(events.map(({ data }) => data))).not.toContain('PLAINTEXT');
   });
 

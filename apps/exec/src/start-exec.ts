@@ -14,6 +14,8 @@ import { createExecTables } from './migrations/2026-11-21-exec.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 
 const NAME = 'exec';
+/** Only lists wait for the table; every command writes two events. */
+const GATHER_MS = 50;
 
 /** Starts the service; when it answers, the service hears requests. */
 export const startExec = async (config: ExecConfig, log: Logger, timing: Timing = {}): Promise<Stoppable> => {
@@ -21,7 +23,7 @@ export const startExec = async (config: ExecConfig, log: Logger, timing: Timing 
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = executionListProjection;
-  const executionList = new ProjectionRunner({ store, database, projection, log });
+  const executionList = new ProjectionRunner({ store, database, projection, log, gatherMs: GATHER_MS });
   const projections = new Projections(NAME, { [projection.name]: executionList }, systemClock, log);
   const handlers = assemble({ ...opened, executionList }, timing);
   let service: Stoppable | undefined;

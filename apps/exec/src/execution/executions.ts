@@ -8,7 +8,7 @@ import type { Execution, ExecutionEvent, Submission } from './execution.js';
 
 export type ExecutionStreams = CommandHandler<Execution, ExecutionCommand, ExecutionEvent>;
 
-/** How long vault and log may be away after a command's end before its caller is told that they are. */
+/** How long the vault may be away after a command's end before its caller is told that they are. */
 const END_WITHIN_MS = 4_000;
 const TRY_AGAIN_MS = 200;
 
@@ -80,32 +80,38 @@ export class Executions {
     return this.streams.handle(executionId, { type: 'RequestCancel', at: now() }, metaOf(meta));
   }
 
-  /** Ends it with the first result that was kept, and answers that one. `position` is what the list must know to show it. */
+  /** Ends it with the first result that was kept, and answers that one. */
   async end(result: Result, position: bigint | null = null): Promise<Result> {
     const stands = await this.vault.keep(result, position);
-    const { status, exitCode, startedAt, stdout, stderr, endedAt: at } = stands;
-    const sizes = { stdoutBytes: Buffer.byteLength(stdout), stderrBytes: Buffer.byteLength(stderr) };
-    const command = { type: 'End', status, exitCode, startedAt, ...sizes, at } as const;
-    const { events, replayed } = await this.streams.handle(
-      result.executionId,
-      command,
-      ownMeta(result, 'end'),
-    );
-    if (events.length > 0 && !replayed) countEnded(stands);
+    await this.say(stands);
     return stands;
   }
 
-  /** As `end`, while somebody waits: an outage is waited out for 4 s, then its error is thrown. */
+  /**
+   * As `end`, while somebody waits: answers once the result is kept, because whoever reads it later looks there first; the
+   * log is told behind the answer, by the reconciler if need be. `position` is what the list must know to show it. An
+   * outage is waited out for 4 s, then its error is thrown.
+   */
   async endInTime(result: Result, position: bigint | null = null): Promise<Result> {
     const giveUpAt = Date.now() + END_WITHIN_MS;
     for (;;) {
       try {
-        return await this.end(result, position);
+        const stands = await this.vault.keep(result, position);
+        this.say(stands).catch(() => undefined);
+        return stands;
       } catch (error) {
         if (!isDomainError(error, 'unavailable') || Date.now() + TRY_AGAIN_MS > giveUpAt) throw error;
         await pause(TRY_AGAIN_MS);
       }
     }
+  }
+
+  private async say(stands: Result): Promise<void> {
+    const { executionId, status, exitCode, startedAt, stdout, stderr, endedAt: at } = stands;
+    const sizes = { stdoutBytes: Buffer.byteLength(stdout), stderrBytes: Buffer.byteLength(stderr) };
+    const command = { type: 'End', status, exitCode, startedAt, ...sizes, at } as const;
+    const { events, replayed } = await this.streams.handle(executionId, command, ownMeta(stands, 'end'));
+    if (events.length > 0 && !replayed) countEnded(stands);
   }
 }
 

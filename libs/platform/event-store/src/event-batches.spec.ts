@@ -80,4 +80,19 @@ describe('batches', () => {
     await expect(reading).rejects.toThrow('broken');
     expect(all.flatMap(({ events }) => events)).toHaveLength(2);
   });
+
+  it('waits for more to come to the first when it is told to', async () => {
+    const items: SubscriptionItem[] = [event(1)];
+    const rest = Promise.withResolvers<void>();
+    async function* source(): AsyncGenerator<SubscriptionItem> {
+      yield* items;
+      await rest.promise;
+      yield event(2);
+      await new Promise(() => undefined);
+    }
+    const batches = batchesOf(source(), 10, 30);
+    const first = batches.next();
+    setImmediate(rest.resolve);
+    expect((await first).value?.events).toHaveLength(2);
+  });
 });

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordedEvent, SubscriptionItem } from './event-store.js';
 
 /** What was at hand when somebody asked. */
@@ -11,17 +12,19 @@ export interface EventBatch {
 
 /**
  * Gathers a subscription's items while the reader is busy: one event at a time when little happens, thousands when
- * much does, never waiting for more. At most twice `most` items are held. End the subscription by its signal.
+ * much does. It waits `gatherMs` for more to come to the first, 0 not at all. At most twice `most` items are held. End
+ * the subscription by its signal.
  */
 export async function* batchesOf(
   items: AsyncIterable<SubscriptionItem>,
   most: number,
+  gatherMs = 0,
 ): AsyncGenerator<EventBatch, void, undefined> {
   const buffer = new ItemBuffer(most * 2);
   const pumping = buffer.fillFrom(items);
   try {
     for (;;) {
-      const taken = await buffer.take(most);
+      const taken = await buffer.take(most, gatherMs);
       if (taken.length === 0) break;
       yield toBatch(taken);
     }
@@ -73,9 +76,10 @@ class ItemBuffer {
   }
 
   /** Up to `most` items, at least one; `[]` at the end. */
-  async take(most: number): Promise<readonly SubscriptionItem[]> {
+  async take(most: number, gatherMs: number): Promise<readonly SubscriptionItem[]> {
     if (this.#items.length === 0 && !this.#ended)
       await new Promise<void>((resolve) => (this.#filled = resolve));
+    if (gatherMs > 0 && this.#items.length < most && !this.#ended) await delay(gatherMs);
     if (this.#items.length === 0 && this.#error !== undefined) throw this.#error;
     const taken = this.#items.slice(0, most);
     this.#items = this.#items.slice(most);

@@ -24,10 +24,12 @@ export const follow = (
   { store, projection }: ProjectionParts,
   from: bigint | null,
   signal: AbortSignal,
+  gatherMs = 0,
 ): AsyncGenerator<EventBatch, void, undefined> =>
   batchesOf(
     store.subscribe({ from: from ?? 'start', categories: projection.categories, signal }),
     BATCH_SIZE,
+    gatherMs,
   );
 
 /** Builds tables beside the serving ones and puts them in their place. Hold the build lock while using it. */

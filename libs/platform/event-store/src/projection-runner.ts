@@ -23,8 +23,17 @@ export class ProjectionRunner {
   readonly #parts: ProjectionParts;
   readonly #builder: ProjectionBuilder;
   readonly #watch: PositionWatch;
+  readonly #gatherMs: number;
 
-  constructor(options: { store: EventStore; database: Database; projection: Projection; log: Logger }) {
+  /** `gatherMs`: how long the live tables wait for more events to write at once, where hardly anybody waits for them. */
+  constructor(options: {
+    readonly store: EventStore;
+    readonly database: Database;
+    readonly projection: Projection;
+    readonly log: Logger;
+    readonly gatherMs?: number;
+  }) {
+    this.#gatherMs = options.gatherMs ?? 0;
     const table = new ProjectionTable(options.database, options.projection.name);
     this.#parts = { ...options, table };
     this.#builder = new ProjectionBuilder(this.#parts);
@@ -150,7 +159,8 @@ export class ProjectionRunner {
     this.#watch.note(serving);
     const stop = new AbortController();
     try {
-      for await (const batch of follow(this.#parts, serving.position, AbortSignal.any([held, stop.signal]))) {
+      const over = AbortSignal.any([held, stop.signal]);
+      for await (const batch of follow(this.#parts, serving.position, over, this.#gatherMs)) {
         await writer.write(batch);
         this.#watch.note(writer.build);
       }
