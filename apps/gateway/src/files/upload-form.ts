@@ -11,6 +11,8 @@ export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
 const FRAME_LIMIT_BYTES = 65_536;
 export const REST_LIMIT_BYTES = FIELDS_LIMIT_BYTES + FRAME_LIMIT_BYTES;
 const MOST_PARTS = 1_000;
+/** What decides where the file goes and what is told of it: not to be overlooked, and not to be said twice. */
+const ONCE: ReadonlySet<string | undefined> = new Set(['dest_dir', 'message']);
 /** More than comes at once, so that the parser holds nothing back by itself. */
 const PARSER_BYTES = 1_048_576;
 
@@ -85,6 +87,8 @@ export class UploadForm {
 
   #takeField(name: string | undefined, value: string): void {
     if (name === 'file') return this.#fail(badFile('must be a file: give its part a filename'));
+    if (ONCE.has(name) && this.#fields.some(([field]) => field === name))
+      return this.#fail(badPart(name ?? '', 'must be there once only'));
     this.#fieldBytes += Buffer.byteLength(value);
     if (this.#fieldBytes > FIELDS_LIMIT_BYTES) return this.#fail(payloadTooLarge(FIELDS_LIMIT_BYTES));
     this.#fields.push([name ?? '', value]);
@@ -92,6 +96,7 @@ export class UploadForm {
 
   #takeFile(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
     stream.on('error', () => this.#fail(brokenForm()));
+    if (ONCE.has(name)) this.#fail(badPart(name ?? '', 'must be text: give its part no filename'));
     if (name !== 'file') return void stream.resume();
     if (this.#name !== undefined) this.#fail(badFile('must be there once only'));
     else if (fileName === undefined || fileName === '') this.#fail(badFile('must have a filename'));
@@ -139,6 +144,9 @@ const parserFor = (contentType: string): BusboyInstance => {
       headers: { 'content-type': contentType },
       highWaterMark: PARSER_BYTES,
       fileHwm: PARSER_BYTES,
+      // Some clients send every field as application/octet-stream.
+      isPartAFile: (name, type, fileName) =>
+        fileName !== undefined || (name === 'file' && type === 'application/octet-stream'),
       limits: { parts: MOST_PARTS, fieldSize: 2 * FIELDS_LIMIT_BYTES, headerSize: FRAME_LIMIT_BYTES },
     });
   } catch {
@@ -149,4 +157,6 @@ const parserFor = (contentType: string): BusboyInstance => {
 const brokenForm = (): HttpRefusal =>
   invalidRequest([{ path: '', message: 'The multipart body is broken or ended early.' }]);
 
-const badFile = (message: string): HttpRefusal => invalidRequest([{ path: 'file', message }]);
+const badPart = (path: string, message: string): HttpRefusal => invalidRequest([{ path, message }]);
+
+const badFile = (message: string): HttpRefusal => badPart('file', message);

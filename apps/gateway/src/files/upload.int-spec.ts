@@ -35,6 +35,7 @@ beforeEach(async () => {
 
 type Part = readonly [disposition: string, content: string];
 
+const BYTES = '\r\nContent-Type: application/octet-stream';
 const field = (name: string, value: string): Part => [`name="${name}"`, value];
 const file = (name: string, content: string): Part => [`name="file"; filename="${name}"`, content];
 
@@ -57,9 +58,10 @@ const nothingIsLeft = async (): Promise<void> => {
 const target = (): unknown => test.far.asked(filesRequests.put)[0]?.payload['target'];
 
 describe('an upload', () => {
-  it.each([
+  it.each<readonly [where: string, parts: readonly Part[]]>([
     ['before', [field('dest_dir', 'in/here'), file('a.txt', 'text')]],
     ['behind', [file('a.txt', 'text'), field('dest_dir', 'in/here')]],
+    ['as bytes beside', [file('a.txt', 'text'), [`name="dest_dir"${BYTES}`, 'in/here']]],
   ])('goes into exactly the folder that is named %s the file', async (_where, parts) => {
     const { status, body } = await send(form(...parts));
     expect([status, body]).toEqual([
@@ -132,6 +134,11 @@ describe('a bad form', () => {
     ['two files', form(file('a', '1'), file('b', '2')), 'file'],
     ['a field for a file', form(field('file', 'x')), 'file'],
     ['an empty name', form(file('', 'x')), 'file'],
+    ['a file for a folder', form(file('a', 'x'), ['name="dest_dir"; filename="b"', 'd']), 'dest_dir'],
+    ['a file for a message', form(['name="message"; filename="b"', 'm'], file('a', 'x')), 'message'],
+    ['two folders', form(field('dest_dir', 'd'), field('dest_dir', 'e'), file('a', 'x')), 'dest_dir'],
+    ['two messages', form(file('a', 'x'), field('message', 'm'), field('message', 'n')), 'message'],
+    ['bytes without a name', form([`name="file"${BYTES}`, 'x'], field('dest_dir', 'd')), 'file'],
     ['a name that is a folder', form(file('a/', 'x')), 'file'],
     ['a name that leads up', form(file('..', 'x')), 'file'],
     ['no end', form(file('a', 'x')).slice(0, -8), ''],
