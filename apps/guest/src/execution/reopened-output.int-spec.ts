@@ -72,6 +72,7 @@ describe('a command that opens its own output by name', () => {
 
   it('does so in folders of the guest alone, which are empty once it has ended', async () => {
     expect(statSync(join(guest.dir, 'pipes')).mode & 0o777).toBe(0o700);
+    await guest.run('true');
     await guest.kill();
     expect(pipes()).toHaveLength(BATCH);
     await guest.start();

@@ -145,6 +145,17 @@ describe('pipes for output', () => {
     expect(readdirSync(dir)).toEqual([]);
   });
 
+  it('are made though those of an earlier owner are still being made', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const earlier = new OutputPipes(folder);
+      pipes = new OutputPipes(folder);
+      await pipes.refill();
+      expect(await read(shell('echo named > /dev/stdout').stdout)).toBe('named\n');
+      await earlier.refill();
+      await earlier.close();
+    }
+  });
+
   it('of an earlier owner are removed', async () => {
     mkdirSync(join(folder, 'left'));
     pipes = new OutputPipes(folder);

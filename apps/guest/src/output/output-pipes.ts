@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
@@ -32,6 +33,8 @@ export interface OutputPipe {
  */
 export class OutputPipes {
   readonly #idle: string[] = [];
+  /** The `mkfifo` of an earlier owner that was killed may still be at it. */
+  readonly #prefix = randomBytes(4).toString('hex');
   #names = 0;
   #making: Promise<void> | undefined;
   #restUntil = 0;
@@ -100,7 +103,7 @@ export class OutputPipes {
   }
 
   async #make(): Promise<void> {
-    const names = Array.from({ length: BATCH }, () => String((this.#names += 1)));
+    const names = Array.from({ length: BATCH }, () => `${this.#prefix}-${(this.#names += 1)}`);
     try {
       mkdirSync(this.folder, { recursive: true, mode: 0o700 });
       await makeFifos(this.folder, names);
@@ -128,7 +131,7 @@ const removeQuietly = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // An earlier owner's `mkfifo` may still be at it. What stays takes up a name at most.
+    // What stays takes up a name at most.
   }
 };
 
