@@ -38,7 +38,7 @@ export class ExecController {
     description:
       'Wakes a sleeping agent. Attached (the default) it answers when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest answer `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
     answers: [
-      { status: 200, description: 'Attached: the result.', schema: 'Execution' },
+      { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
     ],
     errors: {

@@ -9,10 +9,18 @@ export const FILE_ERRORS = {
 
 type Errors = Readonly<Record<number, readonly string[]>>;
 
-/** Those and `own`. */
-export const fileErrors = (own: Errors = {}): Errors => {
-  const all: Record<number, readonly string[]> = { ...FILE_ERRORS };
-  for (const [status, codes] of Object.entries(own))
+const READ_ERRORS = { 403: ['not_readable'], 429: ['too_many_transfers'] } as const;
+const CHANGE_ERRORS = { 403: ['not_permitted'] } as const;
+
+/** Those of a route that reads, and `own`. */
+export const readErrors = (own: Errors): Errors => merged(FILE_ERRORS, READ_ERRORS, own);
+
+/** Those of a route that changes something, and `own`. */
+export const changeErrors = (own: Errors): Errors => merged(FILE_ERRORS, CHANGE_ERRORS, own);
+
+const merged = (...some: readonly Errors[]): Errors => {
+  const all: Record<number, readonly string[]> = {};
+  for (const [status, codes] of some.flatMap((errors) => Object.entries(errors)))
     all[Number(status)] = [...(all[Number(status)] ?? []), ...codes];
   return all;
 };

@@ -8,7 +8,7 @@ import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { AgentTransfers, type TransferAnswer } from './agent-transfer.js';
 import { factsOf, headersFor, wishesOf } from './download-headers.js';
-import { fileErrors } from './file-errors.js';
+import { changeErrors, readErrors } from './file-errors.js';
 import { DownloadQuery, ListQuery, MoveBody, PathBody, PathQuery } from './file-paths.js';
 import { agentUnavailable } from '../http/transfer-refusal.js';
 import { untilGone } from './until-gone.js';
@@ -37,7 +37,7 @@ export class FilesController {
     description:
       "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
     answers: [{ status: 200, description: 'What is in it.', schema: 'FileList' }],
-    errors: fileErrors({ 400: ['not_a_directory'], 404: ['path_not_found'] }),
+    errors: readErrors({ 400: ['not_a_directory'], 404: ['path_not_found'] }),
   })
   @Get('list')
   async list(
@@ -65,9 +65,8 @@ export class FilesController {
       { status: 206, description: 'The part that `Range` asked for.', binary: true },
       { status: 304, description: 'It is still the one of `If-None-Match`.' },
     ],
-    errors: fileErrors({
+    errors: readErrors({
       400: ['is_a_directory', 'not_a_file'],
-      403: ['not_readable'],
       404: ['path_not_found'],
       413: ['payload_too_large'],
       416: ['range_not_satisfiable'],
@@ -103,7 +102,7 @@ export class FilesController {
     summary: 'Make a folder',
     description: 'Wakes a sleeping agent. Makes the folders above it too; one that is there already is fine.',
     answers: [{ status: 200, description: 'It is there.', schema: 'ChangedPath' }],
-    errors: fileErrors({ 409: ['path_exists'], 503: ['volume_full'] }),
+    errors: changeErrors({ 400: ['not_a_directory'], 409: ['path_exists'], 503: ['volume_full'] }),
   })
   @Post('mkdir')
   async mkdir(
@@ -121,9 +120,9 @@ export class FilesController {
     summary: 'Move a file or folder',
     description: 'Wakes a sleeping agent. Never replaces anything.',
     answers: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
-    errors: fileErrors({
-      400: ['move_into_itself', 'volume_root'],
-      404: ['source_not_found'],
+    errors: changeErrors({
+      400: ['move_into_itself', 'not_a_directory', 'volume_root'],
+      404: ['source_not_found', 'path_not_found'],
       409: ['destination_exists'],
     }),
   })
@@ -148,7 +147,7 @@ export class FilesController {
     summary: 'Delete a file or folder',
     description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',
     answers: [{ status: 200, description: 'Gone.', schema: 'ChangedPath' }],
-    errors: fileErrors({ 400: ['volume_root'], 404: ['path_not_found'] }),
+    errors: changeErrors({ 400: ['volume_root'], 404: ['path_not_found'] }),
   })
   @Delete('delete')
   async delete(

@@ -11,7 +11,7 @@ import { JSON_TYPE } from '../http/json-body.js';
 import { fillFromBody } from '../validation/dto-validation.js';
 import { Obeys } from '../validation/rules.js';
 import { ContentBody } from './content-body.js';
-import { fileErrors } from './file-errors.js';
+import { changeErrors } from './file-errors.js';
 import { IsPath, WITHIN_VOLUME } from './file-paths.js';
 import { StagedFiles, type StageReader } from './staged-files.js';
 import type { Staging } from './staging.js';
@@ -61,10 +61,11 @@ export class WriteController {
     description:
       'Wakes a sleeping agent. Makes the folders above it and replaces a file at once: whoever reads sees the old one or the new. Members besides `content` are 1 MiB in all; `content` may stand there once only.',
     answers: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
-    errors: fileErrors({
-      400: ['volume_root'],
+    errors: changeErrors({
+      400: ['not_a_directory', 'volume_root'],
       408: ['request_timeout'],
       409: ['path_exists'],
+      429: ['too_many_transfers'],
       503: ['volume_full', 'transfer_lost'],
     }),
   })

@@ -1,5 +1,6 @@
 import type { ApiResponseOptions } from '@nestjs/swagger';
 import type { Access } from '../http/fastify-types.js';
+import { LITERAL_DETAILS } from '../http/literal-details.js';
 
 /** One answer that is no error. */
 export interface AnswerDescription {
@@ -80,7 +81,7 @@ const contentOf = (schema: string, alsoAs: string | undefined) => ({
 
 const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseOptions => ({
   status,
-  description: `${REASONS[status] ?? 'Error'}: ${[...codes].map((code) => `\`${code}\``).join(', ')}.`,
+  description: `${REASONS[status] ?? 'Error'}: ${[...codes].map(nameOf).join(', ')}.`,
   headers: {
     ...REQUEST_ID,
     ...(status === 401 ? { 'WWW-Authenticate': { description: 'Bearer', schema: { type: 'string' } } } : {}),
@@ -88,12 +89,26 @@ const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseO
       ? { 'Retry-After': { description: 'Whole seconds to wait.', schema: { type: 'integer', minimum: 1 } } }
       : {}),
   },
-  content: {
-    'application/json': {
-      schema: { $ref: `#/components/schemas/${status === 400 ? 'InvalidRequest' : 'Error'}` },
-    },
-  },
+  content: { 'application/json': { schema: { anyOf: errorSchemas(status, codes) } } },
 });
+
+/** Callers never see the code of an error whose whole detail is a text. */
+const nameOf = (code: string): string => {
+  const detail = LITERAL_DETAILS[code]?.detail;
+  return typeof detail === 'string' ? `the text "${detail}"` : `\`${code}\``;
+};
+
+/** Those whose detail is literal are exactly that; all others have one shape. */
+const errorSchemas = (status: number, codes: ReadonlySet<string>) => {
+  const literals = [...codes].flatMap((code) => LITERAL_DETAILS[code] ?? []);
+  const exact = literals.map(({ detail }) => ({
+    type: 'object',
+    properties: { detail: { enum: [detail] } },
+    required: ['detail'],
+  }));
+  if (literals.length === codes.size) return exact;
+  return [{ $ref: `#/components/schemas/${status === 400 ? 'InvalidRequest' : 'Error'}` }, ...exact];
+};
 
 const codesByStatus = (facts: EndpointFacts): ReadonlyMap<number, ReadonlySet<string>> => {
   const codes = new Map<number, Set<string>>();

@@ -114,6 +114,36 @@ describe('/openapi.json', () => {
     ]);
   });
 
+  it('says exactly what errors with a literal detail are, and that older guests answer less', () => {
+    const answers = (method: string, path = ''): string =>
+      JSON.stringify(document.paths[`/api/agents/{agent_id}/exec${path}`]?.[method]?.responses);
+    const literal = (detail: unknown): string => `{"detail":{"enum":[${JSON.stringify(detail)}]}}`;
+    for (const method of ['get', 'delete'])
+      expect(answers(method, '/{execution_id}')).toContain(literal('Execution not found'));
+    const submitted = answers('post');
+    expect(submitted).toContain(literal('unsupported: outdated vm. Please use a new agent.'));
+    for (const known of [
+      { code: 'vm_not_ready', state: 'starting', execution_started: false },
+      { code: 'guest_command_unavailable', execution_started: false },
+    ])
+      expect(submitted).toContain(literal(known));
+    expect(JSON.stringify(document)).not.toMatch(/execution_not_found|detached_unsupported/);
+    expect(document.components.schemas['AttachedResult']).toMatchObject({
+      anyOf: [{}, { required: ['exitCode', 'stdout', 'stderr'] }],
+    });
+  });
+
+  it.each([
+    ['post', 'move', '404', 'path_not_found'],
+    ['post', 'upload', '400', 'not_a_directory'],
+    ['post', 'upload', '429', 'too_many_transfers'],
+    ['get', 'download', '429', 'too_many_transfers'],
+    ['put', 'write', '403', 'not_permitted'],
+  ])('says that %s …/files/%s may answer %s %s', (method, route, status, code) => {
+    const answers = document.paths[`/api/agents/{agent_id}/files/${route}`]?.[method]?.responses;
+    expect(JSON.stringify(answers?.[status])).toContain(`\`${code}\``);
+  });
+
   it('documents every status that any endpoint may have', () => {
     for (const { method, path, operation } of operations) {
       const isPublic = operation['x-required-scope'] === 'public';

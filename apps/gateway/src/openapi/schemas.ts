@@ -126,6 +126,15 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     },
     ['exitCode', 'stdout', 'stderr'],
   ),
+  AttachedResult: {
+    anyOf: [
+      ref('Execution'),
+      {
+        ...object({ exitCode: integer, stdout: text, stderr: text }),
+        description: 'Of an agent with an older guest: both streams in `stdout`, no id.',
+      },
+    ],
+  },
   AcceptedExecution: object({ executionId: text, status: executionStatus }),
   ExecutionSummary: view<ExecutionSummary>({
     executionId: text,
