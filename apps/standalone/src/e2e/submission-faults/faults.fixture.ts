@@ -106,7 +106,10 @@ class Striking implements PreparedFault {
 
   async #wires(name: WireName): Promise<readonly Wire[]> {
     if (name === 'client-gateway') return [this.stage.clientWire];
-    return name === 'runtime-guest' ? [await this.stage.guestLine.open()] : this.stage.stack.wires(name);
+    if (name !== 'runtime-guest') return this.stage.stack.wires(name);
+    // An agent that has just ended has no such line.
+    const line = await this.stage.guestLine.open().catch(() => undefined);
+    return line === undefined ? [] : [line];
   }
 
   /** Counts from where the command passes: on the line itself where it does, else from its coming to `exec`. */
@@ -140,7 +143,7 @@ class Striking implements PreparedFault {
   }
 
   async #at(moment: Moment, afterMs: number, strike: (wire: number) => Promise<void>): Promise<void> {
-    const wires = await this.#wires(moment).catch(() => this.#wires('runtime-nats'));
+    const wires = await this.#wires(moment);
     wires.forEach((wire, index) => {
       this.#watch(wire, () => {
         const timer = afterMs === 0 ? setImmediate(begin) : setTimeout(begin, afterMs);
@@ -157,7 +160,11 @@ class Striking implements PreparedFault {
   #strike(what: string, work: () => Promise<void>): void {
     this.#struck = true;
     this.stage.tell(what);
-    this.#healing.push(work().then(() => this.stage.tell('healed')));
+    const healing = work().then(
+      () => 'healed',
+      (error: unknown) => `not healed: ${String(error)}`,
+    );
+    this.#healing.push(healing.then((how) => this.stage.tell(how)));
   }
 
   async #signal(fault: Fault & { readonly kind: 'process' }, instance: number): Promise<void> {

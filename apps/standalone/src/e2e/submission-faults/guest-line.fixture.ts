@@ -29,6 +29,8 @@ export class GuestLine {
 
   /** For so long nothing listens there. */
   async hide(forMs: number): Promise<void> {
+    // A guest that has ended meanwhile has taken it away itself.
+    if (this.#inodeOf(SOCKET) === undefined) return;
     renameSync(this.#path(SOCKET), this.#path(HIDDEN));
     await new Promise((resolve) => setTimeout(resolve, forMs));
     // A guest that was started meanwhile stays, and the folder it found was emptied.

@@ -142,7 +142,7 @@ export class Lane {
   /** Answers whether the fault struck. */
   async #submit({ plan, attempts }: Case, stage: Stage): Promise<boolean> {
     // Opened while the agent is awake: before it is put to sleep.
-    await this.#guestLine?.open();
+    await this.#guestLine?.open().catch(() => undefined);
     const prepared = await this.#bring(plan.before);
     const fault = await prepareFaults(plan, markOf(plan.seed), stage);
     const key = plan.repeated ? crypto.randomUUID() : null;
