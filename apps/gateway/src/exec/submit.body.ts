@@ -110,5 +110,7 @@ const timeoutProblem = (timeout: unknown): string | undefined => {
 
 const tooLong = (command: unknown): HttpRefusal | undefined => {
   const text = toShellCommand(command as SubmitBody['command']);
-  return Buffer.byteLength(text) > COMMAND_LIMIT_BYTES ? payloadTooLarge(COMMAND_LIMIT_BYTES) : undefined;
+  if (Buffer.byteLength(text) <= COMMAND_LIMIT_BYTES) return undefined;
+  // A short list may be long once its items are quoted.
+  return payloadTooLarge(COMMAND_LIMIT_BYTES, 'The command, as the shell gets it,');
 };

@@ -113,9 +113,9 @@ const OF_STATUS: Readonly<Record<number, () => HttpRefusal>> = {
 export const unknownRoute = (): HttpRefusal =>
   new HttpRefusal(404, 'not_found', 'There is no such route. The interface is described at /docs.');
 
-/** 413 with the limit in bytes. */
-export const payloadTooLarge = (limitBytes: number): HttpRefusal =>
-  new HttpRefusal(413, 'payload_too_large', `The body is larger than ${limitBytes} bytes.`, { limitBytes });
+/** 413 with the limit in bytes, of `what`. */
+export const payloadTooLarge = (limitBytes: number, what = 'The body'): HttpRefusal =>
+  new HttpRefusal(413, 'payload_too_large', `${what} is larger than ${limitBytes} bytes.`, { limitBytes });
 
 /** 415: bodies are JSON. */
 export const unsupportedMediaType = (message = 'Send the body as application/json.'): HttpRefusal =>
