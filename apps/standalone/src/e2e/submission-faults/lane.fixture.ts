@@ -7,7 +7,7 @@ import { prepareFaults, type Stage } from './faults.fixture.js';
 import type { FaultyStack } from './faulty-stack.fixture.js';
 import { GuestLine } from './guest-line.fixture.js';
 import { nameOf, planOf, type Before, type Plan } from './plan.fixture.js';
-import { attempt, kindOf, markOf, type Attempt } from './submission.fixture.js';
+import { attempt, kindOf, markOf, namedBy, type Attempt } from './submission.fixture.js';
 import type { Turns } from './turns.fixture.js';
 import { judge, type Facts, type View } from './verdict.fixture.js';
 import { Wire } from './wire.fixture.js';
@@ -180,6 +180,9 @@ export class Lane {
     tell('submitted');
     await attempt(this.client, this.#agentId, plan, open, key);
     for (const stop of stops) stop();
+    // Bytes that were lost before the line are known from the answer alone.
+    const named = namedBy(open);
+    if (named !== undefined) open.executionIds.add(named);
     tell(`answered: ${kindOf(open)} ${open.lost ?? JSON.stringify(open.answer?.body).slice(0, 200)}`);
   }
 
