@@ -138,6 +138,13 @@ describe('a console', () => {
     client.socket.close();
   });
 
+  it('goes before the guest when memory runs out', async () => {
+    const client = await Client.open();
+    client.type('until [ "$(cat /proc/self/oom_score_adj)" = 800 ]; do :; done; echo first to g""o\n');
+    await client.shows('first to go');
+    client.socket.close();
+  });
+
   it('closes when the shell ends', async () => {
     const client = await Client.open();
     client.type('exit 3\n');

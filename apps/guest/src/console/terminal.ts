@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { PutProgram } from '@berth/guest-protocol';
 import { spawn, type IPty } from '@lydell/node-pty';
+import { killBeforeGuest } from '../oom-score.js';
 
 /** What a terminal is as wide and high as at most; beyond it is a mistake or worse. */
 const MOST_CELLS = 1_000;
@@ -39,6 +40,7 @@ export class Terminal {
       encoding: null,
       ...(runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid }),
     });
+    killBeforeGuest(this.#pty.pid);
     // With `encoding: null` the library gives and takes bytes, whatever its types say.
     this.#pty.onData((data: unknown) => hooks.onData(data as Buffer));
     this.#pty.onExit(({ exitCode }) => {

@@ -1,6 +1,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { killBeforeGuest } from '../oom-score.js';
 import type { OutputPipes } from './output-pipes.js';
 
 /** A child and what it prints. A listener that is added at once misses nothing. */
@@ -27,6 +28,7 @@ export const startHeard = (
   try {
     const stdout = out?.writeEnd ?? 'pipe';
     const child = start(['ignore', stdout, isOne ? stdout : (err?.writeEnd ?? 'pipe')]);
+    killBeforeGuest(child.pid);
     return {
       child,
       stdout: out?.readable ?? child.stdout,

@@ -109,6 +109,19 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(await exec.wrote('hung-up')).toBe('survived');
     });
 
+    it('that uses up the memory of its agent with many small processes ends, and nothing beside it', async () => {
+      const small = { templateId: 'blank', resources: { memMb: 128 } };
+      const own = new Executions(api, (await api.runningAgent(small)).id);
+      const beside = await own.begin('while [ ! -e over ]; do sleep 0.1; done; echo beside');
+      const one = '(head -c 8000000 /dev/zero; sleep 2) | tail -c 8000000 > /dev/null';
+      const { body } = await own.run(
+        `i=0; while [ $i -lt 40 ]; do ${one} & i=$((i+1)); done; wait; echo end`,
+      );
+      expect(body).toMatchObject({ status: 'completed' });
+      await own.run('touch over');
+      expect(await own.ended(beside)).toMatchObject({ status: 'completed', stdout: 'beside\n' });
+    }, 40_000);
+
     it('takes a command of nearly 1 MiB', async () => {
       const { body } = await exec.run(`echo ${'x'.repeat(1_048_576 - 13)} | wc -c`);
       expect(body).toMatchObject({ status: 'completed', exitCode: 0, stdout: `${1_048_576 - 13 + 1}\n` });
