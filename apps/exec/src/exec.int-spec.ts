@@ -116,7 +116,9 @@ describe('a detached execution', () => {
     await eventually(() => test.far.asked(runtimeRequests.findExecution).length >= 9);
     test.far.finish(idOf(submit), { stdout: 'end' });
     for (const view of await Promise.all(waiting)) expect(view).toMatchObject({ stdout: 'end' });
-    expect((await test.history(idOf(submit))).filter((type) => type === 'ExecutionEnded')).toHaveLength(1);
+    await eventually(async () =>
+      expect((await test.history(idOf(submit))).filter((type) => type === 'ExecutionEnded')).toHaveLength(1),
+    );
     await other.stop();
   });
 

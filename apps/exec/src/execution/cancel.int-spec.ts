@@ -40,7 +40,7 @@ describe('cancelling', () => {
     expect(view).toEqual({ executionId, status: 'cancelled', exitCode: -1, stdout: 'partial', stderr: '' });
     expect(await test.get(agentId, executionId)).toEqual(view);
     expect(await cancel(executionId)).toEqual(view);
-    expect(await outcomes(executionId)).toHaveLength(1);
+    await eventually(async () => expect(await outcomes(executionId)).toHaveLength(1));
   });
 
   it('an attached execution answers both callers with its end', async () => {
@@ -57,7 +57,9 @@ describe('cancelling', () => {
     const submitted = await test.ask(execRequests.submit, submit);
     expect({ kind: 'execution', execution: await cancel(idOf(submit)) }).toEqual(submitted);
     expect(test.far.asked(runtimeRequests.cancelExecution)).toEqual([]);
-    expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
+    await eventually(async () =>
+      expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
+    );
   });
 
   it('lets a completion that was first win, whichever of many cancels asks', async () => {
@@ -67,7 +69,7 @@ describe('cancelling', () => {
     const views = await Promise.all(cancels);
     expect(new Set(views.map((view) => JSON.stringify(view))).size).toBe(1);
     expect(await test.get(agentId, executionId)).toEqual(views[0]);
-    expect(await outcomes(executionId)).toHaveLength(1);
+    await eventually(async () => expect(await outcomes(executionId)).toHaveLength(1));
   });
 
   it('while the host cannot be reached is refused, stays asked for, and is done when the host is back', async () => {

@@ -139,12 +139,14 @@ describe('a command whose host had let the agent fall asleep', () => {
       1,
       2,
     ]);
-    expect(await test.history(executionId)).toEqual([
-      'ExecutionSubmitted',
-      'ExecutionRerouted',
-      'ExecutionRerouted',
-      'ExecutionEnded',
-    ]);
+    await eventually(async () =>
+      expect(await test.history(executionId)).toEqual([
+        'ExecutionSubmitted',
+        'ExecutionRerouted',
+        'ExecutionRerouted',
+        'ExecutionEnded',
+      ]),
+    );
   });
 });
 

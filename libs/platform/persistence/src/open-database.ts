@@ -60,7 +60,7 @@ const openOnce = async (options: DatabaseOptions): Promise<Database> => {
 };
 
 const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> => {
-  const dataSource = new DataSource({
+  const dataSource: DataSource = new DataSource({
     type: 'postgres',
     url: options.url,
     schema: options.schema,
@@ -71,7 +71,10 @@ const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> 
     poolSize: options.poolSize ?? 10,
     applicationName: options.applicationName,
     // Without a handler an idle connection's loss would end the process.
-    poolErrorHandler: (error: unknown) => options.log.warn({ err: error }, 'a database connection was lost'),
+    poolErrorHandler: (error: unknown) => {
+      // A server that stops a moment after us may be quicker than our goodbye.
+      if (!poolOf(dataSource).ending) options.log.warn({ err: error }, 'a database connection was lost');
+    },
     extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },
   });
   await dataSource.initialize();
