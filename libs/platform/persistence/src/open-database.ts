@@ -60,7 +60,8 @@ const openOnce = async (options: DatabaseOptions): Promise<Database> => {
 };
 
 const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> => {
-  const dataSource: DataSource = new DataSource({
+  let pool: Pool | undefined;
+  const dataSource = new DataSource({
     type: 'postgres',
     url: options.url,
     schema: options.schema,
@@ -73,11 +74,12 @@ const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> 
     // Without a handler an idle connection's loss would end the process.
     poolErrorHandler: (error: unknown) => {
       // A server that stops a moment after us may be quicker than our goodbye.
-      if (!poolOf(dataSource).ending) options.log.warn({ err: error }, 'a database connection was lost');
+      if (pool?.ending !== true) options.log.warn({ err: error }, 'a database connection was lost');
     },
     extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },
   });
   await dataSource.initialize();
+  pool = poolOf(dataSource);
   return dataSource;
 };
 
