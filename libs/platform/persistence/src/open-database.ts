@@ -60,7 +60,7 @@ const openOnce = async (options: DatabaseOptions): Promise<Database> => {
 };
 
 const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> => {
-  let pool: Pool | undefined;
+  const opened: { pool?: Pool } = {};
   const dataSource = new DataSource({
     type: 'postgres',
     url: options.url,
@@ -74,12 +74,12 @@ const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> 
     // Without a handler an idle connection's loss would end the process.
     poolErrorHandler: (error: unknown) => {
       // A server that stops a moment after us may be quicker than our goodbye.
-      if (pool?.ending !== true) options.log.warn({ err: error }, 'a database connection was lost');
+      if (opened.pool?.ending !== true) options.log.warn({ err: error }, 'a database connection was lost');
     },
     extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },
   });
   await dataSource.initialize();
-  pool = poolOf(dataSource);
+  opened.pool = poolOf(dataSource);
   return dataSource;
 };
 
