@@ -5,7 +5,10 @@ import { describeAgentsApi } from './agents-api.suite.js';
 import { Api } from './api.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
+import { describeExecAndAgents } from './exec-agents.suite.js';
 import { describeExecApi } from './exec-api.suite.js';
+import { describeFileChanges } from './file-changes.suite.js';
+import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
 import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
 import { temporaryFolder } from './stack.fixture.js';
@@ -31,7 +34,10 @@ describe('every service as a process of its own, two gateways, two agents servic
   describeAccountApi(running);
   describeEnvironmentApi(running);
   describeExecApi(running);
+  describeExecAndAgents(running);
   describeFilesApi(running);
+  describeFileTransfers(running);
+  describeFileChanges(running);
   describeConsoleApi(running);
 
   describe('a killed service', () => {
