@@ -3,20 +3,26 @@
  * (HTTP: invalid 400, unauthenticated 401, payment_required 402, forbidden 403, not_found 404, conflict 409,
  * too_large 413, exhausted 429, upstream 502, unavailable 503, timeout 504, unsupported 501, internal 500).
  */
-export type ErrorKind =
-  | 'invalid'
-  | 'unauthenticated'
-  | 'payment_required'
-  | 'forbidden'
-  | 'not_found'
-  | 'conflict'
-  | 'too_large'
-  | 'exhausted'
-  | 'unsupported'
-  | 'upstream'
-  | 'unavailable'
-  | 'timeout'
-  | 'internal';
+export const ERROR_KINDS = [
+  'invalid',
+  'unauthenticated',
+  'payment_required',
+  'forbidden',
+  'not_found',
+  'conflict',
+  'too_large',
+  'exhausted',
+  'unsupported',
+  'upstream',
+  'unavailable',
+  'timeout',
+  'internal',
+] as const;
+export type ErrorKind = (typeof ERROR_KINDS)[number];
+
+/** Whether `value`, from another process, names a kind. */
+export const isErrorKind = (value: unknown): value is ErrorKind =>
+  ERROR_KINDS.some((known) => known === value);
 
 /** JSON values: what may stand in an error's context, an event or a message. */
 export type Json =

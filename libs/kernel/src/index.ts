@@ -1,6 +1,13 @@
 export { type Decider, fold } from './decider.js';
 export { decideGiven, type Decided } from './decider-specification.js';
-export { DomainError, isDomainError, type ErrorKind, type Json } from './domain-error.js';
+export {
+  DomainError,
+  ERROR_KINDS,
+  isDomainError,
+  isErrorKind,
+  type ErrorKind,
+  type Json,
+} from './domain-error.js';
 export { type Clock, systemClock, isoTime } from './clock.js';
 export { newId, isId, type IdPrefix } from './ids.js';
 export {

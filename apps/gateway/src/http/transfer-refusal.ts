@@ -1,20 +1,4 @@
-import { DomainError, type ErrorKind, type Json } from '@berth/kernel';
-
-const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
-  'invalid',
-  'unauthenticated',
-  'payment_required',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'too_large',
-  'exhausted',
-  'unsupported',
-  'upstream',
-  'unavailable',
-  'timeout',
-  'internal',
-]);
+import { DomainError, isErrorKind, type Json } from '@berth/kernel';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const MOST_MESSAGE_CHARS = 2_000;
@@ -30,7 +14,7 @@ export const parseTransferRefusal = (text: string): DomainError | undefined => {
   const error = isObject(body) ? body['error'] : undefined;
   if (!isObject(error)) return undefined;
   const { kind, code, message, context = {} } = error;
-  if (!isKind(kind) || typeof code !== 'string' || !CODE.test(code)) return undefined;
+  if (!isErrorKind(kind) || typeof code !== 'string' || !CODE.test(code)) return undefined;
   if (typeof message !== 'string' || !isObject(context)) return undefined;
   return new DomainError(kind, code, message.slice(0, MOST_MESSAGE_CHARS), context as Context);
 };
@@ -39,8 +23,6 @@ type Context = { readonly [key: string]: Json | undefined };
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const isKind = (value: unknown): value is ErrorKind => typeof value === 'string' && KINDS.has(value);
 
 /** Why a ticket did not do although it was good when it was given. */
 export class TicketLost extends Error {

@@ -90,7 +90,7 @@ class Way implements Found {
   /** `/`, when the walk has left the volume. */
   #slash: Descriptor | undefined;
   /** The next part last. */
-  #todo: string[] = [];
+  #ahead: string[] = [];
   #detours = 0;
   #made = 0;
 
@@ -118,9 +118,9 @@ class Way implements Found {
   }
 
   finish(): Found {
-    for (let part = this.#todo.pop(); part !== undefined; part = this.#todo.pop()) {
+    for (let part = this.#ahead.pop(); part !== undefined; part = this.#ahead.pop()) {
       if (part === '..') this.#up();
-      else if (this.#down(part, this.#todo.length === 0)) return this;
+      else if (this.#down(part, this.#ahead.length === 0)) return this;
     }
     // The end is a folder that was entered, or where the walk began.
     const last = this.#steps.at(-1);
@@ -148,7 +148,7 @@ class Way implements Found {
     this.#leave();
     this.#base = { descriptor: base, stats: base.stat() };
     this.#prefix = prefix;
-    this.#todo.push(...parts.toReversed());
+    this.#ahead.push(...parts.toReversed());
   }
 
   #leave(): void {
@@ -201,7 +201,7 @@ class Way implements Found {
     if (makeFolder !== undefined && (make === 'all' || (make === 'parents' && !last))) {
       if (++this.#made > MOST_MADE) throw missing();
       makeFolder(parent, name);
-      this.#todo.push(name);
+      this.#ahead.push(name);
       return false;
     }
     if (!last) throw missing();
@@ -215,7 +215,7 @@ class Way implements Found {
     if (this.#steps.length > DEEPEST) throw invalidPath(`A path is at most ${DEEPEST} folders deep.`);
     if (this.rules.beyond !== true || !crossed || !isOfKernel(step.descriptor)) return;
     // The kernel's folders answer root otherwise than the agent, and its symlinks lead into other processes.
-    throw this.#todo.length === 0 ? isADirectory() : notAFile();
+    throw this.#ahead.length === 0 ? isADirectory() : notAFile();
   }
 
   /** Goes on where a symlink points to, which may by now be something else or nothing: then it is looked at again. */
@@ -226,12 +226,12 @@ class Way implements Found {
       target = readlinkSync(this.#top.descriptor.at(name));
     } catch (error) {
       if (!['EINVAL', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
-      this.#todo.push(name);
+      this.#ahead.push(name);
       return;
     }
     const path = splitPath(target);
     if (path.absolute) this.start(path);
-    else this.#todo.push(...path.parts.toReversed());
+    else this.#ahead.push(...path.parts.toReversed());
   }
 
   #detour(): void {

@@ -1,4 +1,4 @@
-import { DomainError, isDomainError, newId, type ErrorKind, type Json } from '@berth/kernel';
+import { DomainError, isDomainError, isErrorKind, newId, type ErrorKind, type Json } from '@berth/kernel';
 import { injectTrace, requestContext, type TraceCarrier } from '@berth/telemetry';
 import { headers as newHeaders, type MsgHdrs } from '@nats-io/transport-node';
 
@@ -34,22 +34,6 @@ export interface ErrorEnvelope {
   readonly context: { readonly [key: string]: Json | undefined };
 }
 
-const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
-  'invalid',
-  'unauthenticated',
-  'payment_required',
-  'forbidden',
-  'not_found',
-  'conflict',
-  'too_large',
-  'exhausted',
-  'unsupported',
-  'upstream',
-  'unavailable',
-  'timeout',
-  'internal',
-]);
-
 /** What a caller is told when something broke that is no refusal. */
 export const INTERNAL_ERROR: ErrorEnvelope = {
   kind: 'internal',
@@ -74,8 +58,7 @@ const isEnvelope = (value: unknown): value is ErrorEnvelope =>
   typeof value === 'object' &&
   value !== null &&
   'kind' in value &&
-  typeof value.kind === 'string' &&
-  KINDS.has(value.kind) &&
+  isErrorKind(value.kind) &&
   'code' in value &&
   typeof value.code === 'string' &&
   'message' in value &&
