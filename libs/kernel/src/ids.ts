@@ -1,3 +1,5 @@
+import { DomainError } from './domain-error.js';
+
 /** Prefixes of public ids (contract §1) and of internal ones. */
 export type IdPrefix =
   | 'agt'
@@ -32,6 +34,16 @@ const ID_FORM = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 
 /** Whether `value` is a well-formed id of that prefix; a malformed id is answered like an unknown one. */
 export const isId = (prefix: IdPrefix, value: string): boolean => ID_FORM.exec(value)?.[1] === prefix;
+
+/**
+ * The id of what a command makes: the command's own suffix under another prefix. The same command sent again thus meets
+ * what its first try made. The suffix is unique to the command, so the derived id sorts by time and is never reused.
+ * Throws for anything but a `cmd_` id.
+ */
+export const deriveId = (prefix: Exclude<IdPrefix, 'cmd'>, commandId: string): string => {
+  if (isId('cmd', commandId)) return `${prefix}_${commandId.slice('cmd_'.length)}`;
+  throw new DomainError('invalid', 'invalid_command_id', 'Send a new command id, cmd_ and a TypeID suffix.');
+};
 
 const uuidV7 = (now: number): Uint8Array => {
   const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));

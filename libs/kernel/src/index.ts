@@ -9,7 +9,7 @@ export {
   type Json,
 } from './domain-error.js';
 export { type Clock, systemClock, isoTime } from './clock.js';
-export { newId, isId, type IdPrefix } from './ids.js';
+export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,
   type RequestDefinition,

@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { DomainError, decideGiven, isDomainError, isId, isoTime, newId, type Decider } from './index.js';
+import {
+  DomainError,
+  decideGiven,
+  deriveId,
+  isDomainError,
+  isId,
+  isoTime,
+  newId,
+  type Decider,
+} from './index.js';
 
 describe('ids', () => {
   it('sorts by time of creation', () => {
@@ -19,6 +28,28 @@ describe('ids', () => {
     expect(isId('agt', id)).toBe(false);
     for (const odd of ['', 'key_', `${id}x`, id.toUpperCase(), `key_8${'0'.repeat(25)}`, '../etc']) {
       expect(isId('key', odd)).toBe(false);
+    }
+  });
+
+  it('derives the same well-formed id from the same command', () => {
+    const commandId = newId('cmd');
+    const agentId = deriveId('agt', commandId);
+    expect(isId('agt', agentId)).toBe(true);
+    expect(deriveId('agt', commandId)).toBe(agentId);
+    expect(deriveId('agt', newId('cmd'))).not.toBe(agentId);
+  });
+
+  it('sorts derived ids by the time of their commands', () => {
+    const early = deriveId('dlv', newId('cmd', 1_700_000_000_000));
+    const late = deriveId('dlv', newId('cmd', 1_700_000_000_001));
+    expect(early < late).toBe(true);
+  });
+
+  it('derives nothing from what is not a command id', () => {
+    for (const odd of ['', 'cmd_', newId('agt'), `${newId('cmd')}/step`]) {
+      expect(() => deriveId('exe', odd)).toThrow(
+        expect.objectContaining({ kind: 'invalid', code: 'invalid_command_id' }),
+      );
     }
   });
 

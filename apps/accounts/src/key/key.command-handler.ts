@@ -7,7 +7,7 @@ import {
   type RevokeKey,
 } from '@berth/contracts-accounts';
 import type { CommandHandler, ProjectionRunner } from '@berth/event-store';
-import { DomainError, isId, type Clock } from '@berth/kernel';
+import { deriveId, isId, type Clock } from '@berth/kernel';
 import type { AccountCommandHandler } from '../account/account.command-handler.js';
 import type { KeyUsage } from '../authenticate/key-usage.js';
 import { viewOfKey, type KeyEvent, type KeyState } from './key.js';
@@ -36,7 +36,7 @@ export class KeyCommandHandler {
   async mint(command: MintKey): Promise<MintedKey> {
     const { keys, accounts, vault, clock } = this.parts;
     const { commandId, accountId, actor, name, scopes, holderScopes, expiresAt } = command;
-    const keyId = keyIdOf(commandId);
+    const keyId = deriveId('key', commandId);
     await accounts.requireOpen(accountId);
     const { state, position } = await keys.handle(
       keyId,
@@ -73,21 +73,6 @@ export class KeyCommandHandler {
     if (position !== null) await this.parts.keyList.waitFor(position);
   }
 }
-
-/**
- * The key that a command mints has the command's own random part, so that the same command meets its first result.
- * Both are TypeIDs, made by time and never twice.
- */
-const keyIdOf = (commandId: string): string => {
-  if (!isId('cmd', commandId)) {
-    throw new DomainError(
-      'invalid',
-      'invalid_command_id',
-      'Send a new command id, cmd_ and a TypeID suffix.',
-    );
-  }
-  return `key_${commandId.slice('cmd_'.length)}`;
-};
 
 const viewOrThrow = (state: KeyState, lastUsedAt: string | null): KeyView => {
   const view = viewOfKey(state, lastUsedAt);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TellAttachment } from '@berth/contracts-delivery';
-import { newId } from '@berth/kernel';
+import { deriveId, newId } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
 import type { DeliveryCommandHandler } from './delivery.command-handler.js';
@@ -22,7 +22,7 @@ export class AttachmentCommandHandler {
   /** The same command tells once. Errors: see `deliveryRequests.tellAttachment`. */
   async handle(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
     const { agentId, attachment } = request;
-    const deliveryId = deliveryIdOf(request.commandId);
+    const deliveryId = deriveId('dlv', request.commandId);
     const message = textOf(request);
     const current = await this.conversations.current(agentId);
     const conversationId = current ?? newId('cnv');
@@ -68,9 +68,6 @@ export class AttachmentCommandHandler {
     return this.handOver.deliver(message, agent, request, 'file');
   }
 }
-
-/** The id follows from the command's, so that the same command sent again meets its delivery. */
-const deliveryIdOf = (commandId: string): string => `dlv_${commandId.slice('cmd_'.length)}`;
 
 const textOf = ({ message, attachment: { path } }: TellAttachment): string =>
   message === null || message === '' ? `A file was uploaded for you: ${path}` : message;

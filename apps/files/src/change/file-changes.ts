@@ -1,4 +1,4 @@
-import { DomainError, isDomainError, isoTime, type Clock, type ErrorKind } from '@berth/kernel';
+import { DomainError, deriveId, isDomainError, isoTime, type Clock, type ErrorKind } from '@berth/kernel';
 import type { CommandHandler } from '@berth/event-store';
 import { metrics, type Logger } from '@berth/telemetry';
 import type { Wanted } from '../host/awake-host.js';
@@ -21,7 +21,7 @@ const counted = metrics.counter(
 );
 
 /** The id of the change follows from the command's: the same command sent again meets itself. */
-export const changeIdOf = (commandId: string): string => `fch_${commandId.slice('cmd_'.length)}`;
+export const changeIdOf = (commandId: string): string => deriveId('fch', commandId);
 
 /** Makes changes of volumes and writes them down: that they were asked for before, what became of them after. */
 export class FileChanges {

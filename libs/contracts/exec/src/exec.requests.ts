@@ -1,4 +1,4 @@
-import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
+import { defineRequest, deriveId, type CommandEnvelope, type Page } from '@berth/kernel';
 
 /** States of an execution (interface §2). */
 export const EXECUTION_STATUSES = ['running', 'completed', 'timed_out', 'cancelled', 'failed'] as const;
@@ -119,4 +119,4 @@ export const execRequests = {
 };
 
 /** `exe_…` with the same random part as the command's id, so that a command sent twice names one execution. */
-export const executionIdOf = (commandId: string): string => `exe_${commandId.slice('cmd_'.length)}`;
+export const executionIdOf = (commandId: string): string => deriveId('exe', commandId);
