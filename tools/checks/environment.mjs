@@ -6,7 +6,8 @@ import { MEANINGS } from './environment-meanings.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const ENVIRONMENT_PAGE = 'docs/environment.md';
-const READERS = /^(string|optional|integer|optionalInteger|boolean|url|optionalUrl|path|oneOf)$/;
+const READERS =
+  /^(string|optional|integer|optionalInteger|boolean|url|optionalUrl|partUrl|optionalPartUrl|path|oneOf)$/;
 const KINDS = {
   string: 'text',
   optional: 'text',
@@ -15,6 +16,8 @@ const KINDS = {
   boolean: 'true or false',
   url: 'URL',
   optionalUrl: 'URL',
+  partUrl: 'URL',
+  optionalPartUrl: 'URL',
   path: 'path',
   oneOf: 'one of',
 };

@@ -7,8 +7,8 @@ export type FilesConfig = Omit<ServiceEnv, 'databaseUrl'>;
 export const readFilesConfig = (env: Env): FilesConfig => {
   const reader = readEnv(env);
   return reader.done({
-    natsUrl: reader.url('NATS_URL', undefined, ['nats', 'tls']),
-    eventStoreUrl: reader.url('EVENTSTORE_URL', undefined, ['esdb', 'esdb+discover']),
+    natsUrl: reader.partUrl('NATS_URL'),
+    eventStoreUrl: reader.partUrl('EVENTSTORE_URL'),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

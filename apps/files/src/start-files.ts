@@ -1,6 +1,5 @@
-import { connectEventStore } from '@berth/event-store';
-import { NatsLink, startService } from '@berth/messaging';
-import type { Stoppable } from '@berth/service';
+import { startService } from '@berth/messaging';
+import { openLink, openLog, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
 import { LaterAttempts } from './change/later-attempts.js';
@@ -10,8 +9,8 @@ const NAME = 'files';
 
 /** Starts the service; when it answers, the service hears requests. */
 export const startFiles = async (config: FilesConfig, log: Logger): Promise<Stoppable> => {
-  const link = await NatsLink.open({ url: config.natsUrl, name: `berth-${NAME}`, log });
-  const store = connectEventStore({ url: config.eventStoreUrl, log });
+  const store = await openLog({ url: config.eventStoreUrl, log });
+  const link = await openLink({ url: config.natsUrl, name: `berth-${NAME}`, log });
   const later = new LaterAttempts(log);
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {

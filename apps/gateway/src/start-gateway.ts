@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { NatsLink, Requester } from '@berth/messaging';
-import { openDatabase, SecretBox, type Database } from '@berth/persistence';
+import { Requester } from '@berth/messaging';
+import { SecretBox, type Database } from '@berth/persistence';
+import { openLink, openTables } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -41,7 +42,7 @@ export interface RunningGateway {
 /** Opens the door: resolves when requests are answered. What was opened is closed again when that fails. */
 export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
   await using opened = new AsyncDisposableStack();
-  const link = await NatsLink.open({ url: config.natsUrl, name: 'gateway', log });
+  const link = await openLink({ url: config.natsUrl, name: 'gateway', log });
   opened.defer(() => link.close());
   const database = await openVault(config, log);
   opened.defer(() => database.close());
@@ -66,7 +67,7 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
 };
 
 const openVault = (config: GatewayConfig, log: Logger): Promise<Database> =>
-  openDatabase({
+  openTables({
     url: config.databaseUrl,
     schema: VAULT_SCHEMA,
     migrations,

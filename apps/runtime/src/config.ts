@@ -36,7 +36,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const shipped = reader.path('BERTH_SHIPPED_TEMPLATES_DIR', 'infra/templates');
   const own = reader.optional('BERTH_TEMPLATES_DIR');
   return reader.done({
-    natsUrl: reader.url('NATS_URL', undefined, ['nats', 'tls']),
+    natsUrl: reader.partUrl('NATS_URL'),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

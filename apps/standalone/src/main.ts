@@ -1,63 +1,17 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
-import { ConfigError } from '@berth/config';
+import { ConfigError, EXIT_CONFIG } from '@berth/config';
 import { DataFolderInUseError, DataFolderUnusableError, PortUnavailableError } from '@berth/embedded';
-import type { Stoppable } from '@berth/service';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
-import { bootstrapKeyFile, startStandalone } from './standalone.js';
+import { bootstrapKeyFile, startStandalone, type RunningStandalone } from './standalone.js';
 
 /** Past it the process ends whatever hangs. The contract gives 10 s. */
 const STOP_DEADLINE_MS = 9_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const fail = (error: unknown): never => {
-  // Mistakes of the operator get their one line; anything else is ours and needs its stack.
-  const plain =
-    error instanceof ConfigError ||
-    error instanceof DataFolderInUseError ||
-    error instanceof DataFolderUnusableError ||
-    error instanceof PortUnavailableError;
-  process.stderr.write(
-    plain ? `Berth cannot start: ${error.message}\n` : `Berth cannot start: ${inspect(error)}\n`,
-  );
-  process.exit(1);
-};
-
-const inspect = (error: unknown): string =>
-  error instanceof Error ? (error.stack ?? error.message) : String(error);
-
-const stopOnce = (
-  service: Promise<Stoppable>,
-  stopTelemetry: () => Promise<void>,
-  log: Logger,
-): (() => void) => {
-  let stopping = false;
-  return () => {
-    if (stopping) return;
-    stopping = true;
-    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
-    service
-      .then((started) => started.stop())
-      .then(stopTelemetry)
-      .then(
-        () => process.exit(0),
-        (error: unknown) => {
-          log.error({ err: error }, 'did not stop cleanly');
-          process.exit(1);
-        },
-      );
-  };
-};
-
-const welcome = (config: StandaloneConfig, url: string): void => {
-  const keyFile = bootstrapKeyFile(config.dataDir);
-  if (process.stdout.isTTY) say(`Your key (in ${keyFile}): ${readFileSync(keyFile, 'utf8').trim()}`);
-  say(`Berth is ready at ${url}`);
-};
-
-const main = async (): Promise<void> => {
+const main = async (): Promise<number> => {
   const config = readStandaloneConfig(process.env);
   const logOf = (service: string): Logger =>
     createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
@@ -66,13 +20,79 @@ const main = async (): Promise<void> => {
     ...(config.otlpEndpoint === undefined ? {} : { otlpEndpoint: config.otlpEndpoint }),
     ...(config.metricsPort === undefined ? {} : { metricsPort: config.metricsPort }),
   });
-  const starting = startStandalone(config, process.env, logOf);
-  const stop = stopOnce(starting, () => telemetry.stop(), logOf('standalone'));
+  const stop = stopRequest(config);
+  const berth = await startUnlessStopped(config, logOf, stop.signal);
+  if (berth !== undefined) {
+    welcome(config, berth.url);
+    await stop.requested;
+  }
+  try {
+    await berth?.stop();
+    await telemetry.stop();
+    return 0;
+  } catch (error) {
+    logOf('standalone').error({ err: error }, 'did not stop cleanly');
+    return 1;
+  }
+};
+
+/** Undefined when the operator stops the process before it is ready. */
+const startUnlessStopped = async (
+  config: StandaloneConfig,
+  logOf: (service: string) => Logger,
+  signal: AbortSignal,
+): Promise<RunningStandalone | undefined> => {
+  try {
+    return await startStandalone(config, process.env, logOf, signal);
+  } catch (error) {
+    if (error === signal.reason) return undefined;
+    throw error;
+  }
+};
+
+/** Resolves and aborts at the first request to stop; from then on the process has a bounded time left. */
+const stopRequest = (config: StandaloneConfig): { signal: AbortSignal; requested: Promise<void> } => {
+  const controller = new AbortController();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = (): void => {
+    if (controller.signal.aborted) return;
+    setTimeout(() => process.exit(1), STOP_DEADLINE_MS).unref();
+    controller.abort();
+    resolve();
+  };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   if (config.watchParent) process.once('disconnect', stop);
-  const { url } = await starting;
-  welcome(config, url);
+  return { signal: controller.signal, requested: promise };
 };
 
-await main().catch(fail);
+const welcome = (config: StandaloneConfig, url: string): void => {
+  const key = process.stdout.isTTY ? readBootstrapKey(config.dataDir) : undefined;
+  if (key !== undefined) say(`Your key (in ${bootstrapKeyFile(config.dataDir)}): ${key}`);
+  say(`Berth is ready at ${url}`);
+};
+
+/** Operators are told to delete the file once they have keys of their own. */
+const readBootstrapKey = (dataDir: string): string | undefined => {
+  try {
+    return readFileSync(bootstrapKeyFile(dataDir), 'utf8').trim();
+  } catch {
+    return undefined;
+  }
+};
+
+const exitCodeOf = (error: unknown): number => {
+  // An operator's mistake is explained in one line; any other failure is ours and needs its stack.
+  const plain =
+    error instanceof ConfigError ||
+    error instanceof DataFolderInUseError ||
+    error instanceof DataFolderUnusableError ||
+    error instanceof PortUnavailableError;
+  process.stderr.write(`Berth cannot start: ${plain ? error.message : inspect(error)}\n`);
+  return error instanceof ConfigError ? EXIT_CONFIG : 1;
+};
+
+const inspect = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error);
+
+process.exit(await main().catch(exitCodeOf));

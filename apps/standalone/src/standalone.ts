@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
 import { acquireDataLock, assertPortFree, startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
-import type { Stoppable } from '@berth/service';
+import { reachParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
 import { readOrDrawSecretKey } from './secret-key.js';
@@ -13,12 +13,21 @@ const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', impo
 /** Where the bootstrap key lies in a data folder. */
 export const bootstrapKeyFile = (dataDir: string): string => join(dataDir, 'bootstrap-key');
 
-/** The whole product in one process: embedded infrastructure, then every service on it. */
+export interface RunningStandalone extends Stoppable {
+  /** `http://localhost:<port>` */
+  readonly url: string;
+}
+
+/**
+ * The whole product in one process: embedded infrastructure, then every service on it. Waits for parts that are given by
+ * URL. Throws the reason of `signal` when that aborts before the services start; what was started is stopped again.
+ */
 export const startStandalone = async (
   config: StandaloneConfig,
   env: Env,
   logOf: (service: string) => Logger,
-): Promise<Stoppable & { readonly url: string }> => {
+  signal: AbortSignal,
+): Promise<RunningStandalone> => {
   const lock = acquireDataLock(config.dataDir);
   let infrastructure: EmbeddedInfrastructure | undefined;
   try {
@@ -26,6 +35,8 @@ export const startStandalone = async (
     // A mistake of the operator's is told before anything is started.
     checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
     infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
+    await reachParts(config, { log: logOf('standalone'), signal });
+    signal.throwIfAborted();
     const services = await startServices(serviceEnv(config, env, infrastructure), logOf);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
   } catch (error) {
@@ -38,7 +49,7 @@ export const startStandalone = async (
 /** Stands for where the parts will be. */
 const NOT_STARTED_YET = {
   natsUrl: 'nats://embedded',
-  eventStoreUrl: 'esdb://embedded',
+  eventStoreUrl: 'esdb://embedded?tls=false',
   databaseUrl: 'postgres://embedded',
 };
 

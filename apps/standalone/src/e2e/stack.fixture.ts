@@ -28,6 +28,12 @@ export class Program {
     return Program.run(app, [process.execPath, ...args], env, options);
   }
 
+  /** As `start`, with a terminal for its output; util-linux's `script` provides it. */
+  static onTerminal(app: string, env: Env): Program {
+    const command = `exec ${process.execPath} ${join(APPS, app, 'dist', 'main.js')}`;
+    return Program.run(app, ['script', '--quiet', '--flush', '--command', command, '/dev/null'], env, {});
+  }
+
   /** `npm start` in this checkout, as an operator types it. */
   static npmStart(env: Env): Program {
     return Program.run('npm start', ['npm', 'start'], env, { detached: true });

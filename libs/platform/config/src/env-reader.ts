@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { ConfigError } from './config-error.js';
+import { PART_URL_CHECKS, type PartUrlName } from './part-urls.js';
 
 /** The shape of `process.env`. */
 export interface Env {
@@ -90,6 +91,19 @@ export class EnvReader {
     return this.bad(name, `must be ${wanted}`, '');
   }
 
+  /** The URL of a part Berth stands on, checked completely; required. */
+  partUrl(name: PartUrlName): string {
+    return this.optionalPartUrl(name) ?? this.missing(name, '');
+  }
+
+  /** As `partUrl`, undefined when unset. */
+  optionalPartUrl(name: PartUrlName): string | undefined {
+    const text = this.optional(name)?.trim();
+    if (text === undefined) return undefined;
+    const problem = PART_URL_CHECKS[name](text);
+    return problem === undefined ? text : this.bad(name, problem, '');
+  }
+
   /** A path of the file system, made absolute from the working directory. Required unless a default is given. */
   path(name: string, fallback?: string): string {
     const text = this.optional(name) ?? fallback ?? this.missing(name, '.');
@@ -112,9 +126,9 @@ export class EnvReader {
   /** NATS_URL, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */
   serviceEnv(): ServiceEnv {
     return {
-      natsUrl: this.url('NATS_URL', undefined, ['nats', 'tls']),
-      eventStoreUrl: this.url('EVENTSTORE_URL', undefined, ['esdb', 'esdb+discover']),
-      databaseUrl: this.url('DATABASE_URL', undefined, ['postgres', 'postgresql']),
+      natsUrl: this.partUrl('NATS_URL'),
+      eventStoreUrl: this.partUrl('EVENTSTORE_URL'),
+      databaseUrl: this.partUrl('DATABASE_URL'),
       logLevel: this.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
       otlpEndpoint: this.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
       metricsPort: this.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

@@ -1,4 +1,4 @@
-export { ConfigError } from './config-error.js';
+export { ConfigError, EXIT_CONFIG } from './config-error.js';
 export {
   EnvReader,
   LOG_LEVELS,
@@ -8,3 +8,4 @@ export {
   type LogLevel,
   type ServiceEnv,
 } from './env-reader.js';
+export { addressOf, type PartUrlName } from './part-urls.js';

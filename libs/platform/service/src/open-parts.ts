@@ -1,8 +1,16 @@
-import type { ServiceEnv } from '@berth/config';
+import { ConfigError, type ServiceEnv } from '@berth/config';
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { NatsLink } from '@berth/messaging';
-import { openDatabase, type Database, type DatabaseOptions, type Migration } from '@berth/persistence';
+import {
+  DedicatedConnection,
+  mapDatabaseError,
+  openDatabase,
+  type Database,
+  type DatabaseOptions,
+  type Migration,
+} from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
+import { awaitPart } from './await-part.js';
 
 /** What an event-sourced service stands on. */
 export interface ServiceParts {
@@ -21,10 +29,11 @@ export interface OpenPartsOptions {
   readonly log: Logger;
 }
 
-/** Opens tables, log and broker; waits (bounded) for what is not up yet. When one fails, the others are closed. */
+/** Opens tables, log and broker, and waits for what is not up yet (`awaitPart`). When one fails, the others are closed. */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
   const { name, config, migrations, entities, log } = options;
-  const database = await openDatabase({
+  await using opened = new AsyncDisposableStack();
+  const database = await openTables({
     url: config.databaseUrl,
     schema: name,
     migrations,
@@ -32,18 +41,95 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
     applicationName: `berth-${name}`,
     log,
   });
-  const store = connectEventStore({ url: config.eventStoreUrl, log });
-  try {
-    const link = await NatsLink.open({ url: config.natsUrl, name: `berth-${name}`, log });
-    return { database, store, link, log };
-  } catch (error) {
-    await Promise.all([store.close(), database.close()]);
-    throw error;
-  }
+  opened.defer(() => database.close());
+  const store = await openLog({ url: config.eventStoreUrl, log });
+  opened.defer(() => store.close());
+  const link = await openLink({ url: config.natsUrl, name: `berth-${name}`, log });
+  opened.move();
+  return { database, store, link, log };
 };
+
+/** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when it refuses what DATABASE_URL says. */
+export const openTables = (options: DatabaseOptions & PartOptions): Promise<Database> =>
+  awaitPart({ ...options, ...POSTGRES }, () =>
+    openDatabase({ ...options, waitMs: 0 }).catch(refusedByDatabase),
+  );
+
+/** `connectEventStore`, waiting for the event log. Throws `ConfigError` when it refuses the credentials. */
+export const openLog = (options: PartOptions): Promise<EventStore> => {
+  const store = connectEventStore(options);
+  return awaitPart({ ...options, what: 'the event log', variable: 'EVENTSTORE_URL' }, async () => {
+    await store.ping();
+    return store;
+  }).catch(async (error: unknown) => {
+    await store.close();
+    throw error;
+  });
+};
+
+/** `NatsLink.open`, waiting for the message broker. */
+export const openLink = (options: PartOptions & { readonly name: string }): Promise<NatsLink> =>
+  awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, () =>
+    NatsLink.open({ ...options, openWithinMs: 0 }),
+  );
+
+/** Where parts are; undefined: this one is not needed. */
+export interface PartUrls {
+  readonly natsUrl?: string | undefined;
+  readonly eventStoreUrl?: string | undefined;
+  readonly databaseUrl?: string | undefined;
+}
+
+/** Resolves once every part that has a URL can be used, so that a process of many services waits, and says so, once. */
+export const reachParts = async (
+  { natsUrl, eventStoreUrl, databaseUrl }: PartUrls,
+  options: Omit<PartOptions, 'url'>,
+): Promise<void> => {
+  await Promise.all([
+    natsUrl === undefined
+      ? undefined
+      : openLink({ ...options, url: natsUrl, name: 'berth-start' }).then((link) => link.close()),
+    eventStoreUrl === undefined
+      ? undefined
+      : openLog({ ...options, url: eventStoreUrl }).then((store) => store.close()),
+    databaseUrl === undefined ? undefined : reachDatabase({ ...options, url: databaseUrl }),
+  ]);
+};
+
+const reachDatabase = (options: PartOptions): Promise<void> =>
+  awaitPart({ ...options, ...POSTGRES }, async () => {
+    const target = { url: options.url, schema: 'public', applicationName: 'berth-start' };
+    const connection = await DedicatedConnection.open(target).catch((error: unknown) =>
+      refusedByDatabase(mapDatabaseError(error)),
+    );
+    await connection.close();
+  });
 
 /** Closes them: the broker first, so that nothing new comes in. */
 export const closeParts = async ({ link, store, database }: ServiceParts): Promise<void> => {
   await link.close();
   await Promise.all([store.close(), database.close()]);
+};
+
+const POSTGRES = { what: 'PostgreSQL', variable: 'DATABASE_URL' } as const;
+
+interface PartOptions {
+  readonly url: string;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/** SQLSTATE of what only another DATABASE_URL mends. */
+const DATABASE_REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['28P01', 'is refused: the password or the user is wrong'],
+  ['28000', 'is refused: this user may not connect'],
+  ['3D000', 'names a database that does not exist'],
+  ['42501', 'names a user that may not create schemas in this database'],
+]);
+
+const refusedByDatabase = (error: unknown): never => {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
+  const refusal = typeof code === 'string' ? DATABASE_REFUSALS.get(code) : undefined;
+  if (refusal !== undefined) throw new ConfigError([`DATABASE_URL ${refusal}`], { cause: error });
+  throw error;
 };

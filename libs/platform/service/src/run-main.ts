@@ -1,4 +1,4 @@
-import { ConfigError, type Env, type ServiceEnv } from '@berth/config';
+import { ConfigError, EXIT_CONFIG, type Env, type ServiceEnv } from '@berth/config';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 
 /** What a started service answers. */
@@ -22,7 +22,7 @@ export interface Main<Config extends ProcessEnv> {
 /** A service that has not ended by itself so long after SIGTERM is ended. */
 const STOP_DEADLINE_MS = 9_000;
 
-/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 wrong configuration, 1 anything else. */
+/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 wrong configuration, 1 any other failure. */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });
@@ -36,6 +36,7 @@ export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Pr
     log.info('started');
     stopOnSignal(service, telemetry, log);
   } catch (error) {
+    if (error instanceof ConfigError) exitMisconfigured(main.name, error);
     log.fatal({ err: error }, 'could not start');
     process.exit(1);
   }
@@ -46,9 +47,13 @@ const configOrExit = <Config extends ProcessEnv>(main: Main<Config>): Config => 
     return main.readConfig(main.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${main.name}: ${error.message}\n`);
-    process.exit(78);
+    return exitMisconfigured(main.name, error);
   }
+};
+
+const exitMisconfigured = (name: string, error: ConfigError): never => {
+  process.stderr.write(`${name}: ${error.message}\n`);
+  process.exit(EXIT_CONFIG);
 };
 
 const stopOnSignal = (service: Stoppable, telemetry: { stop(): Promise<void> }, log: Logger): void => {

@@ -1,0 +1,103 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { createLogger } from '@berth/telemetry';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { processesOf } from './processes.fixture.js';
+import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
+
+let folder: ReturnType<typeof temporaryFolder>;
+let elsewhere: ReturnType<typeof temporaryFolder>;
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  elsewhere = temporaryFolder();
+});
+
+afterEach(() => {
+  expect(processesOf(folder.path)).toEqual([]);
+  folder.remove();
+  elsewhere.remove();
+});
+
+const environment = (more: Record<string, string>): Record<string, string> => ({
+  PORT: '0',
+  BERTH_DATA: folder.path,
+  BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+  ...more,
+});
+
+/** An event log of its own, which keeps its address when it is started again. */
+const startLog = (): Promise<EmbeddedInfrastructure> =>
+  startEmbedded({
+    dataDir: elsewhere.path,
+    natsUrl: 'nats://unused',
+    databaseUrl: 'postgres://unused',
+    log: createLogger({ service: 'embedded', level: 'warn' }),
+  });
+
+describe('a mistake in the URL of a part', () => {
+  it.each([
+    ['EVENTSTORE_URL', 'esdb://admin:hunter2@localhost:seven'],
+    ['NATS_URL', 'nats://berth:hunter2@localhost:422222'],
+    ['DATABASE_URL', 'postgres://berth:hunter2@localhost:0/berth'],
+  ])('%s: exit code 78 and one line that names the variable, not its value', async (name, url) => {
+    const program = Program.start('standalone', environment({ [name]: url }));
+    expect(await program.exited).toBe(78);
+    expect(program.said.trim().split('\n')).toHaveLength(1);
+    expect(program.said).toContain(`Bad configuration: ${name} must have a port from 1 to 65535.`);
+    expect(program.said).not.toContain('hunter2');
+  });
+});
+
+describe('a part that cannot be reached', () => {
+  it('is waited for with its variable, its address and the reason, and used once it is there', async () => {
+    const first = await startLog();
+    const { eventStoreUrl } = first;
+    const port = first.parts.eventStore?.port ?? 0;
+    await first.stop();
+    const program = Program.start('standalone', environment({ EVENTSTORE_URL: eventStoreUrl }));
+    await program.says(
+      new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
+      30_000,
+    );
+    const second = await startLog();
+    try {
+      const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+      const stack = {
+        urls: [url],
+        key: readKey(folder.path),
+        dataDir: folder.path,
+        stop: async () => undefined,
+      };
+      await new Api(() => stack).runningAgent();
+      expect(program.said).not.toMatch(/\n\s+at .*:\d+:\d+/);
+    } finally {
+      await program.end('SIGTERM');
+      await second.stop();
+    }
+  });
+
+  it('does not keep the process from ending at SIGTERM', async () => {
+    const program = Program.start('standalone', environment({ NATS_URL: 'nats://127.0.0.1:1' }));
+    await program.says(/Waiting for the message broker at 127\.0\.0\.1:1 \(NATS_URL\)/, 30_000);
+    const begun = Date.now();
+    expect(await program.end('SIGTERM')).toBe(0);
+    expect(Date.now() - begun).toBeLessThan(10_000);
+  });
+});
+
+describe('a terminal', () => {
+  it('is told that Berth is ready although the operator has deleted the bootstrap key', async () => {
+    const env = environment({});
+    const first = Program.start('standalone', env);
+    await first.says(/Berth is ready at/);
+    await first.end('SIGTERM');
+    rmSync(join(folder.path, 'bootstrap-key'));
+    const onTerminal = Program.onTerminal('standalone', env);
+    await onTerminal.says(/Berth is ready at/);
+    await onTerminal.end('SIGTERM');
+    expect(onTerminal.said).not.toContain('ENOENT');
+  });
+});

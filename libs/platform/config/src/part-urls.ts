@@ -1,0 +1,117 @@
+/** The variables that say where the parts are which Berth stands on. */
+export type PartUrlName = 'NATS_URL' | 'EVENTSTORE_URL' | 'DATABASE_URL';
+
+/** What is wrong with a value, as the rest of a sentence that begins with the variable's name; undefined if nothing is. */
+type Check = (url: string) => string | undefined;
+
+/** Options of an event store URL, each with the values it takes. Others are mistyped: the client would ignore them. */
+const EVENT_STORE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
+  ['tls', /^(?:true|false)$/],
+  ['tlscafile', /./],
+  ['usercertfile', /./],
+  ['userkeyfile', /./],
+  ['nodepreference', /^(?:leader|follower|random|read[_-]?only[_-]?replica)$/i],
+  ['maxdiscoverattempts', /^\d+$/],
+  ['discoveryinterval', /^\d+$/],
+  ['gossiptimeout', /^\d+$/],
+  ['keepaliveinterval', /^-?\d+$/],
+  ['keepalivetimeout', /^-?\d+$/],
+  ['defaultdeadline', /^\d+$/],
+  ['connectionname', /./],
+  ['throwonappendfailure', /^(?:true|false)$/],
+]);
+
+const EVENT_STORE_URL =
+  /^esdb(?:\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^/?@]*)\/*(?:\?(?<query>.*))?$/;
+
+const checkEventStoreUrl: Check = (url) => {
+  const parts = EVENT_STORE_URL.exec(url)?.groups;
+  if (parts === undefined) return 'must be a URL such as esdb://host:2113?tls=false';
+  const { credentials, hosts = '', query = '' } = parts;
+  if (credentials !== undefined && !isUserAndPassword(credentials))
+    return 'must name its user as user:password@, with special characters percent-encoded';
+  const badHost = hosts.split(',').map(hostProblem).find(isText);
+  if (badHost !== undefined) return badHost;
+  const options = query.split('&').filter((option) => option !== '');
+  const badOption = options.map(optionProblem).find(isText);
+  if (badOption !== undefined) return badOption;
+  const encrypted = !options.some((option) => /^tls=false$/i.test(option));
+  if (encrypted && credentials === undefined)
+    return 'must name a user (esdb://user:password@host:2113), or say ?tls=false';
+  return undefined;
+};
+
+const optionProblem = (option: string): string | undefined => {
+  const [name = '', ...value] = option.split('=');
+  const takes = EVENT_STORE_OPTIONS.get(name.toLowerCase().replaceAll(/[_-]/g, ''));
+  // A name may be the remains of a password with an unescaped question mark, so it is repeated only when it is known.
+  if (takes === undefined) return 'has an option that event stores do not know';
+  return takes.test(value.join('=')) ? undefined : `has a bad value in its option ${name}`;
+};
+
+const checkNatsUrl: Check = (url) => {
+  const addresses = url.split(',').map((address) => address.trim());
+  if (!/^(?:nats|tls):\/\//i.test(addresses[0] ?? ''))
+    return 'must be a URL that begins with nats:// or tls://';
+  return addresses.map(natsAddressProblem).find(isText);
+};
+
+const natsAddressProblem = (address: string): string | undefined => {
+  const parts = /^(?:(?:nats|tls):\/\/)?(?:(?<credentials>[^@/]*)@)?(?<host>[^/@?]*)\/?$/i.exec(
+    address,
+  )?.groups;
+  if (parts === undefined) return 'must list addresses such as nats://user:password@host:4222';
+  const { credentials, host = '' } = parts;
+  if (credentials !== undefined && (credentials === '' || !isDecodable(credentials)))
+    return 'must name its user as user:password@, with special characters percent-encoded';
+  return hostProblem(host);
+};
+
+const checkDatabaseUrl: Check = (url) => {
+  if (!/^postgres(?:ql)?:\/\//i.test(url))
+    return 'must be a URL that begins with postgres:// or postgresql://';
+  const parsed = URL.parse(url);
+  if (parsed === null) return 'must be a URL such as postgres://user:password@host:5432/database';
+  if (parsed.port === '0') return 'must have a port from 1 to 65535';
+  if (![parsed.username, parsed.password, parsed.pathname].every(isDecodable))
+    return 'must have special characters percent-encoded';
+  if (parsed.hostname === '' && !parsed.searchParams.has('host')) return 'must name a host';
+  return undefined;
+};
+
+const hostProblem = (text: string): string | undefined => {
+  const match = /^(?:\[[0-9a-f:.]+\]|(?<name>[^:[\]\s]*))(?::(?<port>.*))?$/i.exec(text);
+  if (match === null || match.groups?.['name'] === '') return 'must name a host';
+  const port = match.groups?.['port'];
+  if (port === undefined) return undefined;
+  const valid = /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
+  return valid ? undefined : 'must have a port from 1 to 65535';
+};
+
+const isUserAndPassword = (credentials: string): boolean =>
+  /^[^:]+:[^:]+$/.test(credentials) && isDecodable(credentials);
+
+const isDecodable = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const isText = (problem: string | undefined): problem is string => problem !== undefined;
+
+/** Checks the URL of a part completely, so that a mistake is found before anything starts. Never repeats the URL. */
+export const PART_URL_CHECKS: Readonly<Record<PartUrlName, Check>> = {
+  NATS_URL: checkNatsUrl,
+  EVENTSTORE_URL: checkEventStoreUrl,
+  DATABASE_URL: checkDatabaseUrl,
+};
+
+/** Where a part's URL leads, for messages: hosts and ports, without credentials, paths and options. */
+export const addressOf = (url: string): string =>
+  url
+    .split(',')
+    .map((one) => /^(?:[a-z+]+:\/\/)?(?:[^@]*@)?([^/?]*)/i.exec(one.trim())?.[1] ?? '')
+    .join(', ');

@@ -1,0 +1,105 @@
+import { addressOf, type PartUrlName } from '@berth/config';
+import { isDomainError } from '@berth/kernel';
+import { redactText, type Logger } from '@berth/telemetry';
+
+/** Parts that start together come up within a second; only a longer wait is worth a line. */
+const SILENT_MS = 1_000;
+const REPEAT_EVERY_MS = 10_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** A part that a process needs before it can start. */
+export interface AwaitedPart {
+  /** As a sentence names it, e.g. `the event log`. */
+  readonly what: string;
+  readonly variable: PartUrlName;
+  readonly url: string;
+  readonly log: Logger;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Calls `open` until the part is there and returns its result. Waits without limit, because a supervisor starts processes
+ * in any order, and says so: what it waits for, where, and the last error, after a second and then every 10 s.
+ * Throws anything but DomainError('unavailable') at once, and the reason of `signal` when that aborts.
+ */
+export const awaitPart = async <T>(part: AwaitedPart, open: () => Promise<T>): Promise<T> => {
+  const notice = new WaitingNotice(part);
+  try {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return await unlessAborted(open(), part.signal);
+      } catch (error) {
+        if (part.signal?.aborted === true || !isDomainError(error, 'unavailable')) throw error;
+        notice.failedWith(reasonOf(error));
+      }
+      await unlessAborted(new Promise((resolve) => setTimeout(resolve, pauseMs)), part.signal);
+    }
+  } finally {
+    notice.end();
+  }
+};
+
+/** Tells the operator about a wait, also while a single attempt hangs. */
+class WaitingNotice {
+  readonly #began = performance.now();
+  readonly #timer: NodeJS.Timeout;
+  #saidAt: number | undefined;
+  #reason = 'no response yet';
+
+  constructor(private readonly part: AwaitedPart) {
+    this.#timer = setInterval(() => this.#sayWhenDue(), 250);
+  }
+
+  failedWith(reason: string): void {
+    this.#reason = reason;
+    this.#sayWhenDue();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    const { what, log } = this.part;
+    if (this.#saidAt !== undefined) log.info(`Stopped waiting for ${what}.`);
+  }
+
+  #sayWhenDue(): void {
+    const now = performance.now();
+    const dueAt = this.#saidAt === undefined ? this.#began + SILENT_MS : this.#saidAt + REPEAT_EVERY_MS;
+    if (now < dueAt) return;
+    this.#saidAt = now;
+    const { what, variable, url, log } = this.part;
+    log.warn(`Waiting for ${what} at ${addressOf(url)} (${variable}): ${this.#reason}`);
+  }
+}
+
+const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> => {
+  if (signal === undefined) return work;
+  signal.throwIfAborted();
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+};
+
+/** The first line of the innermost cause: what the operating system or the server said. */
+const reasonOf = (error: unknown): string => {
+  let innermost = error;
+  for (let depth = 0; depth < 8; depth++) {
+    const next = causeOf(innermost);
+    if (next === undefined) break;
+    innermost = next;
+  }
+  const text = innermost instanceof Error ? innermost.message : String(innermost);
+  return redactText(text.split('\n')[0] ?? '').slice(0, 300) || 'unknown error';
+};
+
+const causeOf = (error: unknown): unknown => {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors[0];
+  if (!(error instanceof Error)) return undefined;
+  if (error.cause !== undefined && error.cause !== null) return error.cause;
+  return 'driverError' in error && error.driverError !== error ? error.driverError : undefined;
+};
