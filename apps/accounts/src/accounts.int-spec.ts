@@ -93,6 +93,11 @@ describe('the service over the broker', () => {
     expect(late).toBe(0);
   });
 
+  it('mints operate for the first account', async () => {
+    const minted = await served.mint({ scopes: ['operate'] });
+    expect(await served.authenticate(minted.key)).toMatchObject({ scopes: ['read', 'operate'] });
+  });
+
   it('answers refusals with kind, code and context', async () => {
     await expect(
       served.mint({ holderScopes: ['read', 'manage'], scopes: ['computers'] }),

@@ -8,7 +8,7 @@ import { accountCodec } from './account/account.events.js';
 import type { AppParts } from './app.module.js';
 import { AuthenticateQuery } from './authenticate/authenticate.query.js';
 import { KeyUsage } from './authenticate/key-usage.js';
-import type { InstallParts } from './installation/install.js';
+import { firstAccountOf, type InstallParts } from './installation/install.js';
 import { installationDecider } from './installation/installation.decider.js';
 import { installationCodec } from './installation/installation.events.js';
 import { KeyCommandHandler } from './key/key.command-handler.js';
@@ -47,7 +47,15 @@ export const assemble = ({ store, database, clock, log }: Infrastructure): Accou
   return {
     app: {
       authenticate: new AuthenticateQuery(database, usage),
-      keys: new KeyCommandHandler({ keys, accounts, vault, usage, keyList: keyListRunner, clock }),
+      keys: new KeyCommandHandler({
+        keys,
+        accounts,
+        vault,
+        usage,
+        keyList: keyListRunner,
+        firstAccountId: () => firstAccountOf({ installation }),
+        clock,
+      }),
       keyList: new KeyListQuery(database),
       projections: new Projections('accounts', { [keyListProjection.name]: keyListRunner }, clock, log),
     },

@@ -64,7 +64,10 @@ describe('berth keys mint', () => {
 
   it.each([
     [['keys', 'mint'], '--name'],
-    [['keys', 'mint', '--name', 'ci', '--scope', 'root'], 'Scopes are read, deploy, manage, computers'],
+    [
+      ['keys', 'mint', '--name', 'ci', '--scope', 'root'],
+      'Scopes are read, deploy, manage, computers, operate',
+    ],
     [['keys', 'mint', '--name', 'ci', '--expires-at', 'tomorrow'], 'Give a time'],
     [['keys', 'mint', '--name', 'ci', 'surplus'], 'too many arguments'],
     [['keys', 'mint', '--name', 'ci', '--nam', 'ci'], 'unknown option'],

@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatKey } from '@berth/contracts-accounts';
+import { SCOPES, formatKey, type Scope } from '@berth/contracts-accounts';
 import { connectEventStore, type EventStore } from '@berth/event-store';
-import { systemClock } from '@berth/kernel';
+import { newId, systemClock } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -11,6 +12,7 @@ import { assemble } from '../assemble.js';
 import { KeyVault } from '../key/key-vault.js';
 import { migrations } from '../migrations.js';
 import { hashOf, quiet } from '../running-accounts.fixture.js';
+import { createKeyFile } from './bootstrap-key-file.js';
 import { install, isInstalled, type InstallParts } from './install.js';
 
 let infra: TestInfra;
@@ -96,11 +98,26 @@ const expectInstalled = async (): Promise<void> => {
   expect(await isInstalled(starting())).toBe(true);
   const { accountId, keyId } = await idsInLog();
   expect(await goodKeys(await keyInFile())).toEqual([
-    { account_id: accountId, key_id: keyId, scopes: ['read', 'deploy', 'manage', 'computers'] },
+    { account_id: accountId, key_id: keyId, scopes: [...SCOPES] },
   ]);
   expect(await log.read(`${prefix}account-${accountId}`)).toHaveLength(1);
   expect(await log.read(`${prefix}key-${keyId}`)).toHaveLength(1);
   expect(await log.read(`${prefix}installation-first`)).toHaveLength(2);
+};
+
+/** What a version that knew only these scopes left behind. */
+const installOlder = async (scopes: readonly Scope[]): Promise<void> => {
+  const { installation, accounts, keys, vault } = starting();
+  const [accountId, keyId, key] = [newId('acc'), newId('key'), formatKey(randomBytes(32))];
+  const meta = { commandId: newId('cmd'), accountId, actor: { kind: 'system', id: 'accounts' } } as const;
+  const [now, expiresAt, forFirstAccount] = [Date.now(), null, true];
+  await installation.handle('first', { type: 'Begin', accountId, keyId, now }, meta);
+  await accounts.open(accountId, newId('cmd'));
+  const mint = { keyId, accountId, name: 'bootstrap', scopes, holderScopes: scopes } as const;
+  await keys.handle(keyId, { type: 'Mint', ...mint, forFirstAccount, expiresAt, now }, meta);
+  await vault.store({ keyId, accountId, key, scopes, expiresAt });
+  await installation.handle('first', { type: 'Finish', now }, { ...meta, commandId: newId('cmd') });
+  await createKeyFile(file, key);
 };
 
 describe('the first start', () => {
@@ -173,6 +190,25 @@ describe('a later start', () => {
     await rm(file);
     await install(starting(), file);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('gives the first key of an older installation the scopes that are new, cut off at any step too', async () => {
+    const older = SCOPES.filter((scope) => scope !== 'operate');
+    await installOlder(older);
+    const key = await keyInFile();
+    const scopes = async (): Promise<unknown> => (await goodKeys(key))[0]?.scopes;
+    expect(await scopes()).toEqual(older);
+    for (const step of [0, 1, 0, 1]) {
+      await expect(install(starting(new Steps(step)), file)).rejects.toThrow('killed');
+    }
+    await install(starting(), file);
+    expect(await scopes()).toEqual(SCOPES);
+    const { keyId } = await idsInLog();
+    await install(starting(), file);
+    expect((await log.read(`${prefix}key-${keyId}`)).map(({ type }) => type)).toEqual([
+      'KeyMinted',
+      'KeyScopesExtended',
+    ]);
   });
 
   it('does not care what the file holds by now', async () => {

@@ -24,6 +24,14 @@ export interface InstallParts {
 
 const SYSTEM: Actor = { kind: 'system', id: 'accounts' };
 
+/** The installation's first account; null before its first start is over. */
+export const firstAccountOf = async ({
+  installation,
+}: Pick<InstallParts, 'installation'>): Promise<string | null> => {
+  const { state } = await installation.load(INSTALLATION);
+  return state.kind === 'finished' ? state.accountId : null;
+};
+
 /** Whether account and key of the first start are there. */
 export const isInstalled = async ({ installation }: Pick<InstallParts, 'installation'>): Promise<boolean> =>
   (await installation.load(INSTALLATION)).state.kind === 'finished';
@@ -34,7 +42,8 @@ export const isInstalled = async ({ installation }: Pick<InstallParts, 'installa
  * that the file holds. Once finished it never touches the file again.
  */
 export const install = async (parts: InstallParts, keyFile: string): Promise<void> => {
-  if (await isInstalled(parts)) return;
+  const { state } = await parts.installation.load(INSTALLATION);
+  if (state.kind === 'finished') return extendFirstKey(parts, state.keyId);
   const key = await keyIn(keyFile);
   const { accountId, keyId } = await begin(parts);
   await parts.accounts.open(accountId, newId('cmd'));
@@ -45,6 +54,21 @@ export const install = async (parts: InstallParts, keyFile: string): Promise<voi
     { commandId: newId('cmd'), accountId, actor: SYSTEM },
   );
   parts.log.info({ accountId, keyId, keyFile }, 'first account opened; its key stands in the file');
+};
+
+/**
+ * The installation's first key holds every scope, also those that are younger than the key. Log first, vault second: a
+ * start that was cut off in between is finished by the next one.
+ */
+const extendFirstKey = async ({ keys, vault, clock }: InstallParts, keyId: string): Promise<void> => {
+  const { state: known } = await keys.load(keyId);
+  if (known.kind !== 'live') return;
+  const { state } = await keys.handle(
+    keyId,
+    { type: 'ExtendScopes', keyId, scopes: SCOPES, now: clock.now() },
+    { commandId: newId('cmd'), accountId: known.key.accountId, actor: SYSTEM },
+  );
+  if (state.kind === 'live') await vault.setScopes(keyId, state.key.scopes);
 };
 
 const keyIn = async (keyFile: string): Promise<string> => {
@@ -76,6 +100,7 @@ const mint = async (parts: InstallParts, accountId: string, keyId: string, key: 
       name: 'bootstrap',
       scopes: SCOPES,
       holderScopes: SCOPES,
+      forFirstAccount: true,
       expiresAt: null,
       now: clock.now(),
     },

@@ -1,6 +1,6 @@
 import type { Projection } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
-import type { KeyMinted, KeyRevoked } from '../key/key.js';
+import type { KeyMinted, KeyRevoked, KeyScopesExtended } from '../key/key.js';
 import { keyCodec } from '../key/key.events.js';
 
 const tableOf = (suffix: string): string => `key_list_${suffix}`;
@@ -44,6 +44,11 @@ export const keyListProjection: Projection = {
       suffix,
       events.filter((event) => event.type === 'KeyMinted'),
     );
+    await setScopes(
+      tx,
+      suffix,
+      events.filter((event) => event.type === 'KeyScopesExtended'),
+    );
     // A key is revoked after it was minted, never the other way round.
     await markRevoked(
       tx,
@@ -65,6 +70,16 @@ const insertMinted = async (tx: SqlRunner, suffix: string, keys: readonly KeyMin
      ON CONFLICT (id) DO NOTHING`,
     [JSON.stringify(keys)],
   );
+};
+
+// Scopes are only ever added, so that the last event of a key says all.
+const setScopes = async (
+  tx: SqlRunner,
+  suffix: string,
+  keys: readonly KeyScopesExtended[],
+): Promise<void> => {
+  for (const { keyId, scopes } of keys)
+    await tx.query(`UPDATE ${tableOf(suffix)} SET scopes = $2 WHERE id = $1`, [keyId, scopes]);
 };
 
 const markRevoked = async (tx: SqlRunner, suffix: string, keys: readonly KeyRevoked[]): Promise<void> => {

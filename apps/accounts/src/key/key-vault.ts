@@ -40,6 +40,15 @@ export class KeyVault {
     );
   }
 
+  /** What a key that is not revoked may do from now on. */
+  async setScopes(keyId: string, scopes: readonly Scope[]): Promise<void> {
+    await this.database.query(
+      `UPDATE accounts_vault.key_secrets SET scopes = $2
+       WHERE key_id = $1 AND revoked_at IS NULL AND scopes <> $2`,
+      [keyId, scopes],
+    );
+  }
+
   /** Ends a key: once this has answered, no query finds it any more. Repeating it is fine. */
   async revoke(keyId: string, accountId: string, revokedAt: string): Promise<void> {
     await this.database.query(

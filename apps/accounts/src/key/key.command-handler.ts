@@ -22,6 +22,8 @@ export interface KeyCommandHandlerParts {
   readonly vault: KeyVault;
   readonly usage: KeyUsage;
   readonly keyList: Pick<ProjectionRunner, 'waitFor'>;
+  /** The installation's first account; null before the first start is over. */
+  readonly firstAccountId: () => Promise<string | null>;
   readonly clock: Clock;
 }
 
@@ -38,9 +40,11 @@ export class KeyCommandHandler {
     const { commandId, accountId, actor, name, scopes, holderScopes, expiresAt } = command;
     const keyId = deriveId('key', commandId);
     await accounts.requireOpen(accountId);
+    const forFirstAccount = scopes.includes('operate') && (await this.parts.firstAccountId()) === accountId;
+    const now = clock.now();
     const { state, position } = await keys.handle(
       keyId,
-      { type: 'Mint', keyId, accountId, name, scopes, holderScopes, expiresAt, now: clock.now() },
+      { type: 'Mint', keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt, now },
       { commandId, accountId, actor },
     );
     // Met again by a retry, the stream's state is what was decided the first time.

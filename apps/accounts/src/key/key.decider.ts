@@ -10,6 +10,8 @@ export interface Mint {
   readonly scopes: readonly string[];
   /** What the one who mints holds: nobody gives away more. */
   readonly holderScopes: readonly Scope[];
+  /** Whether the key is for the installation's first account; only there can a key hold `operate`. */
+  readonly forFirstAccount: boolean;
   readonly expiresAt: string | null;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
@@ -22,11 +24,28 @@ export interface Revoke {
   readonly now: number;
 }
 
-export type KeyCommand = Mint | Revoke;
+/** Gives a living key scopes that did not exist when it was minted. */
+export interface ExtendScopes {
+  readonly type: 'ExtendScopes';
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+  readonly now: number;
+}
+
+export type KeyCommand = Mint | Revoke | ExtendScopes;
 
 export const keyDecider: Decider<KeyState, KeyCommand, KeyEvent> = {
   initial: { kind: 'unknown' },
-  decide: (command, state) => (command.type === 'Mint' ? mint(command, state) : revoke(command, state)),
+  decide: (command, state) => {
+    switch (command.type) {
+      case 'Mint':
+        return mint(command, state);
+      case 'Revoke':
+        return revoke(command, state);
+      case 'ExtendScopes':
+        return extendScopes(command, state);
+    }
+  },
   evolve: evolveKey,
 };
 
@@ -75,6 +94,22 @@ const revoke = (command: Revoke, state: KeyState): readonly KeyEvent[] => {
   ];
 };
 
+const extendScopes = (command: ExtendScopes, state: KeyState): readonly KeyEvent[] => {
+  if (state.kind === 'unknown') throw keyNotFound();
+  if (state.kind === 'revoked') return [];
+  const { keyId, accountId, scopes } = state.key;
+  if (command.scopes.every((scope) => scopes.includes(scope))) return [];
+  return [
+    {
+      type: 'KeyScopesExtended',
+      keyId,
+      accountId,
+      scopes: withRead([...scopes, ...command.scopes]),
+      extendedAt: isoTime(command.now),
+    },
+  ];
+};
+
 /** 409: the key exists, and its secret is shown once only. */
 export const keyAlreadyMinted = (keyId: string): DomainError =>
   new DomainError(
@@ -99,16 +134,14 @@ const refuseScopesNotHeld = (command: Mint): void => {
   const missing = withRead(command.scopes).find(
     (scope) => scope !== 'read' && !command.holderScopes.includes(scope),
   );
-  if (missing === undefined) return;
-  throw new DomainError(
-    'forbidden',
-    'missing_scope',
-    'A key mints only keys with scopes that it holds itself.',
-    {
-      requiredScope: missing,
-    },
-  );
+  if (missing !== undefined)
+    throw missingScope('A key mints only keys with scopes that it holds itself.', missing);
+  if (command.scopes.includes('operate') && !command.forFirstAccount)
+    throw missingScope("Only keys of the installation's first account can hold this scope.", 'operate');
 };
+
+const missingScope = (message: string, requiredScope: string): DomainError =>
+  new DomainError('forbidden', 'missing_scope', message, { requiredScope });
 
 /** In the order of `SCOPES`, each once, and always with `read`. */
 const withRead = (scopes: readonly string[]): readonly Scope[] =>

@@ -1,5 +1,5 @@
 import type { EventCodec } from '@berth/event-store';
-import type { KeyEvent, KeyMinted, KeyRevoked } from './key.js';
+import type { KeyEvent, KeyMinted, KeyRevoked, KeyScopesExtended } from './key.js';
 
 type Stored<Event> = Omit<Event, 'type'>;
 
@@ -11,6 +11,8 @@ export const keyCodec: EventCodec<KeyEvent> = {
     switch (type) {
       case 'KeyMinted':
         return { type, ...(data as unknown as Stored<KeyMinted>) };
+      case 'KeyScopesExtended':
+        return { type, ...(data as unknown as Stored<KeyScopesExtended>) };
       case 'KeyRevoked':
         return { type, ...(data as unknown as Stored<KeyRevoked>) };
       default:

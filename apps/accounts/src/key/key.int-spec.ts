@@ -58,11 +58,22 @@ const handlerWithFailingVault = (fail: 'before' | 'after'): KeyCommandHandler =>
     vault: new KeyVault(broken),
     usage: accounts.usage,
     keyList: accounts.keyListRunner,
+    firstAccountId: () => Promise.resolve(null),
     clock,
   });
 };
 
 describe('a minted key', () => {
+  it('of another account than the first never holds operate, whatever its minter claims to hold', async () => {
+    const command = minting({ scopes: ['operate'], holderScopes: ['read', 'operate'] });
+    await expect(keys().mint(command)).rejects.toMatchObject({
+      kind: 'forbidden',
+      code: 'missing_scope',
+      context: { requiredScope: 'operate' },
+    });
+    expect((await list()).items).toEqual([]);
+  });
+
   it('is good and listed as soon as minting has answered', async () => {
     const minted = await keys().mint(minting());
     expect(isWellFormedKey(minted.key)).toBe(true);

@@ -17,6 +17,7 @@ const mint: Mint = {
   name: 'build server',
   scopes: ['deploy'],
   holderScopes: ['read', 'deploy', 'manage'],
+  forFirstAccount: true,
   expiresAt: null,
   now: NOW,
 };
@@ -39,6 +40,7 @@ const revoked: KeyEvent = {
 
 describeGoldenEvents(join(import.meta.dirname, '__events__'), keyCodec, {
   KeyMinted: true,
+  KeyScopesExtended: true,
   KeyRevoked: true,
 });
 
@@ -140,6 +142,37 @@ describe('minting a key', () => {
         context: { keyId: 'key_1' },
       });
     }
+  });
+});
+
+describe('the scope operate', () => {
+  it('is held by keys of the first account only', () => {
+    const operate = { ...mint, scopes: ['operate'], holderScopes: [...SCOPES] };
+    expect(decideGiven(keyDecider, [], operate).events).toMatchObject([{ scopes: ['read', 'operate'] }]);
+    expect(decideGiven(keyDecider, [], { ...operate, forFirstAccount: false }).refusal).toMatchObject({
+      kind: 'forbidden',
+      code: 'missing_scope',
+      context: { requiredScope: 'operate' },
+    });
+  });
+});
+
+describe('extending the scopes of a key', () => {
+  const extend = { type: 'ExtendScopes', keyId: 'key_1', scopes: SCOPES, now: NOW } as const;
+
+  it('adds what it lacks and keeps what it has', () => {
+    const { events } = decideGiven(keyDecider, [minted], { ...extend, scopes: ['operate'] });
+    expect(events).toMatchObject([{ type: 'KeyScopesExtended', scopes: ['read', 'deploy', 'operate'] }]);
+    expect(viewOfKey(fold(keyDecider, [minted, ...events]), null)).toMatchObject({
+      scopes: ['read', 'deploy', 'operate'],
+      createdAt: minted.type === 'KeyMinted' ? minted.mintedAt : '',
+    });
+  });
+
+  it('changes nothing of a key that has them, nor of a revoked one', () => {
+    const { events } = decideGiven(keyDecider, [minted], extend);
+    expect(decideGiven(keyDecider, [minted, ...events], extend).events).toEqual([]);
+    expect(decideGiven(keyDecider, [minted, revoked], extend).events).toEqual([]);
   });
 });
 

@@ -21,7 +21,16 @@ export interface KeyRevoked {
   readonly revokedAt: string;
 }
 
-export type KeyEvent = KeyMinted | KeyRevoked;
+/** The key holds these scopes from now on: all that it had, and more. */
+export interface KeyScopesExtended {
+  readonly type: 'KeyScopesExtended';
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly scopes: readonly Scope[];
+  readonly extendedAt: string;
+}
+
+export type KeyEvent = KeyMinted | KeyScopesExtended | KeyRevoked;
 
 export type KeyState =
   | { readonly kind: 'unknown' }
@@ -34,6 +43,8 @@ export const evolveKey = (state: KeyState, event: KeyEvent): KeyState => {
       const { type: _, ...key } = event;
       return { kind: 'live', key };
     }
+    case 'KeyScopesExtended':
+      return state.kind === 'unknown' ? state : { ...state, key: { ...state.key, scopes: event.scopes } };
     case 'KeyRevoked':
       return state.kind === 'unknown'
         ? state

@@ -32,7 +32,7 @@ const publishAccount = (recorded: RecordedEvent): ContractEvent => {
   };
 };
 
-const publishKey = (recorded: RecordedEvent): ContractEvent => {
+const publishKey = (recorded: RecordedEvent): ContractEvent | null => {
   const event = keyCodec.fromStored(recorded);
   const { accountId, keyId } = event;
   if (event.type === 'KeyRevoked') {
@@ -41,6 +41,7 @@ const publishKey = (recorded: RecordedEvent): ContractEvent => {
       payload: { accountId, keyId, at: event.revokedAt } satisfies KeyRevokedEvent,
     };
   }
+  if (event.type === 'KeyScopesExtended') return null;
   const { scopes, expiresAt, mintedAt } = event;
   return {
     subject: subjectOf('key-minted', accountId, keyId),

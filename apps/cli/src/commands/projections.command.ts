@@ -17,7 +17,7 @@ const ANSWERS_PER_LINE = 20;
 /** `berth projections list|rebuild` */
 export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Command => {
   const projections = new Command('projections').description(
-    'the tables that are built from the event log (scope manage)',
+    'the tables that are built from the event log (scope operate)',
   );
   projections
     .command('list')

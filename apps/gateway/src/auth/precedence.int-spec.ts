@@ -101,6 +101,17 @@ describe('401', () => {
 });
 
 describe('403', () => {
+  it('keeps a key that manages its account from what concerns the whole installation', async () => {
+    const key = test.far.key(['read', 'deploy', 'manage', 'computers']);
+    for (const [method, path] of [
+      ['GET', '/api/v1/operations/projections'],
+      ['POST', '/api/v1/operations/projections/key-list/rebuild'],
+    ] as const) {
+      const { status, body } = await test.call(method, path, { key });
+      expect([status, body.detail]).toMatchObject([403, { code: 'missing_scope', requiredScope: 'operate' }]);
+    }
+  });
+
   it('names the scope, and comes before 404 and 400', async () => {
     const key = test.far.key(['read']);
     for (const path of ['/api/agents', '/api/agents/nope/chat', `/api/agents/${newId('agt')}/start`]) {
@@ -235,7 +246,7 @@ describe('refusals of services', () => {
 
   it('are 503 at once when nobody answers at all', async () => {
     const path = '/api/v1/operations/projections/agents/rebuild';
-    const { status, headers, body } = await test.call('POST', path, { key: test.far.key() });
+    const { status, headers, body } = await test.call('POST', path, { key: test.far.key(['operate']) });
     expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([
       503,
       '1',

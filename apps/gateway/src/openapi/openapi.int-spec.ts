@@ -166,7 +166,7 @@ describe('every endpoint', () => {
     }
   });
 
-  it.each(['deploy', 'manage', 'computers'] as const)(
+  it.each(['deploy', 'manage', 'computers', 'operate'] as const)(
     'that needs another scope refuses a key with %s only',
     async (held) => {
       const key = test.far.key(['read', held]);

@@ -18,7 +18,7 @@ export class OperationsController {
   constructor(private readonly requester: Requester) {}
 
   @Endpoint({
-    access: 'manage',
+    access: 'operate',
     summary: 'List the tables that are built from the event log',
     answers: [{ status: 200, description: 'All of them, and how far each is.', schema: 'ProjectionList' }],
   })
@@ -33,7 +33,7 @@ export class OperationsController {
   }
 
   @Endpoint({
-    access: 'manage',
+    access: 'operate',
     summary: 'Build such a table anew, beside the one that serves',
     description: 'Answers at once; the list shows the progress. A rebuild that runs already is joined.',
     answers: [{ status: 202, description: 'It runs.', schema: 'Projection' }],

@@ -1,7 +1,10 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 
-/** Every key has `read` (contract §2). */
-export const SCOPES = ['read', 'deploy', 'manage', 'computers'] as const;
+/**
+ * Every key has `read`. `operate` reaches what concerns the whole installation; only keys of the first account can hold
+ * it (contract §2).
+ */
+export const SCOPES = ['read', 'deploy', 'manage', 'computers', 'operate'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** A key as the API shows it; the secret itself is shown once, on minting. Times are ISO 8601. */
