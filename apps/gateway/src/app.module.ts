@@ -1,6 +1,7 @@
 import { NatsLink, Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import { Module, type DynamicModule } from '@nestjs/common';
+import { CredentialWatch } from './auth/credential-watch.js';
 import { AgentLifeController } from './agents/agent-life.controller.js';
 import { AgentsController } from './agents/agents.controller.js';
 import { ChatController } from './chat/chat.controller.js';
@@ -64,6 +65,7 @@ export class AppModule {
         { provide: IdempotentAnswers, useValue: answers },
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
+        { provide: CredentialWatch, useFactory: () => new CredentialWatch(requester) },
         AgentTransfers,
         {
           provide: StagedFiles,

@@ -1,29 +1,105 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { ApiRequest } from '../http/fastify-types.js';
+import { HttpRefusal } from '../http/http-refusal.js';
 import { authenticate } from './authenticate.hook.js';
 
-/** Every 2.5 s, so that a revoke shows within 5 s even when the look-up needs all of its time (contract §2). */
-const RECHECK_EVERY_MS = 2_500;
-const LOOK_UP_WITHIN_MS = 2_000;
+export interface WatchBounds {
+  /** Time between two look-ups of one credential. */
+  readonly everyMs: number;
+  /** How long one look-up may take. */
+  readonly lookUpMs: number;
+  /** How long a credential that cannot be looked up still counts as good. */
+  readonly unknownMs: number;
+}
+
+/** A revoke shows within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
+const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
+
+/** The sockets and streams that stand on one credential. */
+interface Watched {
+  readonly authorization: string | undefined;
+  readonly listeners: Set<(reason: unknown) => void>;
+  readonly over: AbortController;
+}
 
 /**
- * Watches the credential of a long answer. Answers why it is no longer good, or undefined when it is over first. What
- * cannot be looked up counts as revoked: it may be.
+ * Watches the credentials of open sockets and streams: one look-up per credential and second, however many stand on it.
+ * A look-up that fails is no revocation: they stay open until the credential is known to be bad, at most for `unknownMs`.
  */
-export const untilRefused = async (
-  requester: Requester,
-  { headers }: Pick<ApiRequest, 'headers'>,
-  over: AbortSignal,
-): Promise<unknown> => {
-  while (!over.aborted) {
-    await delay(RECHECK_EVERY_MS, undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return undefined;
-    try {
-      await authenticate(requester, headers.authorization, LOOK_UP_WITHIN_MS);
-    } catch (error) {
-      return error;
+export class CredentialWatch {
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(
+    private readonly requester: Requester,
+    private readonly bounds: WatchBounds = BOUNDS,
+  ) {}
+
+  /** How many credentials are being watched. */
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  /** Resolves with the reason why the request's credential is no longer good, or with undefined once `over` aborts. */
+  untilRefused({ headers }: Pick<ApiRequest, 'headers'>, over: AbortSignal): Promise<unknown> {
+    if (over.aborted) return Promise.resolve(undefined);
+    const key = headers.authorization ?? '';
+    const watched = this.#watched.get(key) ?? this.#begin(key, headers.authorization);
+    return new Promise((resolve) => {
+      const settle = (reason: unknown): void => {
+        over.removeEventListener('abort', leave);
+        watched.listeners.delete(settle);
+        if (watched.listeners.size === 0) this.#end(key, watched);
+        resolve(reason);
+      };
+      const leave = (): void => settle(undefined);
+      over.addEventListener('abort', leave, { once: true });
+      watched.listeners.add(settle);
+    });
+  }
+
+  #begin(key: string, authorization: string | undefined): Watched {
+    const watched = {
+      authorization,
+      listeners: new Set<(reason: unknown) => void>(),
+      over: new AbortController(),
+    };
+    this.#watched.set(key, watched);
+    void this.#lookUntilRefused(watched).then((reason) => {
+      for (const settle of watched.listeners) settle(reason);
+    });
+    return watched;
+  }
+
+  #end(key: string, watched: Watched): void {
+    if (this.#watched.get(key) === watched) this.#watched.delete(key);
+    watched.over.abort();
+  }
+
+  async #lookUntilRefused({ authorization, over }: Watched): Promise<unknown> {
+    const { everyMs, lookUpMs, unknownMs } = this.bounds;
+    let knownAt = performance.now();
+    let nextAt = knownAt + everyMs;
+    for (;;) {
+      await delay(Math.max(0, nextAt - performance.now()), undefined, { signal: over.signal }).catch(
+        () => undefined,
+      );
+      if (over.signal.aborted) return undefined;
+      const askedAt = performance.now();
+      nextAt = askedAt + everyMs;
+      try {
+        await authenticate(this.requester, authorization, lookUpMs);
+        knownAt = askedAt;
+      } catch (error) {
+        if (isRefusal(error) || performance.now() - knownAt > unknownMs) return error;
+      }
     }
   }
-  return undefined;
-};
+}
+
+/** Whether the look-up had an answer, and the answer is no. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof HttpRefusal ||
+  isDomainError(error, 'unauthenticated') ||
+  isDomainError(error, 'forbidden');

@@ -3,7 +3,7 @@ import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { untilRefused } from '../auth/credential-watch.js';
+import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
@@ -34,6 +34,7 @@ export class ConsoleController {
   constructor(
     private readonly requester: Requester,
     private readonly drain: Drain,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   @Endpoint({
@@ -95,9 +96,11 @@ export class ConsoleController {
     const ended = new AbortController();
     const stopping = (): void => bridge.end(GOING_AWAY, 'The service stops.');
     this.drain.signal.addEventListener('abort', stopping, { once: true });
-    void untilRefused(this.requester, request, ended.signal).then((reason) =>
-      reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer good.'),
-    );
+    void this.credentials
+      .untilRefused(request, ended.signal)
+      .then((reason) =>
+        reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer good.'),
+      );
     await bridge.over;
     ended.abort();
     this.drain.signal.removeEventListener('abort', stopping);

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
+import { accountsRequests } from '@berth/contracts-accounts';
 import { execRequests } from '@berth/contracts-exec';
 import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { anAgent } from '../fixtures/far-services.fixture.js';
@@ -138,6 +140,23 @@ describe('a console', () => {
     expect((await closed)[0]).toBe(1008);
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 10_000);
+
+  it('stays open while credentials cannot be looked up, and closes within 5 s of a revoke once they can', async () => {
+    const { client, closed } = await open();
+    test.far.on(accountsRequests.authenticate, () => {
+      throw new DomainError('unavailable', 'service_unavailable', 'Postgres is away.');
+    });
+    const before = test.far.asked(accountsRequests.authenticate).length;
+    await eventually(() => test.far.asked(accountsRequests.authenticate).length >= before + 2, {
+      timeoutMs: 10_000,
+    });
+    expect(client.readyState).toBe(WebSocket.OPEN);
+    test.far.reset();
+    const since = performance.now();
+    test.far.revoke(key);
+    expect((await closed)[0]).toBe(1008);
+    expect(performance.now() - since).toBeLessThan(5_000);
+  }, 20_000);
 
   it('wakes the agent again when it fell asleep between two steps', async () => {
     refusals = [

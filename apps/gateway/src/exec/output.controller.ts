@@ -9,7 +9,7 @@ import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { request as ask } from 'undici';
-import { untilRefused } from '../auth/credential-watch.js';
+import { CredentialWatch } from '../auth/credential-watch.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import { answerTo } from '../http/error-answer.js';
@@ -30,6 +30,7 @@ export class OutputController {
   constructor(
     private readonly requester: Requester,
     private readonly drain: Drain,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   @Endpoint({
@@ -76,9 +77,9 @@ export class OutputController {
     try {
       return await Promise.race([
         tell(over).catch(endOf),
-        untilRefused(this.requester, request, over).then((reason) =>
-          reason === undefined ? undefined : endOf(reason),
-        ),
+        this.credentials
+          .untilRefused(request, over)
+          .then((reason) => (reason === undefined ? undefined : endOf(reason))),
       ]);
     } finally {
       ended.abort();

@@ -3,7 +3,7 @@ import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { callerOf } from '../auth/caller.js';
-import { untilRefused } from '../auth/credential-watch.js';
+import { CredentialWatch } from '../auth/credential-watch.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -19,6 +19,7 @@ export class LogsController {
   constructor(
     private readonly requester: Requester,
     private readonly drain: Drain,
+    private readonly credentials: CredentialWatch,
   ) {}
 
   @Endpoint({
@@ -54,7 +55,7 @@ export class LogsController {
     const last = await followLogs({
       first,
       read: (position) => logs.read(position),
-      refused: (over) => untilRefused(this.requester, request, over),
+      refused: (over) => this.credentials.untilRefused(request, over),
       send: (events) => stream.send(events),
       over: AbortSignal.any([stream.gone, this.drain.signal]),
     });

@@ -190,13 +190,15 @@ describe('following logs', () => {
     expect(followed.text()).toContain('event: end\ndata: {"code":"unauthenticated"');
   });
 
-  it('ends within 5 s when the key cannot be looked up any more', async () => {
+  it('goes on while the key cannot be looked up', async () => {
     const followed = await follow(test.far.key());
+    const before = test.far.asked(accountsRequests.authenticate).length;
     test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
-    const since = performance.now();
-    await followed.ended;
-    expect(performance.now() - since).toBeLessThan(5_000);
-    expect(followed.text()).toContain('"code":"service_unavailable"');
+    await eventually(() => test.far.asked(accountsRequests.authenticate).length >= before + 2, {
+      timeoutMs: 10_000,
+    });
+    expect(followed.text()).not.toContain('event: end');
+    followed.hangUp();
   });
 
   it('ends when the agent is gone', async () => {

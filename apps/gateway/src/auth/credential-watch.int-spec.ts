@@ -1,0 +1,99 @@
+import { accountsRequests } from '@berth/contracts-accounts';
+import { DomainError } from '@berth/kernel';
+import { NatsLink, Requester } from '@berth/messaging';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { FarServices } from '../fixtures/far-services.fixture.js';
+import { silent } from '../fixtures/gateway.fixture.js';
+import { CredentialWatch } from './credential-watch.js';
+
+let infra: TestInfra;
+let far: FarServices;
+let link: NatsLink;
+let watch: CredentialWatch;
+let over: AbortController;
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['nats'] });
+  far = await FarServices.start(infra.natsUrl, silent);
+  link = await NatsLink.open({ url: infra.natsUrl, name: 'gateway', log: silent });
+});
+afterAll(async () => {
+  await link.close();
+  await far.stop();
+  await infra.stop();
+});
+beforeEach(() => {
+  far.reset();
+  over = new AbortController();
+  watch = new CredentialWatch(new Requester(link), { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
+});
+afterEach(() => over.abort());
+
+const untilRefused = (key: string, signal = over.signal): Promise<unknown> =>
+  watch.untilRefused({ headers: { authorization: `Bearer ${key}` } }, signal);
+
+const lookUps = (): number => far.asked(accountsRequests.authenticate).length;
+
+const failing = {
+  'fails as unavailable': () => {
+    throw new DomainError('unavailable', 'service_unavailable', 'Postgres is away.');
+  },
+  'breaks inside': () => {
+    throw new Error('relation does not exist');
+  },
+  'returns nothing': () => new Promise<never>(() => undefined),
+};
+
+describe('a watched credential', () => {
+  it.each(Object.entries(failing))(
+    'stays good while its look-up %s, and is refused once a revoke can be seen',
+    async (_how, look) => {
+      const key = far.key();
+      let reason: unknown;
+      void untilRefused(key).then((refusal) => (reason = refusal));
+      far.on(accountsRequests.authenticate, look);
+      await eventually(() => lookUps() >= 4);
+      expect(reason).toBeUndefined();
+      far.reset();
+      far.revoke(key);
+      await eventually(() => expect(reason).toMatchObject({ kind: 'unauthenticated' }));
+    },
+  );
+
+  it('that cannot be looked up for too long is refused with the failure of the look-up', async () => {
+    const key = far.key();
+    const since = performance.now();
+    far.on(accountsRequests.authenticate, failing['fails as unavailable']);
+    expect(await untilRefused(key)).toMatchObject({ kind: 'unavailable' });
+    expect(performance.now() - since).toBeGreaterThan(1_900);
+  });
+
+  it('is looked up once per interval for all who stand on it, and all of them hear the refusal', async () => {
+    const [key, other] = [far.key(), far.key()];
+    const waiting = Array.from({ length: 50 }, () => untilRefused(key));
+    void untilRefused(other);
+    const since = performance.now();
+    await eventually(() => lookUps() >= 10);
+    expect(lookUps()).toBeLessThanOrEqual(2 * ((performance.now() - since) / 100 + 1));
+    expect(watch.size).toBe(2);
+    far.revoke(key);
+    const reasons = await Promise.all(waiting);
+    expect(new Set(reasons).size).toBe(1);
+    expect(reasons[0]).toMatchObject({ kind: 'unauthenticated' });
+    expect(watch.size).toBe(1);
+  });
+
+  it('is not looked up any more once all who stood on it have left', async () => {
+    const key = far.key();
+    const second = new AbortController();
+    const both = [untilRefused(key), untilRefused(key, second.signal)];
+    await eventually(() => lookUps() >= 1);
+    second.abort();
+    expect(await both[1]).toBeUndefined();
+    expect(watch.size).toBe(1);
+    over.abort();
+    expect(await both[0]).toBeUndefined();
+    expect(watch.size).toBe(0);
+  });
+});
