@@ -20,6 +20,8 @@ export const MEANINGS = {
   BERTH_GUEST_MAIN: "The guest's main file; by default the one of this checkout.",
   BERTH_HOST:
     'The address the gateway listens on; by default 127.0.0.1 under the process driver, else 0.0.0.0.',
+  BERTH_INSTANCE:
+    'Name of this installation on the broker: 1 to 32 letters, digits, hyphens and underscores. Installations that share a broker need different names.',
   BERTH_LOG_LEVEL: 'How much is logged.',
   BERTH_MESSAGES_PER_MINUTE: 'Messages an agent takes in a minute; beyond it 429.',
   BERTH_METRICS_PORT: 'Port on 127.0.0.1 that serves `/metrics`.',

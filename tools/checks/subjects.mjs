@@ -21,6 +21,8 @@ Generated from \`libs/contracts\` by \`node tools/checks/subjects.mjs --write\`;
 Commands (\`cmd.\`) and queries (\`qry.\`) are NATS request/reply: the service named in the subject answers, one instance of
 its queue group each time, and a caller waits at most the deadline. A subject ending in \`{host}\` is answered by that one
 runtime host. Events (\`evt.\`) stand in JetStream, one stream per context.
+
+On the broker every subject begins with the name of the installation (\`BERTH_INSTANCE\`): \`berth.cmd.agents.create.v1\`.
 `;
 
 const renderContract = (one) => {

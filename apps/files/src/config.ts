@@ -3,11 +3,11 @@ import { LOG_LEVELS, readEnv, type Env, type ServiceEnv } from '@berth/config';
 /** No tables: what is worth keeping stands in the log. */
 export type FilesConfig = Omit<ServiceEnv, 'databaseUrl'>;
 
-/** NATS_URL, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError`. */
+/** NATS_URL, BERTH_INSTANCE, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError`. */
 export const readFilesConfig = (env: Env): FilesConfig => {
   const reader = readEnv(env);
   return reader.done({
-    natsUrl: reader.partUrl('NATS_URL'),
+    ...reader.brokerEnv(),
     eventStoreUrl: reader.partUrl('EVENTSTORE_URL'),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),

@@ -1,4 +1,4 @@
-import { startService } from '@berth/messaging';
+import { brokerOf, startService } from '@berth/messaging';
 import { openLink, openLog, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
@@ -10,7 +10,7 @@ const NAME = 'files';
 /** Starts the service; when it answers, the service hears requests. */
 export const startFiles = async (config: FilesConfig, log: Logger): Promise<Stoppable> => {
   const store = await openLog({ url: config.eventStoreUrl, log });
-  const link = await openLink({ url: config.natsUrl, name: `berth-${NAME}`, log });
+  const link = await openLink({ ...brokerOf(config), name: NAME, log });
   const later = new LaterAttempts(log);
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {

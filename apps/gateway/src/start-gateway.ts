@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { Requester } from '@berth/messaging';
+import { brokerOf, Requester } from '@berth/messaging';
 import { SecretBox, type Database } from '@berth/persistence';
 import { openLink, openTables } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -42,7 +42,7 @@ export interface RunningGateway {
 /** Opens the door: resolves when requests are answered. What was opened is closed again when that fails. */
 export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
   await using opened = new AsyncDisposableStack();
-  const link = await openLink({ url: config.natsUrl, name: 'gateway', log });
+  const link = await openLink({ ...brokerOf(config), name: 'gateway', log });
   opened.defer(() => link.close());
   const database = await openVault(config, log);
   opened.defer(() => database.close());

@@ -1,9 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { LOG_LEVELS, readEnv, type Env, type LogLevel } from '@berth/config';
+import { LOG_LEVELS, readEnv, type BrokerEnv, type Env, type LogLevel } from '@berth/config';
 import type { RestartPolicy } from '@berth/guest-protocol';
 
-export interface RuntimeConfig {
-  readonly natsUrl: string;
+export interface RuntimeConfig extends BrokerEnv {
   readonly logLevel: LogLevel;
   readonly otlpEndpoint: string | undefined;
   readonly metricsPort: number | undefined;
@@ -26,7 +25,7 @@ export interface RuntimeConfig {
 }
 
 /**
- * NATS_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
+ * NATS_URL, BERTH_INSTANCE (berth), BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
  * BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
  * BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1), BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every bad variable.
@@ -36,7 +35,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const shipped = reader.path('BERTH_SHIPPED_TEMPLATES_DIR', 'infra/templates');
   const own = reader.optional('BERTH_TEMPLATES_DIR');
   return reader.done({
-    natsUrl: reader.partUrl('NATS_URL'),
+    ...reader.brokerEnv(),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

@@ -1,5 +1,5 @@
 import 'reflect-metadata';
-import { Requester, startService } from '@berth/messaging';
+import { brokerOf, Requester, startService } from '@berth/messaging';
 import { openLink } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { readTemplates } from '@berth/templates';
@@ -40,7 +40,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   );
   const driver = new ProcessDriver({ ...config, log });
   await driver.open();
-  const link = await openLink({ url: config.natsUrl, name: 'runtime', log });
+  const link = await openLink({ ...brokerOf(config), name: 'runtime', log });
   const requester = new Requester(link);
   const observations = new ObservationReporter(host, requester, log);
   const activities = new ActivityReporter(host, requester);

@@ -66,6 +66,22 @@ describe('reading the environment', () => {
     read.done();
   });
 
+  it.each(['a.b', 'a b', '*', 'x'.repeat(33), 'käse'])(
+    'refuses "%s" as the name of an installation',
+    (name) => {
+      const read = readEnv({ NATS_URL: 'nats://h', BERTH_INSTANCE: name });
+      read.brokerEnv();
+      expect(() => read.done()).toThrow(
+        'Bad configuration: BERTH_INSTANCE must be 1 to 32 letters, digits, hyphens and underscores.',
+      );
+    },
+  );
+
+  it('reads the name of the installation, `berth` without one', () => {
+    expect(readEnv({ NATS_URL: 'nats://h' }).brokerEnv().instance).toBe('berth');
+    expect(readEnv({ NATS_URL: 'nats://h', BERTH_INSTANCE: 'eu-2_b' }).brokerEnv().instance).toBe('eu-2_b');
+  });
+
   it('refuses a URL of another scheme', () => {
     const read = readEnv({
       NATS_URL: 'http://h:1',

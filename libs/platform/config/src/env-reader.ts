@@ -17,9 +17,14 @@ export interface IntegerRange {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** What every service reads. Unset endpoints of telemetry are off. */
-export interface ServiceEnv {
+/** How a service reaches the broker, and the installation's name there. */
+export interface BrokerEnv {
   readonly natsUrl: string;
+  readonly instance: string;
+}
+
+/** What every service reads. Unset endpoints of telemetry are off. */
+export interface ServiceEnv extends BrokerEnv {
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   readonly logLevel: LogLevel;
@@ -27,6 +32,7 @@ export interface ServiceEnv {
   readonly metricsPort: number | undefined;
 }
 
+const INSTANCE = /^[A-Za-z0-9_-]{1,32}$/;
 const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off']);
 
@@ -123,10 +129,18 @@ export class EnvReader {
     return known ?? this.bad(name, `must be one of ${values.join(', ')}`, values[0]);
   }
 
-  /** NATS_URL, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */
+  /** NATS_URL, BERTH_INSTANCE (`berth`). */
+  brokerEnv(): BrokerEnv {
+    const instance = this.string('BERTH_INSTANCE', 'berth');
+    if (!INSTANCE.test(instance))
+      this.problem('BERTH_INSTANCE', 'must be 1 to 32 letters, digits, hyphens and underscores');
+    return { natsUrl: this.partUrl('NATS_URL'), instance };
+  }
+
+  /** What `brokerEnv` reads, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */
   serviceEnv(): ServiceEnv {
     return {
-      natsUrl: this.partUrl('NATS_URL'),
+      ...this.brokerEnv(),
       eventStoreUrl: this.partUrl('EVENTSTORE_URL'),
       databaseUrl: this.partUrl('DATABASE_URL'),
       logLevel: this.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),

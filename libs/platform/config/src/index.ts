@@ -3,6 +3,7 @@ export {
   EnvReader,
   LOG_LEVELS,
   readEnv,
+  type BrokerEnv,
   type Env,
   type IntegerRange,
   type LogLevel,

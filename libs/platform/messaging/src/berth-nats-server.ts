@@ -103,8 +103,8 @@ export class BerthNatsServer extends ServerNats {
   #subscribe(subject: string, handler: MessageHandler): Subscription {
     const { link, queue, log } = this.#options;
     const broadcast = handler.extras?.['broadcast'] === true;
-    return link.connection.subscribe(subject, {
-      ...(broadcast ? {} : { queue }),
+    return link.connection.subscribe(link.names.subject(subject), {
+      ...(broadcast ? {} : { queue: link.names.queue(queue) }),
       callback: (error, message) => {
         if (error !== null) log.error({ err: error, subject }, 'The broker refuses the subscription.');
         else void this.#take(subject, handler, message);

@@ -45,7 +45,7 @@ export class ConsumerSession {
     private readonly inbox: Inbox,
     deadLetters: DeadLetters,
   ) {
-    this.#filter = commonFilter(options.filterSubjects);
+    this.#filter = options.link.names.subject(commonFilter(options.filterSubjects));
     this.#handling = new EventHandling(options, inbox, deadLetters);
   }
 

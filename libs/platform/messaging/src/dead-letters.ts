@@ -12,9 +12,9 @@ import {
 } from '@nats-io/jetstream';
 import { headers as newHeaders } from '@nats-io/transport-node';
 import { EVENT_HEADERS } from './event-headers.js';
-import { deadLetterStreamName } from './event-subject.js';
 import { isApiError } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
+import type { WireNames } from './wire-names.js';
 
 /** An event that a consumer could not handle. */
 export interface DeadLetter {
@@ -36,21 +36,22 @@ const buried = metrics.counter('berth_dead_letters', 'Events that a consumer cou
   'durable',
 ]);
 
-/** The stream `DLQ_<CONTEXT>`: what this context's events came to that could not be handled, kept until looked at. */
+/** The stream `<instance>_DLQ_<CONTEXT>`: what this context's events came to that could not be handled, kept until looked at. */
 export class DeadLetters {
   readonly #stream: string;
 
   private constructor(
     private readonly manager: JetStreamManager,
+    private readonly names: WireNames,
     private readonly context: string,
     private readonly durable: string,
   ) {
-    this.#stream = deadLetterStreamName(context);
+    this.#stream = names.deadLetterStream(context);
   }
 
   static async of(link: NatsLink, context: string, durable: string): Promise<DeadLetters> {
     const manager = await jetstreamManager(link.connection, { checkAPI: false, timeout: API_TIMEOUT_MS });
-    return new DeadLetters(manager, context, durable);
+    return new DeadLetters(manager, link.names, context, durable);
   }
 
   /** Stores the message with its reason; answers once the broker has it. */
@@ -59,7 +60,7 @@ export class DeadLetters {
     const eventId = message.headers?.get(EVENT_HEADERS.id) ?? '';
     const id = eventId === '' ? unnamed(message) : eventId;
     headers.set(EVENT_HEADERS.originalId, id);
-    headers.set(EVENT_HEADERS.originalSubject, message.subject);
+    headers.set(EVENT_HEADERS.originalSubject, this.names.logical(message.subject));
     headers.set(EVENT_HEADERS.position, message.headers?.get(EVENT_HEADERS.position) ?? '');
     headers.set(EVENT_HEADERS.recordedAt, message.headers?.get(EVENT_HEADERS.recordedAt) ?? '');
     headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
@@ -103,7 +104,7 @@ export class DeadLetters {
   }
 
   get #subject(): string {
-    return `dlq.${this.context}.${this.durable}`;
+    return this.names.subject(`dlq.${this.context}.${this.durable}`);
   }
 
   async #read(sequence: number): Promise<{ letter: DeadLetter } | undefined> {
@@ -138,7 +139,7 @@ export class DeadLetters {
     if ((await this.#info()) !== null) return;
     await this.manager.streams.add({
       name: this.#stream,
-      subjects: [`dlq.${this.context}.>`],
+      subjects: [this.names.subject(`dlq.${this.context}.>`)],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
       discard: DiscardPolicy.Old,

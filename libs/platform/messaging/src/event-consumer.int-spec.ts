@@ -125,7 +125,7 @@ describe('an event consumer', () => {
     round.consume();
     await round.append(1);
     await round.allDoneOnce();
-    round.link.connection.publish('evt.agents.started.v1.acc_1.agt_1', 'not json');
+    round.link.connection.publish('berth.evt.agents.started.v1.acc_1.agt_1', 'not json');
     await eventually(async () => expect(await round.consumer().deadLetters()).toHaveLength(1), PATIENTLY);
   });
 });

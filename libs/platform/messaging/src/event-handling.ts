@@ -25,8 +25,9 @@ export class EventHandling {
 
   /** Handles the message to an acknowledgement, a later delivery or the dead letters. */
   async take(message: JsMsg, signal: AbortSignal): Promise<void> {
-    const { filterSubjects, durable } = this.options;
-    if (!filterSubjects.some((filter) => matchesFilter(filter, message.subject))) {
+    const { filterSubjects, durable, link } = this.options;
+    const subject = link.names.logical(message.subject);
+    if (!filterSubjects.some((filter) => matchesFilter(filter, subject))) {
       message.ack();
       return;
     }
@@ -40,7 +41,7 @@ export class EventHandling {
   }
 
   async #handle(message: JsMsg, signal: AbortSignal): Promise<string> {
-    const event = readEvent(message);
+    const event = readEvent(message, this.options.link.names);
     const { maxDeliveries = MAX_DELIVERIES } = this.options;
     if (event === undefined) return this.#bury(message, undefined, 'The message is not an event.');
     // Only a handler that never came back gets here: its process died, or it took too long.

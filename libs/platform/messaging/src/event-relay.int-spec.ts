@@ -10,7 +10,7 @@ import { EventRelay, NatsLink } from './index.js';
 import { EventStream } from './event-stream.js';
 import { RelayPublisher } from './relay-publisher.js';
 
-const STREAM = 'EVT_AGENTS';
+const STREAM = 'berth_EVT_AGENTS';
 const PATIENTLY = { timeoutMs: 20_000 };
 
 describe('the event relay', () => {
@@ -88,7 +88,7 @@ describe('the event relay', () => {
     await append(5);
     await allThere();
     const message = await broker.streams.getMessage(STREAM, { seq: 1 });
-    expect(message?.subject).toMatch(/^evt\.agents\.started\.v1\.acc_1\.r1x0x0$/);
+    expect(message?.subject).toMatch(/^berth\.evt\.agents\.started\.v1\.acc_1\.r1x0x0$/);
     expect(message?.header.get('Berth-Position')).toMatch(/^\d+$/);
     expect(message?.header.get('Berth-Request-Id')).toBe('req-r1x0x0');
     expect(message?.json()).toEqual({ agentId: 'r1x0x0' });
@@ -126,7 +126,7 @@ describe('the event relay', () => {
     const { eventHeaders } = await import('./event-headers.js');
     await publisher.publish({
       id: first.id,
-      subject: toContractEvent(first)?.subject ?? '',
+      subject: link.names.subject(toContractEvent(first)?.subject ?? ''),
       data: '{}',
       headers: eventHeaders(first),
       position: first.position,
@@ -160,7 +160,7 @@ describe('the event relay', () => {
     const { eventHeaders } = await import('./event-headers.js');
     const again = {
       id: `${event.id}-again`,
-      subject: toContractEvent(event)?.subject ?? '',
+      subject: link.names.subject(toContractEvent(event)?.subject ?? ''),
       data: '{}',
       position: event.position,
     };

@@ -11,7 +11,7 @@ const restarts = metrics.counter('berth_relay_restarts', 'Relay sessions that en
 ]);
 
 /**
- * Publishes a context's public events to the JetStream stream `EVT_<CONTEXT>` in the order of the log, each stored
+ * Publishes a context's public events to the JetStream stream `<instance>_EVT_<CONTEXT>` in the order of the log, each stored
  * once. The last message of the stream says where to go on, a row in the database where it had been: a stream that
  * lost its tail, or everything, is filled again from the log.
  */

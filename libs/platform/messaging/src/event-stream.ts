@@ -14,7 +14,7 @@ import {
   type StreamInfo,
 } from '@nats-io/jetstream';
 import { positionOf } from './event-headers.js';
-import { allEventsOf, eventStreamName } from './event-subject.js';
+import { allEventsOf } from './event-subject.js';
 import type { NatsLink } from './nats-link.js';
 
 /** How much of the log stays at the broker for consumers that come late; the log itself keeps everything. */
@@ -49,9 +49,9 @@ export class EventStream {
   private constructor(
     private readonly context: string,
     private readonly manager: JetStreamManager,
-    link: NatsLink,
+    private readonly link: NatsLink,
   ) {
-    this.name = eventStreamName(context);
+    this.name = link.names.eventStream(context);
     this.client = jetstream(link.connection, { timeout: API_TIMEOUT_MS });
   }
 
@@ -166,7 +166,7 @@ export class EventStream {
   #config(): Partial<StreamConfig> & { readonly name: string } {
     return {
       name: this.name,
-      subjects: [allEventsOf(this.context)],
+      subjects: [this.link.names.subject(allEventsOf(this.context))],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
       discard: DiscardPolicy.Old,

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  commonFilter,
-  deadLetterStreamName,
-  eventStreamName,
-  matchesFilter,
-  parseEventSubject,
-} from './event-subject.js';
+import { commonFilter, matchesFilter, parseEventSubject } from './event-subject.js';
 
 describe('event subjects', () => {
   it('are read into their parts', () => {
@@ -25,12 +19,6 @@ describe('event subjects', () => {
     'evt.a.b.v1.c.*',
     'evt.a.b.v1.c.d.e',
   ])('are not %s', (subject) => expect(parseEventSubject(subject)).toBeUndefined());
-
-  it('name the streams of their context', () => {
-    expect(eventStreamName('end-users')).toBe('EVT_END_USERS');
-    expect(deadLetterStreamName('llm')).toBe('DLQ_LLM');
-    expect(() => eventStreamName('a.b')).toThrow(/context/);
-  });
 
   it.each([
     ['a.b', 'a.b', true],

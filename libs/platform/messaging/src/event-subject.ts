@@ -19,19 +19,8 @@ export const parseEventSubject = (subject: string): EventSubject | undefined => 
   return { context, name, version: Number(version), accountId, subjectId };
 };
 
-/** The JetStream stream of a context's events. */
-export const eventStreamName = (context: string): string => `EVT_${streamPart(context)}`;
-
-/** The JetStream stream of what a context's consumers could not handle. */
-export const deadLetterStreamName = (context: string): string => `DLQ_${streamPart(context)}`;
-
 /** All events of a context. */
 export const allEventsOf = (context: string): string => `evt.${context}.>`;
-
-const streamPart = (context: string): string => {
-  if (!/^[a-z][a-z0-9-]*$/.test(context)) throw new Error(`Not a context name: ${context}`);
-  return context.replaceAll('-', '_').toUpperCase();
-};
 
 /** Whether a subject matches a NATS filter (`*` one token, `>` the rest). */
 export const matchesFilter = (filter: string, subject: string): boolean => {

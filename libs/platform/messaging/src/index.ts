@@ -5,15 +5,11 @@ export type { EventConsumerOptions } from './event-consumer-options.js';
 export { EventRelay } from './event-relay.js';
 export type { ContractEvent, EventRelayOptions } from './event-relay-options.js';
 export type { Retention } from './event-stream.js';
-export {
-  deadLetterStreamName,
-  eventStreamName,
-  parseEventSubject,
-  type EventSubject,
-} from './event-subject.js';
+export { parseEventSubject, type EventSubject } from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';
-export { NatsLink, type NatsLinkOptions } from './nats-link.js';
+export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';
 export { startService, type RunningService, type ServiceOptions } from './start-service.js';
+export { WireNames } from './wire-names.js';

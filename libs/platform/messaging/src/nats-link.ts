@@ -5,17 +5,26 @@ import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/t
 import { errors } from '@nats-io/transport-node';
 import { parseNatsUrl } from './nats-address.js';
 import { SendQueue } from './send-queue.js';
+import { WireNames } from './wire-names.js';
 
 export interface NatsLinkOptions {
   /** `nats://user:password@host:port`, see `parseNatsUrl`. */
   readonly url: string;
-  /** The connection's name as the broker shows it. */
+  /** The service: part of the connection's name as the broker shows it, and of its reply subjects. */
   readonly name: string;
+  /** The installation's name on the broker; `berth` unless said otherwise. */
+  readonly instance?: string;
   readonly log: Logger;
   /** How long `open` waits for the broker, in milliseconds; 30,000 unless said otherwise. */
   readonly openWithinMs?: number;
   readonly signal?: AbortSignal;
 }
+
+/** A service's configuration of the broker as options of a link. */
+export const brokerOf = (config: {
+  readonly natsUrl: string;
+  readonly instance: string;
+}): Pick<NatsLinkOptions, 'url' | 'instance'> => ({ url: config.natsUrl, instance: config.instance });
 
 // Two pings unanswered: a frozen broker is noticed within about 3 s.
 const PING_INTERVAL_MS = 1_000;
@@ -35,6 +44,10 @@ export class NatsLink {
 
   private constructor(
     readonly connection: NatsConnection,
+    /** How this installation's subjects and streams are called on the broker. */
+    readonly names: WireNames,
+    /** What the link's reply subjects begin with. */
+    readonly inboxPrefix: string,
     private readonly log: Logger,
   ) {
     void this.#watch();
@@ -46,10 +59,12 @@ export class NatsLink {
    */
   static async open(options: NatsLinkOptions): Promise<NatsLink> {
     const deadline = Date.now() + (options.openWithinMs ?? 30_000);
+    const names = new WireNames(options.instance);
+    const inbox = names.inboxPrefix(options.name);
     for (;;) {
       options.signal?.throwIfAborted();
       try {
-        return new NatsLink(await connect(connectionOptions(options)), options.log);
+        return new NatsLink(await connect(connectionOptions(options, names)), names, inbox, options.log);
       } catch (error) {
         if (error instanceof errors.AuthorizationError)
           throw new Error('The broker refuses the credentials of NATS_URL.', { cause: error });
@@ -127,12 +142,13 @@ export class NatsLink {
   }
 }
 
-const connectionOptions = ({ url, name }: NatsLinkOptions): ConnectionOptions => {
+const connectionOptions = ({ url, name }: NatsLinkOptions, names: WireNames): ConnectionOptions => {
   const { tls, ...address } = parseNatsUrl(url);
   return {
     ...address,
     ...(tls ? { tls: {} } : {}),
-    name,
+    name: `${names.instance}-${name}`,
+    inboxPrefix: names.inboxPrefix(name),
     maxReconnectAttempts: -1,
     reconnectTimeWait: RECONNECT_WAIT_MS,
     reconnectJitter: 100,

@@ -135,7 +135,7 @@ describe('when something dies', () => {
     await nats.resume();
     const listener = await NatsLink.open({ url: nats.url, name: 'listener', log });
     cleanUps.push(() => listener.close());
-    listener.connection.subscribe('qry.echo.>', {
+    listener.connection.subscribe('berth.qry.echo.>', {
       callback: (_error, message) => void heard.push(message.string()),
     });
     await listener.connection.flush();

@@ -2,6 +2,7 @@ import type { Json } from '@berth/kernel';
 import type { JsMsg } from '@nats-io/jetstream';
 import { EVENT_HEADERS, positionOf } from './event-headers.js';
 import { parseEventSubject, type EventSubject } from './event-subject.js';
+import type { WireNames } from './wire-names.js';
 
 /** A context's event as a consumer gets it. */
 export interface ReceivedEvent<Payload = { readonly [key: string]: Json | undefined }> extends EventSubject {
@@ -17,8 +18,9 @@ export interface ReceivedEvent<Payload = { readonly [key: string]: Json | undefi
 }
 
 /** Reads a message; undefined when it is no event of a relay. */
-export const readEvent = (message: JsMsg): ReceivedEvent | undefined => {
-  const subject = parseEventSubject(message.subject);
+export const readEvent = (message: JsMsg, names: WireNames): ReceivedEvent | undefined => {
+  const logical = names.logical(message.subject);
+  const subject = parseEventSubject(logical);
   const id = message.headers?.get(EVENT_HEADERS.id) ?? '';
   const position = positionOf(message.headers);
   if (subject === undefined || id === '' || position === null) return undefined;
@@ -28,7 +30,7 @@ export const readEvent = (message: JsMsg): ReceivedEvent | undefined => {
   return {
     ...subject,
     id,
-    subject: message.subject,
+    subject: logical,
     payload,
     position,
     recordedAt: Number.isNaN(recordedAt.getTime()) ? message.time : recordedAt,

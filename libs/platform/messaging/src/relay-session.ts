@@ -91,7 +91,7 @@ export class RelaySession {
     }
     await publisher.publish({
       id: event.id,
-      subject,
+      subject: this.options.link.names.subject(subject),
       data: JSON.stringify(payload),
       headers: eventHeaders(event),
       position: event.position,

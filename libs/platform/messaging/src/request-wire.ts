@@ -73,6 +73,15 @@ export const fillHost = (subject: string, host: string | undefined): string => {
   return subject.replace('{host}', host);
 };
 
+/**
+ * Who answers requests of this subject, as one token of a reply subject: `agents`, `runtime`, and `runtime-hst_1` for
+ * what names a host.
+ */
+export const responderOf = (template: string, host?: string): string => {
+  const [, service = ''] = template.split('.');
+  return host !== undefined && template.includes('{host}') ? `${service}-${host}` : service;
+};
+
 /** Headers of a request: whose request it is, how long it may take, the trace it belongs to. */
 export const requestHeaders = (deadlineMs: number): MsgHdrs => {
   const headers = newHeaders();

@@ -9,6 +9,7 @@ import {
   fromEnvelope,
   HEADERS,
   requestHeaders,
+  responderOf,
   type ReplyPacket,
   type RequestPacket,
 } from './request-wire.js';
@@ -36,13 +37,14 @@ const duration = metrics.histogram(
  * transport.
  */
 export class Requester {
-  readonly #inbox = createInbox();
+  readonly #inbox: string;
   readonly #pending = new PendingRequests();
   readonly #gathering = new Map<string, (reply: ReplyPacket) => void>();
   #subscription: Subscription | undefined;
   #sequence = 0;
 
   constructor(private readonly link: NatsLink) {
+    this.#inbox = createInbox(link.inboxPrefix);
     link.onDisconnect(() => this.#failUnlessBackSoon());
   }
 
@@ -59,7 +61,7 @@ export class Requester {
     return this.#observed(definition.subject, async () => {
       const subject = fillHost(definition.subject, options.host);
       const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
-      const id = this.#nextId();
+      const id = this.#nextId(definition.subject, options.host);
       const data = this.#encode(subject, payload, id);
       const answer = this.#pending.add(id, deadlineMs);
       this.#publish(subject, data, id, deadlineMs, () => this.#pending.fail(id, serviceUnreached()));
@@ -77,7 +79,7 @@ export class Requester {
     options: { readonly waitMs: number },
   ): Promise<readonly Res[]> {
     return this.#observed(definition.subject, async () => {
-      const id = this.#nextId();
+      const id = this.#nextId(definition.subject);
       const data = this.#encode(definition.subject, payload, id);
       const answers: Res[] = [];
       await new Promise<void>((resolve, reject) => {
@@ -118,9 +120,10 @@ export class Requester {
     }
   }
 
-  #nextId(): string {
+  // Who may answer is part of the reply subject: the broker lets nobody else send there.
+  #nextId(template: string, host?: string): string {
     this.#sequence = (this.#sequence + 1) % Number.MAX_SAFE_INTEGER;
-    return this.#sequence.toString(36);
+    return `${responderOf(template, host)}.${this.#sequence.toString(36)}`;
   }
 
   #encode(subject: string, data: unknown, id: string): Buffer {
@@ -139,10 +142,13 @@ export class Requester {
     outgoing.add(() => {
       try {
         if (!this.link.connected) return onUnsent();
-        this.#subscription ??= connection.subscribe(`${this.#inbox}.*`, {
+        this.#subscription ??= connection.subscribe(`${this.#inbox}.*.*`, {
           callback: (error, message) => (error === null ? this.#onReply(message) : undefined),
         });
-        connection.publish(subject, data, { reply: `${this.#inbox}.${id}`, headers });
+        connection.publish(this.link.names.subject(subject), data, {
+          reply: `${this.#inbox}.${id}`,
+          headers,
+        });
       } catch {
         onUnsent();
       }

@@ -176,7 +176,7 @@ describe('requests between services', () => {
     'that are malformed (%s) are answered with an error',
     async (bytes) => {
       await serve('one', 'h1');
-      const reply = await link.connection.request('qry.echo.echo.v1', bytes, { timeout: 2_000 });
+      const reply = await link.connection.request('berth.qry.echo.echo.v1', bytes, { timeout: 2_000 });
       expect(reply.json()).toMatchObject({
         err: { kind: 'invalid', code: 'invalid_request' },
         isDisposed: true,
@@ -186,7 +186,7 @@ describe('requests between services', () => {
 
   it('without a reply subject that are malformed hurt nobody', async () => {
     await serve('one', 'h1');
-    link.connection.publish('qry.echo.echo.v1', '{');
+    link.connection.publish('berth.qry.echo.echo.v1', '{');
     await expect(requester.request(echoRequests.echo, { text: 'on' })).resolves.toMatchObject({ text: 'on' });
   });
 
@@ -206,7 +206,7 @@ describe('requests between services', () => {
     await serve('one', 'h1');
     const client = new ClientNats({ servers: [nats.url] });
     try {
-      await expect(firstValueFrom(client.send('cmd.echo.wait.v1', { ms: 2_500 }))).resolves.toBe('one');
+      await expect(firstValueFrom(client.send('berth.cmd.echo.wait.v1', { ms: 2_500 }))).resolves.toBe('one');
     } finally {
       await client.close();
     }

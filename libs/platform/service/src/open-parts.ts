@@ -1,6 +1,6 @@
 import { ConfigError, type ServiceEnv } from '@berth/config';
 import { connectEventStore, type EventStore } from '@berth/event-store';
-import { NatsLink } from '@berth/messaging';
+import { brokerOf, NatsLink, type NatsLinkOptions } from '@berth/messaging';
 import {
   DedicatedConnection,
   mapDatabaseError,
@@ -44,7 +44,7 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   opened.defer(() => database.close());
   const store = await openLog({ url: config.eventStoreUrl, log });
   opened.defer(() => store.close());
-  const link = await openLink({ url: config.natsUrl, name: `berth-${name}`, log });
+  const link = await openLink({ ...brokerOf(config), name, log });
   opened.move();
   return { database, store, link, log };
 };
@@ -68,7 +68,9 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
 };
 
 /** `NatsLink.open`, waiting for the message broker. */
-export const openLink = (options: PartOptions & { readonly name: string }): Promise<NatsLink> =>
+export const openLink = (
+  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'instance'>,
+): Promise<NatsLink> =>
   awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, () =>
     NatsLink.open({ ...options, openWithinMs: 0 }),
   );
@@ -88,7 +90,7 @@ export const reachParts = async (
   await Promise.all([
     natsUrl === undefined
       ? undefined
-      : openLink({ ...options, url: natsUrl, name: 'berth-start' }).then((link) => link.close()),
+      : openLink({ ...options, url: natsUrl, name: 'start' }).then((link) => link.close()),
     eventStoreUrl === undefined
       ? undefined
       : openLog({ ...options, url: eventStoreUrl }).then((store) => store.close()),

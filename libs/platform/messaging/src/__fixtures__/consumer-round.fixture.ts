@@ -8,7 +8,7 @@ import { keepingLogger } from './lines.fixture.js';
 import { NatsServerFixture } from './nats-server.fixture.js';
 import { EventConsumer, EventRelay, NatsLink, type EventConsumerOptions } from '../index.js';
 
-export const STREAM = 'EVT_AGENTS';
+export const STREAM = 'berth_EVT_AGENTS';
 export const PATIENTLY = { timeoutMs: 20_000 };
 
 const { log, lines } = keepingLogger();

@@ -1,0 +1,106 @@
+import { connectEventStore } from '@berth/event-store';
+import { openDatabase, type Database } from '@berth/persistence';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appendAgents, toContractEvent } from './__fixtures__/agent-events.fixture.js';
+import { Broker } from './__fixtures__/broker.fixture.js';
+import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
+import { keepingLogger } from './__fixtures__/lines.fixture.js';
+import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { EventConsumer, EventRelay, NatsLink, Requester, startService } from './index.js';
+
+const { log } = keepingLogger();
+const cleanUps: (() => Promise<unknown>)[] = [];
+let nats: NatsServerFixture;
+
+beforeEach(async () => {
+  nats = await NatsServerFixture.start();
+});
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+  await nats.stop();
+});
+
+const link = async (instance: string): Promise<NatsLink> => {
+  const opened = await NatsLink.open({ url: nats.url, name: 'echo', instance, log });
+  cleanUps.push(() => opened.close());
+  return opened;
+};
+
+/** A database of its own: what happens once in an installation is held by a lock in there. */
+const databaseOf = async (infra: TestInfra, instance: string): Promise<Database> => {
+  const open = (url: string): Promise<Database> =>
+    openDatabase({ url, schema: 'agents', migrations: [], applicationName: instance, log });
+  const first = await open(infra.databaseUrl);
+  await first.query(`CREATE DATABASE ${instance}`);
+  await first.close();
+  const url = new URL(infra.databaseUrl);
+  url.pathname = `/${instance}`;
+  const database = await open(url.href);
+  cleanUps.push(() => database.close());
+  return database;
+};
+
+describe('two installations on one broker', () => {
+  it('get the requests of their own callers only', async () => {
+    const askers = new Map<string, Requester>();
+    for (const instance of ['one', 'two']) {
+      const own = await link(instance);
+      const service = await startService({
+        name: 'echo',
+        module: echoModule(instance),
+        link: own,
+        host: 'h1',
+        log,
+      });
+      cleanUps.push(() => service.stop());
+      askers.set(instance, new Requester(own));
+    }
+    for (const [instance, requester] of askers) {
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => requester.request(echoRequests.echo, { text: '' })),
+      );
+      expect(new Set(answers.map(({ by }) => by))).toEqual(new Set([instance]));
+      expect(await requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 300 })).toEqual([instance]);
+    }
+  });
+
+  it('consume the events of their own log only', async () => {
+    const infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
+    cleanUps.push(() => infra.stop());
+    const store = connectEventStore({ url: infra.eventStoreUrl, log });
+    cleanUps.push(() => store.close());
+    const heard = new Map<string, string[]>();
+    const appended = new Map<string, string[]>();
+    for (const instance of ['one', 'two']) {
+      const own = await link(instance);
+      const database = await databaseOf(infra, instance);
+      const ending = new AbortController();
+      const seen: string[] = [];
+      heard.set(instance, seen);
+      const common = { link: own, database, context: 'agents', log };
+      const relay = new EventRelay({
+        ...common,
+        store,
+        categories: ['agent'],
+        toContractEvent: (event) =>
+          event.stream.startsWith(`agent-${instance}`) ? toContractEvent(event) : null,
+      });
+      const consumer = new EventConsumer({
+        ...common,
+        durable: 'effects',
+        filterSubjects: ['evt.agents.started.v1.>'],
+        handle: async ({ id }) => void seen.push(await Promise.resolve(id)),
+      });
+      const running = [relay.run(ending.signal), consumer.run(ending.signal)];
+      cleanUps.push(() => Promise.all(running));
+      cleanUps.push(async () => ending.abort());
+      appended.set(instance, await appendAgents(store, instance, 5));
+    }
+    await eventually(() => expect(heard).toEqual(appended), { timeoutMs: 20_000 });
+    const broker = await Broker.of(await link('one'));
+    expect(await broker.ids('one_EVT_AGENTS')).toEqual(appended.get('one'));
+    expect(await broker.ids('two_EVT_AGENTS')).toEqual(appended.get('two'));
+  });
+});
