@@ -11,7 +11,7 @@ import { agentCodec } from './agent/agent.events.js';
 import { AppModule } from './app.module.js';
 import { assemble, type AgentsHandlers } from './assemble.js';
 import type { AgentsConfig } from './config.js';
-import { createAgentsTables } from './migrations/2026-11-21-agents.js';
+import { migrations } from './migrations/migrations.js';
 import { toContractEvent } from './publish/to-contract-event.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 
@@ -20,7 +20,7 @@ const NAME = 'agents';
 /** Starts the service; when it answers, the service hears requests. */
 export const startAgents = async (config: AgentsConfig, log: Logger): Promise<Stoppable> => {
   const templates = await TemplateCatalogue.read(config.templateFolders);
-  const opened = await openParts({ name: NAME, config, migrations: [createAgentsTables], log });
+  const opened = await openParts({ name: NAME, config, migrations, log });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });

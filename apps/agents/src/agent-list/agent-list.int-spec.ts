@@ -8,7 +8,7 @@ import { agentDecider } from '../agent/agent.decider.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
-import { createAgentsTables } from '../migrations/2026-11-21-agents.js';
+import { migrations } from '../migrations/migrations.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
 
@@ -41,6 +41,18 @@ const commandsFor = (epoch: number, at: string): readonly AgentCommand[] => [
   { type: 'ConfirmDeleted', at },
 ];
 
+const aProfile = (agentId: string) => ({
+  accountId: 'acc_1',
+  name: `agent ${agentId}`,
+  templateId: 'echo',
+  externalId: null,
+  externalUserId: null,
+  instructions: null,
+  idleTtlSeconds: 900,
+  labels: {},
+  resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
+});
+
 describe('the agent list', () => {
   let infra: TestInfra;
   let database: Database;
@@ -55,7 +67,7 @@ describe('the agent list', () => {
     database = await openDatabase({
       url: infra.databaseUrl,
       schema: 'agents',
-      migrations: [createAgentsTables],
+      migrations,
       applicationName: 'agent-list-test',
       log,
     });
@@ -93,15 +105,10 @@ describe('the agent list', () => {
     let at = Date.UTC(2026, 10, 21);
     const time = (): string => new Date((at += 1_000)).toISOString();
     const profile = {
-      accountId: 'acc_1',
-      name: `agent ${agentId}`,
-      templateId: 'echo',
+      ...aProfile(agentId),
       externalId: random() < 0.5 ? agentId : null,
-      externalUserId: null,
-      instructions: null,
       idleTtlSeconds: random() < 0.2 ? 0 : 900,
       labels: { half: random() < 0.5 ? 'one' : 'two' },
-      resources: { memMb: 256, vcpus: 0.5, diskGb: 1 },
     };
     let last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', at: time() });
     for (let step = 0; step < STEPS; step++) {
@@ -158,5 +165,43 @@ describe('the agent list', () => {
     await expect(query.list({ ...all, cursor: 'not-a-cursor', limit: 1 })).rejects.toMatchObject({
       code: 'invalid_request',
     });
+  });
+
+  it('pages by bytes: no page of the largest agents is larger than a message, and none is left out', async () => {
+    const accountId = 'acc_large';
+    const ids: string[] = [];
+    for (let n = 0; n < 30; n++) {
+      const agentId = newId('agt');
+      // What was accepted before instructions were bounded: 100,000 characters of six bytes each in JSON.
+      const profile = { ...aProfile(agentId), accountId, instructions: '\u0001'.repeat(100_000) };
+      const at = new Date().toISOString();
+      const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', at });
+      expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
+      ids.unshift(agentId);
+    }
+    const query = new AgentListQuery(database);
+    const filters = {
+      accountId,
+      externalId: null,
+      externalUserId: null,
+      state: null,
+      name: null,
+      label: null,
+    };
+    const seen: string[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<typeof query.list>> = await query.list({
+        ...filters,
+        cursor,
+        limit: 200,
+      });
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(8 * 1024 * 1024 - 4_096);
+      seen.push(...page.items.map(({ id }) => id));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(ids);
+    const whole = await query.list({ ...filters, cursor: null, limit: 2 });
+    expect([whole.items.length, whole.nextCursor !== null]).toEqual([2, true]);
   });
 });

@@ -19,6 +19,18 @@ const SELECT = `
   SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at
   FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id`;
 
+interface ListedRow extends ShownRow {
+  /** How many rows there are for this page, one beyond its limit included. */
+  readonly found: string;
+}
+
+/** The JSON of a page's agents without its last one, at most; the largest agent takes less than 1 MiB. */
+const PAGE_BYTES = 4 * 1024 * 1024;
+
+/** What an agent takes in JSON, roughly: exact in the members that can be large. */
+const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + octet_length(l.labels::text)
+  + octet_length(coalesce(l.last_error::text, '')) + 4096`;
+
 /** How often a waiting read looks again. */
 const WAIT_POLL_MS = 50;
 
@@ -50,15 +62,14 @@ export class AgentListQuery {
     }
   }
 
+  /** A page ends at `limit`, or earlier where one message would not hold more. */
   async list(query: ListAgents): Promise<Page<AgentView>> {
     const { sql, params } = listSql(query);
-    const rows = await this.database.query<ShownRow>(sql, params);
+    const rows = await this.database.query<ListedRow>(sql, params);
     const items = rows.slice(0, query.limit).map(toView);
     const last = items.at(-1);
-    return {
-      items,
-      nextCursor: rows.length > query.limit && last !== undefined ? encodeCursor({ before: last.id }) : null,
-    };
+    const more = last !== undefined && Number(rows[0]?.found) > items.length;
+    return { items, nextCursor: more ? encodeCursor({ before: last.id }) : null };
   }
 
   /** Where the agent's volume is, and its guest. Errors: not_found. */
@@ -87,8 +98,16 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
   if (query.label !== null) addLabel(query.label, add);
   if (query.cursor !== null) add((n) => `l.id < $${n}`, cursorId(query.cursor));
   params.push(query.limit + 1);
+  // The sizes are summed up before any row is read as a whole: a page of the largest agents is 100 MB.
   return {
-    sql: `${SELECT} WHERE ${conditions.join(' AND ')} ORDER BY l.id DESC LIMIT $${params.length}`,
+    sql: `
+      WITH page AS (SELECT l.id, ${JSON_BYTES} AS bytes FROM agent_list l WHERE ${conditions.join(' AND ')}
+        ORDER BY l.id DESC LIMIT $${params.length}),
+      sized AS (SELECT id, sum(bytes) OVER (ORDER BY id DESC) - bytes AS bytes_before, count(*) OVER () AS found
+        FROM page)
+      SELECT l.*, a.last_active_at, a.last_activity_kind, a.sleep_at, sized.found
+      FROM sized JOIN agent_list l USING (id) LEFT JOIN agent_activity a ON a.agent_id = l.id
+      WHERE sized.bytes_before < ${String(PAGE_BYTES)} ORDER BY l.id DESC`,
     params,
   };
 };

@@ -1,10 +1,11 @@
 import { runtimeRequests, type StartedAgent } from '@berth/contracts-runtime';
-import { isDomainError } from '@berth/kernel';
+import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import { countStart } from './agent-metrics.js';
 import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from './agent.command-handler.js';
 import type { Agent, LiveAgent } from './agent.js';
+import { ENV_TOO_LARGE } from '../env/env-limits.js';
 import type { StartRecipe } from './start-recipe.js';
 
 /** Nothing is under way any more, or why it could not be carried on. */
@@ -103,7 +104,7 @@ export class AgentLifecycle {
   private async startCold(agent: LiveAgent, deadline: string): Promise<StartedAgent> {
     const deadlineMs = Math.max(1_000, Math.min(60_000, Date.parse(deadline) - Date.now()));
     const request = await this.recipe.of(agent, deadlineMs);
-    return await this.requester.request(runtimeRequests.start, request, toHost(agent));
+    return await this.requester.request(runtimeRequests.start, request, toHost(agent)).catch(refuseTooLarge);
   }
 
   private async stop(agent: LiveAgent): Promise<boolean> {
@@ -144,6 +145,12 @@ export class AgentLifecycle {
     return systemOrigin(agent.profile.accountId, `${agent.agentId}/${String(agent.epoch)}/${what}`);
   }
 }
+
+/** Another try would be as large: the start has failed. Only agents of versions without limits are so large. */
+const refuseTooLarge = (error: unknown): never => {
+  if (!isDomainError(error, 'too_large')) throw error;
+  throw new DomainError('upstream', ENV_TOO_LARGE.code, ENV_TOO_LARGE.message, {}, { cause: error });
+};
 
 const toHost = (agent: LiveAgent): { host: string } => ({ host: agent.host ?? '' });
 

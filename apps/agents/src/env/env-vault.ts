@@ -1,8 +1,14 @@
-import type { EnvVarView } from '@berth/contracts-agents';
-import type { SecretBox, SqlRunner } from '@berth/persistence';
+import { variableBytes, type EnvPage, type EnvVarView } from '@berth/contracts-agents';
+import { KeyedQueue } from '@berth/event-store';
+import { lockKey, type Database, type SecretBox, type SqlRunner } from '@berth/persistence';
+import { checkEnvGrowth, type EnvTotals } from './env-limits.js';
 
 /** What a secret's value is shown as. */
 const MASK = '********';
+
+/** A page holds so many bytes of names and values and one variable more: as JSON at most six times that. */
+const PAGE_BYTES = 1_048_576;
+const PAGE_ITEMS = 1_000;
 
 interface VaultRow {
   readonly key: string;
@@ -23,25 +29,23 @@ export interface EnvVar {
  * agent and name. It is in the backup and never rebuilt.
  */
 export class EnvVault {
+  // Writers that wait for an agent's lock each hold a connection; here at most one of this process does.
+  readonly #writers = new KeyedQueue();
+
   constructor(
-    private readonly database: SqlRunner,
+    private readonly database: Database,
     private readonly box: SecretBox,
   ) {}
 
+  /** All or none. Errors: invalid `invalid_request` when the agent would hold more than it may. */
   async putAll(agentId: string, variables: readonly EnvVar[]): Promise<void> {
-    for (const variable of variables) await this.put(agentId, variable);
+    if (variables.length > 0) await this.write(agentId, variables);
   }
 
-  async put(agentId: string, { key, value, isSecret }: EnvVar): Promise<EnvVarView> {
-    const rows = await this.database.query<VaultRow>(
-      `INSERT INTO env_vault (agent_id, key, sealed, is_secret, updated_at) VALUES ($1, $2, $3, coalesce($4, false), now())
-       ON CONFLICT (agent_id, key) DO UPDATE
-         SET sealed = excluded.sealed, is_secret = coalesce($4, env_vault.is_secret), updated_at = excluded.updated_at
-       RETURNING key, sealed, is_secret, updated_at`,
-      [agentId, key, this.box.seal(value, aad(agentId, key)), isSecret],
-    );
-    const row = rows[0];
-    if (row === undefined) throw new Error('The vault answered no row for a variable it kept.');
+  /** Errors: as `putAll`. */
+  async put(agentId: string, variable: EnvVar): Promise<EnvVarView> {
+    const [row] = await this.write(agentId, [variable]);
+    if (row === undefined) throw new Error('The vault returned no row for a variable it kept.');
     return this.view(agentId, row);
   }
 
@@ -54,13 +58,26 @@ export class EnvVault {
     return rows.length > 0;
   }
 
-  async list(agentId: string): Promise<readonly EnvVarView[]> {
-    return (await this.rows(agentId)).map((row) => this.view(agentId, row));
+  async list(agentId: string, after: string | null): Promise<EnvPage> {
+    // One row more says whether there is a next page.
+    const rows = await this.database.query<VaultRow & { before: string }>(
+      `SELECT key, sealed, is_secret, updated_at, sum(bytes) OVER (ORDER BY key) - bytes AS before
+       FROM env_vault WHERE agent_id = $1 AND ($2::text IS NULL OR key > $2) ORDER BY key LIMIT $3`,
+      [agentId, after, PAGE_ITEMS + 1],
+    );
+    const page = rows.slice(0, PAGE_ITEMS).filter((row) => Number(row.before) < PAGE_BYTES);
+    return {
+      items: page.map((row) => this.view(agentId, row)),
+      next: page.length < rows.length ? (page.at(-1)?.key ?? null) : null,
+    };
   }
 
   /** The values in the clear, for the host that starts the agent and nobody else. */
   async open(agentId: string): Promise<{ values: Record<string, string>; secretKeys: string[] }> {
-    const rows = await this.rows(agentId);
+    const rows = await this.database.query<VaultRow>(
+      'SELECT key, sealed, is_secret, updated_at FROM env_vault WHERE agent_id = $1 ORDER BY key',
+      [agentId],
+    );
     return {
       values: Object.fromEntries(
         rows.map((row) => [row.key, this.box.open(row.sealed, aad(agentId, row.key))]),
@@ -73,10 +90,36 @@ export class EnvVault {
     await this.database.query('DELETE FROM env_vault WHERE agent_id = $1', [agentId]);
   }
 
-  private rows(agentId: string): Promise<VaultRow[]> {
-    return this.database.query<VaultRow>(
-      'SELECT key, sealed, is_secret, updated_at FROM env_vault WHERE agent_id = $1 ORDER BY key',
-      [agentId],
+  /** One writer per agent at a time, in all processes: the limits hold whoever writes beside it. */
+  private write(agentId: string, variables: readonly EnvVar[]): Promise<VaultRow[]> {
+    return this.#writers.run(agentId, () =>
+      this.database.transaction(async (tx) => {
+        await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
+        const before = await totalsOf(tx, agentId);
+        const rows = await this.upsert(tx, agentId, variables);
+        checkEnvGrowth(before, await totalsOf(tx, agentId));
+        return rows;
+      }),
+    );
+  }
+
+  private upsert(tx: SqlRunner, agentId: string, variables: readonly EnvVar[]): Promise<VaultRow[]> {
+    return tx.query<VaultRow>(
+      `INSERT INTO env_vault (agent_id, key, sealed, bytes, is_secret, updated_at)
+       SELECT $1, given.key, given.sealed, given.bytes, coalesce(given.is_secret, earlier.is_secret, false), now()
+       FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[]) AS given (key, sealed, bytes, is_secret)
+         LEFT JOIN env_vault AS earlier ON earlier.agent_id = $1 AND earlier.key = given.key
+       ON CONFLICT (agent_id, key) DO UPDATE
+         SET sealed = excluded.sealed, bytes = excluded.bytes, is_secret = excluded.is_secret,
+           updated_at = excluded.updated_at
+       RETURNING key, sealed, is_secret, updated_at`,
+      [
+        agentId,
+        variables.map(({ key }) => key),
+        variables.map(({ key, value }) => this.box.seal(value, aad(agentId, key))),
+        variables.map(({ key, value }) => variableBytes(key, value)),
+        variables.map(({ isSecret }) => isSecret),
+      ],
     );
   }
 
@@ -85,5 +128,13 @@ export class EnvVault {
     return { key: row.key, value, isSecret: row.is_secret, updatedAt: row.updated_at.toISOString() };
   }
 }
+
+const totalsOf = async (tx: SqlRunner, agentId: string): Promise<EnvTotals> => {
+  const [row] = await tx.query<{ variables: string; bytes: string }>(
+    'SELECT count(*) AS variables, coalesce(sum(bytes), 0) AS bytes FROM env_vault WHERE agent_id = $1',
+    [agentId],
+  );
+  return { variables: Number(row?.variables), bytes: Number(row?.bytes) };
+};
 
 const aad = (agentId: string, key: string): string => `${agentId}/${key}`;

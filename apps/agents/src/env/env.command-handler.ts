@@ -2,8 +2,9 @@ import type {
   AgentCommand,
   AgentView,
   DeleteEnvVar,
+  EnvPage,
   EnvVarView,
-  LocateAgent,
+  ListEnv,
   SetEnvVar,
 } from '@berth/contracts-agents';
 import { runtimeRequests } from '@berth/contracts-runtime';
@@ -16,6 +17,7 @@ import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { ofAccount } from '../agent/ensure-awake.js';
 import { envCodec, envDecider, type AgentEnv, type EnvCommand, type EnvEvent } from './agent-env.js';
+import { ENV_TOO_LARGE } from './env-limits.js';
 import type { EnvVault } from './env-vault.js';
 
 /** An agent that changes its state so often meanwhile is told to the caller. */
@@ -36,11 +38,12 @@ export class EnvCommandHandler {
     this.handler = new CommandHandler({ store, decider: envDecider, codec: envCodec, cacheSize: 500 });
   }
 
-  async list(request: LocateAgent): Promise<readonly EnvVarView[]> {
+  async list(request: ListEnv): Promise<EnvPage> {
     await this.query.locate(request.accountId, request.agentId);
-    return await this.vault.list(request.agentId);
+    return await this.vault.list(request.agentId, request.after);
   }
 
+  /** Errors: invalid `invalid_request` beyond the limits of an agent. */
   async set(request: SetEnvVar): Promise<EnvVarView> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     const { agentId, key } = request;
@@ -92,10 +95,17 @@ export class EnvCommandHandler {
     } else if (life.state === 'running') {
       const env = await this.vault.open(agentId);
       const payload = { agentId, epoch, env: env.values, secretKeys: env.secretKeys };
-      await this.requester.request(runtimeRequests.replaceEnv, payload, { host: host ?? '' });
+      await this.requester
+        .request(runtimeRequests.replaceEnv, payload, { host: host ?? '' })
+        .catch(refuseTooLarge);
     } else {
       // A frozen program would go on with what it was started with.
       await this.lifecycle.cool(agent);
     }
   }
 }
+
+const refuseTooLarge = (error: unknown): never => {
+  if (!isDomainError(error, 'too_large')) throw error;
+  throw new DomainError('conflict', ENV_TOO_LARGE.code, ENV_TOO_LARGE.message, {}, { cause: error });
+};

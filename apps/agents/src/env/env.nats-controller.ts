@@ -3,8 +3,9 @@ import {
   type AgentCommand,
   type AgentView,
   type DeleteEnvVar,
+  type EnvPage,
   type EnvVarView,
-  type LocateAgent,
+  type ListEnv,
   type SetEnvVar,
 } from '@berth/contracts-agents';
 import { HandleRequest } from '@berth/messaging';
@@ -16,8 +17,8 @@ export class EnvNatsController {
   constructor(private readonly env: EnvCommandHandler) {}
 
   @HandleRequest(agentsRequests.listEnv)
-  async list(request: LocateAgent): Promise<{ items: readonly EnvVarView[] }> {
-    return { items: await this.env.list(request) };
+  list(request: ListEnv): Promise<EnvPage> {
+    return this.env.list(request);
   }
 
   @HandleRequest(agentsRequests.setEnv)

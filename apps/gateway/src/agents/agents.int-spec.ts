@@ -133,14 +133,14 @@ describe('POST /api/agents', () => {
     const many = (count: number): Record<string, string> =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
     const base = { name: 'a'.repeat(128), templateId: 'echo' };
-    const fits = { ...base, labels: many(64), env: many(256), instructions: 'x'.repeat(100_000) };
+    const fits = { ...base, labels: many(64), env: many(256), instructions: 'x'.repeat(65_536) };
     expect((await test.call('POST', '/api/agents', { key: test.far.key(), json: fits })).status).toBe(201);
     const json = {
       ...base,
       name: 'a'.repeat(129),
       labels: many(65),
       env: Array.from({ length: 100_000 }, () => 1),
-      instructions: 'x'.repeat(100_001),
+      instructions: '€'.repeat(21_846),
     };
     expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
       'name',

@@ -1,12 +1,14 @@
 import { ApiProperty } from '@nestjs/swagger';
 import type { Scope } from '@berth/contracts-accounts';
+import { AGENT_LIMITS } from '@berth/contracts-agents';
 import { IsOptional } from 'class-validator';
-import { ENV_KEY, ENV_VALUE, MOST_ENV_VARS } from '../env/env-names.js';
+import { ENV_KEY, ENV_VALUE } from '../env/env-names.js';
 import { EnvVarBody } from '../env/env-var.body.js';
 import type { FieldProblem } from '../http/http-refusal.js';
 import { isPlainObject } from '../validation/dto-validation.js';
 import { Inside, type NestedRule } from '../validation/nested-rules.js';
 import { IsText, IsWithin, listOf, objectOf, Obeys, textsByKey } from '../validation/rules.js';
+import type { TextRule } from '../validation/text-rule.js';
 import {
   AGENT_NAME,
   EXTERNAL_ID,
@@ -18,7 +20,11 @@ import {
 
 const LONGEST_IDLE_SECONDS = 604_800;
 const SHORTEST_IDLE_SECONDS = 15;
-const MOST_INSTRUCTIONS = 100_000;
+const INSTRUCTIONS: TextRule = {
+  min: 0,
+  max: AGENT_LIMITS.instructionsBytes,
+  maxBytes: AGENT_LIMITS.instructionsBytes,
+};
 
 /** Sizes that an agent asks for; members left out are the template's. */
 export class ResourcesBody {
@@ -46,15 +52,15 @@ const idleProblem = (value: unknown): string | undefined => {
     : `must be 0, or a whole number from ${SHORTEST_IDLE_SECONDS} to ${LONGEST_IDLE_SECONDS}`;
 };
 
-/** Variables come as a list, or as an object of plain values. */
+/** Variables come as a list, or as an object of plain values. A body cannot hold more of them than an agent may. */
 const envVars: NestedRule = (value, path) => {
-  if (isPlainObject(value)) return textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE)(value, path);
-  const checked = listOf(EnvVarBody, MOST_ENV_VARS)(value, path);
+  if (isPlainObject(value)) return textsByKey(AGENT_LIMITS.variables, ENV_KEY, ENV_VALUE)(value, path);
+  const checked = listOf(EnvVarBody, AGENT_LIMITS.variables)(value, path);
   return { value: checked.value, problems: [...checked.problems, ...repeatedKeys(checked.value, path)] };
 };
 
 const repeatedKeys = (items: unknown, path: string): readonly FieldProblem[] => {
-  if (!Array.isArray(items) || items.length > MOST_ENV_VARS) return [];
+  if (!Array.isArray(items) || items.length > AGENT_LIMITS.variables) return [];
   const keys: readonly unknown[] = items.map((item: unknown) =>
     isPlainObject(item) ? item['key'] : undefined,
   );
@@ -101,9 +107,15 @@ export class CreateAgentBody {
   @IsText(EXTERNAL_USER_ID)
   readonly externalUserId?: string | null;
 
-  @ApiProperty({ type: 'string', maxLength: MOST_INSTRUCTIONS, required: false, nullable: true })
+  @ApiProperty({
+    type: 'string',
+    maxLength: INSTRUCTIONS.max,
+    required: false,
+    nullable: true,
+    description: `At most ${INSTRUCTIONS.max} bytes of UTF-8.`,
+  })
   @IsOptional()
-  @IsText({ min: 0, max: MOST_INSTRUCTIONS })
+  @IsText(INSTRUCTIONS)
   readonly instructions?: string | null;
 
   @ApiProperty({
@@ -133,11 +145,11 @@ export class CreateAgentBody {
 
   @ApiProperty({
     oneOf: [
-      { type: 'array', items: { $ref: '#/components/schemas/EnvVarBody' }, maxItems: MOST_ENV_VARS },
+      { type: 'array', items: { $ref: '#/components/schemas/EnvVarBody' }, maxItems: AGENT_LIMITS.variables },
       {
         type: 'object',
         additionalProperties: { type: 'string', maxLength: ENV_VALUE.max },
-        maxProperties: MOST_ENV_VARS,
+        maxProperties: AGENT_LIMITS.variables,
       },
     ],
     required: false,

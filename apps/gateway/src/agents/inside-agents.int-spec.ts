@@ -27,7 +27,7 @@ describe('environment variables', () => {
 
   it('are listed, set, deleted and reloaded', async () => {
     const agent = anAgent();
-    test.far.on(agentsRequests.listEnv, () => ({ items: [item] }));
+    test.far.on(agentsRequests.listEnv, () => ({ items: [item], next: null }));
     test.far.on(agentsRequests.setEnv, () => item);
     test.far.on(agentsRequests.deleteEnv, () => ({}));
     test.far.on(agentsRequests.reloadEnv, () => agent);
@@ -43,6 +43,18 @@ describe('environment variables', () => {
     });
     expect((await test.call('DELETE', `${path}/A`, { key })).status).toBe(204);
     expect((await test.call('POST', `${path}/reload`, { key })).body).toEqual(agent);
+  });
+
+  it('are listed to the last one, however many messages they fill', async () => {
+    const names = ['A', 'B', 'C'];
+    test.far.on(agentsRequests.listEnv, ({ after }) => {
+      const at = after === null ? 0 : names.indexOf(after) + 1;
+      const key = names[at] ?? '';
+      return { items: [{ ...item, key }], next: at + 1 < names.length ? key : null };
+    });
+    const path = `/api/agents/${newId('agt')}/env`;
+    const { body } = await test.call('GET', path, { key: test.far.key(['read']) });
+    expect(body).toEqual({ items: names.map((key) => ({ ...item, key })) });
   });
 
   it.each(['BERTH_TOKEN', '1A', 'A-B', 'A%00', 'A'.repeat(129)])('refuses the name %s', async (name) => {

@@ -1,3 +1,4 @@
+import { AGENT_LIMITS } from '@berth/contracts-agents';
 import type { TextRule } from '../validation/text-rule.js';
 
 /** `[A-Za-z_][A-Za-z0-9_]{0,127}`, and not ours (contract §3). */
@@ -7,7 +8,4 @@ export const ENV_KEY: TextRule = {
   means: 'may hold letters, digits and _ only, begins with no digit, and not with BERTH_',
 };
 
-/** Short enough for one variable of a process in any encoding: Linux takes 128 KiB. */
-export const ENV_VALUE: TextRule = { min: 0, max: 32_768 };
-
-export const MOST_ENV_VARS = 256;
+export const ENV_VALUE: TextRule = { min: 0, max: AGENT_LIMITS.variableValueChars };

@@ -1,4 +1,4 @@
-import { agentsRequests, type AgentView, type EnvVarView } from '@berth/contracts-agents';
+import { agentsRequests, type AgentView, type EnvPage, type EnvVarView } from '@berth/contracts-agents';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -20,14 +20,23 @@ export class EnvController {
     errors: { 404: ['agent_not_found'] },
   })
   @Get()
-  list(
+  async list(
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
   ): Promise<{ readonly items: readonly EnvVarView[] }> {
-    return this.requester.request(agentsRequests.listEnv, {
-      accountId: callerOf(request).accountId,
-      agentId,
-    });
+    const { accountId } = callerOf(request);
+    const items: EnvVarView[] = [];
+    let after: string | null = null;
+    do {
+      const page: EnvPage = await this.requester.request(agentsRequests.listEnv, {
+        accountId,
+        agentId,
+        after,
+      });
+      items.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return { items };
   }
 
   @Endpoint({
@@ -77,7 +86,7 @@ export class EnvController {
     description:
       'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
     answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: { 404: ['agent_not_found'], 409: ['env_too_large'] },
   })
   @Post('reload')
   reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {

@@ -8,6 +8,7 @@ import { describeExecApi } from './exec-api.suite.js';
 import { describeFileChanges } from './file-changes.suite.js';
 import { describeFileTransfers } from './file-transfers.suite.js';
 import { describeFilesApi } from './files-api.suite.js';
+import { describeLargestAgents } from './largest-agents.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
@@ -31,3 +32,4 @@ describeFilesApi(() => stack);
 describeFileTransfers(() => stack);
 describeFileChanges(() => stack);
 describeConsoleApi(() => stack);
+describeLargestAgents(() => stack);

@@ -110,6 +110,17 @@ export interface SetEnvVar extends AgentCommand {
   readonly isSecret: boolean | null;
 }
 
+export interface ListEnv extends LocateAgent {
+  /** The last name of the page before; null for the first page. */
+  readonly after: string | null;
+}
+
+/** Variables by name, as many as one message holds. `next` is what `after` must be for the rest, null at the end. */
+export interface EnvPage {
+  readonly items: readonly EnvVarView[];
+  readonly next: string | null;
+}
+
 export interface DeleteEnvVar extends AgentCommand {
   readonly key: string;
 }
@@ -133,10 +144,12 @@ export const agentsRequests = {
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(
     'qry.agents.templates.v1',
   ),
-  listEnv: defineRequest<LocateAgent, { readonly items: readonly EnvVarView[] }>('qry.agents.list-env.v1'),
+  listEnv: defineRequest<ListEnv, EnvPage>('qry.agents.list-env.v1'),
+  /** Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. */
   setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
   /** Errors: not_found `env_var_not_found`. */
   deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
+  /** Errors: conflict `env_too_large`. */
   reloadEnv: defineRequest<AgentCommand, AgentView>('cmd.agents.reload-env.v1', 65_000),
   /** Whether the log and the tables behind `agents` answer. */
   health: defineRequest<Record<string, never>, { readonly eventStore: boolean; readonly postgres: boolean }>(

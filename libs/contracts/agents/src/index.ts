@@ -1,3 +1,4 @@
+export { AGENT_LIMITS, variableBytes } from './agent-limits.js';
 export {
   AGENT_STATES,
   type AgentState,
@@ -18,6 +19,8 @@ export {
   type EnsureAwake,
   type GetAgent,
   type ListAgents,
+  type ListEnv,
+  type EnvPage,
   type LocateAgent,
   type LocatedAgent,
   type ReportActivity,

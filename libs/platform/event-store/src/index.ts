@@ -22,3 +22,4 @@ export type { CommandMeta } from './new-events.js';
 export type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 export { ProjectionRunner } from './projection-runner.js';
 export { batchesOf, type EventBatch } from './event-batches.js';
+export { KeyedQueue } from './keyed-queue.js';

@@ -1,0 +1,142 @@
+import { randomBytes } from 'node:crypto';
+import { AGENT_LIMITS, type EnvVarView } from '@berth/contracts-agents';
+import { newId } from '@berth/kernel';
+import { openDatabase, parseKeyring, SecretBox, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAgentsTables } from '../migrations/2026-11-21-agents.js';
+import { migrations } from '../migrations/migrations.js';
+import { EnvVault } from './env-vault.js';
+
+const log = createLogger({ service: 'test', level: 'silent' });
+const box = new SecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`));
+const VALUE_BYTES = AGENT_LIMITS.variableValueChars;
+
+describe('the vault of variables', () => {
+  let infra: TestInfra;
+  /** As many processes of the service. */
+  let databases: readonly Database[];
+  let vaults: readonly EnvVault[];
+
+  const open = (schema: string, steps = migrations): Promise<Database> =>
+    openDatabase({
+      url: infra.databaseUrl,
+      schema,
+      migrations: steps,
+      applicationName: 'env-vault-test',
+      log,
+    });
+
+  beforeAll(async () => {
+    infra = await startTestInfra({ parts: ['postgres'] });
+    databases = [await open('agents'), await open('agents'), await open('agents')];
+    vaults = databases.map((database) => new EnvVault(database, box));
+  });
+
+  afterAll(async () => {
+    await Promise.all(databases.map((database) => database.close()));
+    await infra.stop();
+  });
+
+  const vault = (n = 0): EnvVault => {
+    const found = vaults[n % vaults.length];
+    if (found === undefined) throw new Error('There is no vault.');
+    return found;
+  };
+
+  const put = (agentId: string, key: string, value: string, n = 0): Promise<EnvVarView> =>
+    vault(n).put(agentId, { key, value, isSecret: null });
+
+  const all = async (agentId: string): Promise<readonly EnvVarView[]> => {
+    const items: EnvVarView[] = [];
+    let after: string | null = null;
+    do {
+      const page: Awaited<ReturnType<EnvVault['list']>> = await vault().list(agentId, after);
+      expect(Buffer.byteLength(JSON.stringify(page))).toBeLessThan(8 * 1024 * 1024 - 4_096);
+      items.push(...page.items);
+      after = page.next;
+    } while (after !== null);
+    return items;
+  };
+
+  it('holds 256 variables of an agent and no more, also when several processes set them at once', async () => {
+    const agentId = newId('agt');
+    const names = Array.from({ length: 270 }, (_, n) => `NAME_${String(n)}`);
+    const outcomes = await Promise.allSettled(names.map((name, n) => put(agentId, name, 'x', n)));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(270 - AGENT_LIMITS.variables);
+    expect(refused[0]?.reason).toMatchObject({
+      kind: 'invalid',
+      code: 'invalid_request',
+      context: { fields: [{ path: 'key' }] },
+    });
+    const kept = await all(agentId);
+    expect(kept).toHaveLength(AGENT_LIMITS.variables);
+    const { key } = kept[0] ?? { key: '' };
+    expect((await put(agentId, key, 'renewed')).value).toBe('renewed');
+    await vault().remove(agentId, key);
+    expect((await put(agentId, 'IN_ITS_PLACE', 'x')).value).toBe('x');
+  });
+
+  it('holds 1 MiB of names and values and not a byte more, also when several processes set them at once', async () => {
+    const agentId = newId('agt');
+    const names = Array.from({ length: 40 }, (_, n) => `N${String(n).padStart(3, '0')}`);
+    const outcomes = await Promise.allSettled(
+      names.map((name, n) => put(agentId, name, '\u0001'.repeat(VALUE_BYTES - name.length), n)),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(40 - AGENT_LIMITS.variablesBytes / VALUE_BYTES);
+    expect(refused[0]?.reason).toMatchObject({
+      code: 'invalid_request',
+      context: { fields: [{ path: 'value' }] },
+    });
+    await expect(put(agentId, 'A', '')).rejects.toMatchObject({ code: 'invalid_request' });
+    const kept = await all(agentId);
+    expect(kept.reduce((sum, { key, value }) => sum + key.length + value.length, 0)).toBe(1_048_576);
+  });
+
+  it('counts bytes of UTF-8, not characters', async () => {
+    const agentId = newId('agt');
+    const threeBytes = '€'.repeat(VALUE_BYTES);
+    for (let n = 0; n < 10; n++) await put(agentId, `N${String(n)}`, threeBytes);
+    await expect(put(agentId, 'ONE_MORE', threeBytes)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('sets all variables of a new agent or none', async () => {
+    const agentId = newId('agt');
+    const tooMany = Array.from({ length: 257 }, (_, n) => ({
+      key: `N${String(n)}`,
+      value: '',
+      isSecret: null,
+    }));
+    await expect(vault().putAll(agentId, tooMany)).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await all(agentId)).toEqual([]);
+    await vault().putAll(agentId, tooMany.slice(1));
+    expect(await all(agentId)).toHaveLength(256);
+  });
+
+  it('shows what an earlier version kept beyond the limits, and lets it shrink but not grow', async () => {
+    const agentId = newId('agt');
+    const earlier = await open('earlier', [createAgentsTables]);
+    const value = '\u0001'.repeat(VALUE_BYTES);
+    for (let n = 0; n < 300; n++) {
+      const key = `N${String(n)}`;
+      await earlier.query(
+        'INSERT INTO env_vault (agent_id, key, sealed, is_secret, updated_at) VALUES ($1, $2, $3, false, now())',
+        [agentId, key, box.seal(value, `${agentId}/${key}`)],
+      );
+    }
+    await earlier.close();
+    const database = await open('earlier');
+    vaults = [new EnvVault(database, box)];
+    databases = [...databases, database];
+    const kept = await all(agentId);
+    expect(kept).toHaveLength(300);
+    expect(kept.every((item) => item.value === value)).toBe(true);
+    await put(agentId, 'N7', 'smaller');
+    await put(agentId, 'N7', 'small');
+    await expect(put(agentId, 'N7', 'larger again')).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(put(agentId, 'ANOTHER', '')).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});

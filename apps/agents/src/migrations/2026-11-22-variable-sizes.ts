@@ -1,0 +1,20 @@
+import type { Migration } from '@berth/persistence';
+
+/** Beside the text: the nonce and the tag of AES-GCM. */
+const SEAL_BYTES = 12 + 16;
+
+/**
+ * The size of a variable (name and value) beside its sealed value, so that the sum of an agent is known without opening
+ * them. The size of those that exist follows from their sealed text, `<key id>.<base64url>` without padding.
+ */
+export const measureVariables: Migration = {
+  name: '2026-11-22-variable-sizes',
+  async up(query) {
+    await query.query('ALTER TABLE env_vault ADD COLUMN bytes integer');
+    await query.query(
+      `UPDATE env_vault SET bytes =
+         octet_length(key) + length(split_part(sealed, '.', 2)) * 3 / 4 - ${String(SEAL_BYTES)}`,
+    );
+    await query.query('ALTER TABLE env_vault ALTER COLUMN bytes SET NOT NULL');
+  },
+};

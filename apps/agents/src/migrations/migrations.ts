@@ -1,0 +1,6 @@
+import type { Migration } from '@berth/persistence';
+import { createAgentsTables } from './2026-11-21-agents.js';
+import { measureVariables } from './2026-11-22-variable-sizes.js';
+
+/** In the order in which they run. */
+export const migrations: readonly Migration[] = [createAgentsTables, measureVariables];

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { Executions } from './executions.fixture.js';
+import type { Stack } from './stack.fixture.js';
+
+/** JSON takes six bytes for this one. */
+const CONTROL = '\u0001';
+const VARIABLES = 256;
+const VARIABLE_BYTES = 1_048_576;
+const VALUE_CHARS = 32_768;
+const INSTRUCTIONS = CONTROL.repeat(65_536);
+
+const nameOf = (n: number): string => `N${String(n).padStart(3, '0')}`;
+
+/** The values of 256 variables that together with their names hold exactly 1 MiB: large ones first, then empty ones. */
+const largestValues = (): readonly string[] => {
+  let left = VARIABLE_BYTES - VARIABLES * nameOf(0).length;
+  return Array.from({ length: VARIABLES }, () => {
+    const chars = Math.min(left, VALUE_CHARS);
+    left -= chars;
+    return CONTROL.repeat(chars);
+  });
+};
+
+const largestLabels = (): Record<string, string> =>
+  Object.fromEntries(
+    Array.from({ length: 64 }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
+  );
+
+/** Agents that hold as much as the contract lets them: whatever is accepted can be read, listed and started. */
+export const describeLargestAgents = (stack: () => Stack): void => {
+  const api = new Api(stack);
+
+  const createLargest = async (): Promise<string> => {
+    const values = largestValues();
+    const { id } = await api.runningAgent({
+      templateId: 'probe',
+      instructions: INSTRUCTIONS,
+      labels: largestLabels(),
+      env: Object.fromEntries(values.map((_value, n) => [nameOf(n), ''])),
+    });
+    await Promise.all(
+      values.map(async (value, n) => {
+        if (value === '') return;
+        const put = await api.call('PUT', `/api/agents/${id}/env/${nameOf(n)}`, { body: { value } });
+        expect(put.status).toBe(200);
+      }),
+    );
+    return id;
+  };
+
+  describe('an agent that holds as much as it may', () => {
+    it('is created, listed, read, reloaded, restarted, woken and used, and refuses one byte more', async () => {
+      const id = await createLargest();
+      const path = `/api/agents/${id}`;
+      const more = await api.call('PUT', `${path}/env/${nameOf(255)}`, { body: { value: 'x' } });
+      expect([more.status, more.body['detail']]).toMatchObject([400, { code: 'invalid_request' }]);
+
+      const { status, body } = await api.get<{ items: { key: string; value: string }[] }>(`${path}/env`);
+      expect([status, body.items.map(({ value }) => value)]).toEqual([200, largestValues()]);
+      expect((await api.get(path)).body).toMatchObject({
+        instructions: INSTRUCTIONS,
+        labels: largestLabels(),
+      });
+
+      for (const verb of ['env/reload', 'restart']) {
+        const moved = await api.post(`${path}/${verb}`);
+        expect([verb, moved.status, moved.body['state']]).toEqual([verb, 200, 'running']);
+        expect((await api.chat(id, `env ${nameOf(3)}`)).body.response).toBe(CONTROL.repeat(VALUE_CHARS));
+      }
+      await api.post(`${path}/stop`);
+      expect((await api.post(`${path}/start`)).body['state']).toBe('running');
+      expect((await api.chat(id, 'env BERTH_INSTRUCTIONS')).body.response).toBe(INSTRUCTIONS);
+      const ran = await new Executions(api, id).run('printf %s "$N000$N031" | wc -c');
+      expect(ran.body).toMatchObject({ status: 'completed', stdout: '64512\n' });
+    });
+
+    it('is refused at creation with one byte more in its instructions', async () => {
+      const { status, body } = await api.post('/api/agents', {
+        name: 'one byte more',
+        templateId: 'blank',
+        instructions: `${'€'.repeat(21_845)}ab`,
+      });
+      expect([status, body['detail']]).toMatchObject([400, { fields: [{ path: 'instructions' }] }]);
+    });
+
+    it('is listed among as many of its kind as there are, page by page', async () => {
+      const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
+      const created = await Promise.all(
+        Array.from({ length: 20 }, async (_, n) => {
+          const answer = await api.post<{ id: string }>('/api/agents', {
+            name: `${label} ${String(n)}`,
+            templateId: 'blank',
+            instructions: INSTRUCTIONS,
+            labels: { [label]: '' },
+          });
+          expect(answer.status).toBe(201);
+          return answer.body.id;
+        }),
+      );
+      const seen: string[] = [];
+      let cursor = '';
+      do {
+        const page = await api.get<{ items: { id: string }[]; nextCursor: string | null }>(
+          `/api/agents?label=${label}&limit=200${cursor === '' ? '' : `&cursor=${cursor}`}`,
+        );
+        expect(page.status).toBe(200);
+        seen.push(...page.body.items.map(({ id }) => id));
+        cursor = page.body.nextCursor ?? '';
+      } while (cursor !== '');
+      expect(seen.toSorted()).toEqual(created.toSorted());
+      await Promise.all(created.map((id) => api.call('DELETE', `/api/agents/${id}`)));
+    });
+  });
+};

@@ -1,0 +1,19 @@
+/** What an agent may hold (contract §3). Sizes are bytes of UTF-8. */
+export const AGENT_LIMITS = {
+  /** One variable of a Linux process holds 128 KiB; the program finds its instructions in one. */
+  instructionsBytes: 65_536,
+  /** UTF-16 units: at most 98,304 bytes, which one variable of a process holds together with its name. */
+  variableValueChars: 32_768,
+  variables: 256,
+  /**
+   * Names and values of all variables. Written as JSON, a control character takes six bytes: variables and instructions
+   * of this size fit into one message of 8 MiB, and into the arguments and environment of one process.
+   */
+  variablesBytes: 1_048_576,
+} as const;
+
+/** What one variable adds to `AGENT_LIMITS.variablesBytes`. */
+export const variableBytes = (key: string, value: string): number => utf8Bytes(key) + utf8Bytes(value);
+
+const encoder = new TextEncoder();
+const utf8Bytes = (text: string): number => encoder.encode(text).length;
