@@ -15,7 +15,8 @@ member by a dotted path (\`env.0.key\`).
 
 **Request ids.** Every answer carries \`X-Request-Id\`: the one you sent (1 to 128 of \`A-Z a-z 0-9 . _ : -\`) or a new one.
 
-**Lists.** \`{"items": […], "nextCursor"}\`; send \`cursor\` to go on, \`limit\` is 1 to 200, 50 unless given.
+**Lists.** \`{"items": […], "nextCursor"}\`; send \`cursor\` to go on, \`limit\` is 1 to 200, 50 unless given. A page of large
+items may be shorter than \`limit\`; \`nextCursor\` is null on the last page only.
 
 **Idempotency.** Every POST takes an \`Idempotency-Key\`. Answers with 2xx are kept for 24 h; anything else frees the key.
 

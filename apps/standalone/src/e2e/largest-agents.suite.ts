@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseKeyring, SecretBox } from '@berth/persistence';
 import { describe, expect, it } from 'vitest';
-import { Api } from './api.fixture.js';
+import { Api, codeOf } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
+import { queryTables } from './tables.fixture.js';
 
 /** JSON takes six bytes for this one. */
 const CONTROL = '\u0001';
@@ -49,6 +53,41 @@ export const describeLargestAgents = (stack: () => Stack): void => {
     return id;
   };
 
+  /** Puts variables past the API, as a version without limits took them. */
+  const putUnchecked = async (agentId: string, keys: readonly string[], value: string): Promise<void> => {
+    const { dataDir } = stack();
+    const box = new SecretBox(parseKeyring(readFileSync(join(dataDir, 'secret-key'), 'utf8').trim()));
+    const sealed = keys.map((key) => box.seal(value, `${agentId}/${key}`));
+    await queryTables(
+      dataDir,
+      `INSERT INTO agents.env_vault (agent_id, key, sealed, bytes, is_secret, updated_at)
+       SELECT $1, key, sealed, $2, false, now() FROM unnest($3::text[], $4::text[]) AS given (key, sealed)`,
+      [agentId, value.length, keys, sealed],
+    );
+  };
+
+  describe('an agent with more variables than one message holds, from a version without limits', () => {
+    it('is readable, says why it does not start, and starts once variables are deleted', async () => {
+      const { id } = await api.runningAgent({ templateId: 'probe' });
+      const path = `/api/agents/${id}`;
+      const keys = Array.from({ length: 60 }, (_, n) => nameOf(n));
+      await putUnchecked(id, keys, CONTROL.repeat(VALUE_CHARS));
+      const listed = await api.get<{ items: { key: string }[] }>(`${path}/env`);
+      expect([listed.status, listed.body.items.map(({ key }) => key)]).toEqual([200, keys]);
+      const reloaded = await api.post(`${path}/env/reload`);
+      expect([reloaded.status, codeOf(reloaded)]).toEqual([409, 'env_too_large']);
+      const restarted = await api.post(`${path}/restart`);
+      expect([restarted.status, restarted.body]).toMatchObject([
+        200,
+        { state: 'failed', stateReason: 'env_too_large', lastError: { code: 'env_too_large' } },
+      ]);
+      for (const key of keys.slice(30)) {
+        expect((await api.call('DELETE', `${path}/env/${key}`)).status).toBe(204);
+      }
+      expect((await api.post(`${path}/start`)).body['state']).toBe('running');
+    });
+  });
+
   describe('an agent that holds as much as it may', () => {
     it('is created, listed, read, reloaded, restarted, woken and used, and refuses one byte more', async () => {
       const id = await createLargest();
@@ -87,7 +126,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
     it('is listed among as many of its kind as there are, page by page', async () => {
       const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
       const created = await Promise.all(
-        Array.from({ length: 20 }, async (_, n) => {
+        Array.from({ length: 24 }, async (_, n) => {
           const answer = await api.post<{ id: string }>('/api/agents', {
             name: `${label} ${String(n)}`,
             templateId: 'blank',
