@@ -14,9 +14,23 @@ import { PUBLISHED_CATEGORIES, toContractEvent } from './publish/to-contract-eve
 const NAME = 'accounts';
 const INSTALL_WITHIN_MS = 60_000;
 
-/** Starts the service. Answers once it answers requests and the first account's key is there. */
-export const startAccounts = async (config: AccountsConfig, log: Logger): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations, entities: [KeyRow, KeyUsageRow], log });
+/**
+ * Starts the service; resolves once it hears requests, its tables contain what the log held at the start, and the first
+ * account's key is there. Throws the reason of `signal` when that aborts before.
+ */
+export const startAccounts = async (
+  config: AccountsConfig,
+  log: Logger,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Stoppable> => {
+  const opened = await openParts({
+    name: NAME,
+    config,
+    migrations,
+    entities: [KeyRow, KeyUsageRow],
+    log,
+    signal,
+  });
   const { database, store, link } = opened;
   const accounts = assemble({ store, database, clock: systemClock, log });
   const relay = new EventRelay({
@@ -38,7 +52,7 @@ export const startAccounts = async (config: AccountsConfig, log: Logger): Promis
   try {
     background.start('projection key-list', (signal) => accounts.keyListRunner.run(signal));
     background.start('relay', (signal) => relay.run(signal));
-    await accounts.keyListRunner.untilServing();
+    await accounts.keyListRunner.untilCaughtUp(signal);
     service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
     await installOnce(accounts, database, config.bootstrapKeyFile, log);
     return { name: NAME, stop };

@@ -17,10 +17,17 @@ import { TemplateCatalogue } from './templates/template-catalogue.js';
 
 const NAME = 'agents';
 
-/** Starts the service; when it answers, the service hears requests. */
-export const startAgents = async (config: AgentsConfig, log: Logger): Promise<Stoppable> => {
+/**
+ * Starts the service; resolves once it hears requests and its tables contain what the log held at the start. Throws the
+ * reason of `signal` when that aborts before.
+ */
+export const startAgents = async (
+  config: AgentsConfig,
+  log: Logger,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Stoppable> => {
   const templates = await TemplateCatalogue.read(config.templateFolders);
-  const opened = await openParts({ name: NAME, config, migrations, log });
+  const opened = await openParts({ name: NAME, config, migrations, log, signal });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
@@ -33,7 +40,7 @@ export const startAgents = async (config: AgentsConfig, log: Logger): Promise<St
   };
   try {
     work.start('agent-list', (signal) => agentList.run(signal));
-    await agentList.untilServing();
+    await agentList.untilCaughtUp(signal);
     const parts = { ...opened, config, templates, agentList, projections };
     const handlers = assemble(parts);
     service = await startService({ name: NAME, module: AppModule.forRoot(parts, handlers), link, log });

@@ -35,7 +35,7 @@ export const FULL: Effort = {
   loadSeconds: 1,
   warmWakes: 6,
   coldWakes: 3,
-  rebuildEvents: 50_000,
+  rebuildEvents: 100_000,
 };
 
 export const QUICK: Effort = {

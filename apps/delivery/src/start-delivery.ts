@@ -17,9 +17,16 @@ const NAME = 'delivery';
 /** How long a stop lets go on what is in flight: as long as the link lets running requests. */
 const IN_FLIGHT_MS = 5_000;
 
-/** Starts the service; when it answers, the service hears requests. */
-export const startDelivery = async (config: DeliveryConfig, log: Logger): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations: [createDeliveryTables], log });
+/**
+ * Starts the service; resolves once it hears requests and its tables contain what the log held at the start. Throws the
+ * reason of `signal` when that aborts before.
+ */
+export const startDelivery = async (
+  config: DeliveryConfig,
+  log: Logger,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Stoppable> => {
+  const opened = await openParts({ name: NAME, config, migrations: [createDeliveryTables], log, signal });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = conversationListProjection;
@@ -37,7 +44,7 @@ export const startDelivery = async (config: DeliveryConfig, log: Logger): Promis
   };
   try {
     work.start('conversation-list', (signal) => conversationList.run(signal));
-    await conversationList.untilServing();
+    await conversationList.untilCaughtUp(signal);
     const module = AppModule.forRoot({ ...opened, config, conversationList, projections });
     const { app, ...started } = await startService({ name: NAME, module, link, log });
     service = started;

@@ -17,9 +17,16 @@ const NAME = 'exec';
 /** Only lists wait for the table; every command writes two events. */
 const GATHER_MS = 50;
 
-/** Starts the service; when it answers, the service hears requests. */
-export const startExec = async (config: ExecConfig, log: Logger, timing: Timing = {}): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations: [createExecTables], log });
+/**
+ * Starts the service; resolves once it hears requests and its tables contain what the log held at the start. Throws the
+ * reason of `signal` when that aborts before.
+ */
+export const startExec = async (
+  config: ExecConfig,
+  log: Logger,
+  { signal, ...timing }: Timing & { readonly signal?: AbortSignal } = {},
+): Promise<Stoppable> => {
+  const opened = await openParts({ name: NAME, config, migrations: [createExecTables], log, signal });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = executionListProjection;
@@ -36,7 +43,7 @@ export const startExec = async (config: ExecConfig, log: Logger, timing: Timing 
   };
   try {
     work.start('execution-list', (signal) => executionList.run(signal));
-    await executionList.untilServing();
+    await executionList.untilCaughtUp(signal);
     const module = AppModule.forRoot(handlers, projections);
     service = await startService({ name: NAME, module, link, log });
     startBackground(work, opened, handlers);

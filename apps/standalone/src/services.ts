@@ -35,10 +35,14 @@ export const checkServiceConfigs = (env: Env): void => {
   }
 };
 
-/** All services in one process. When one cannot start, those that did are stopped and its error is thrown. */
+/**
+ * All services in one process. When one cannot start, or `signal` aborts first, those that did are stopped and the error,
+ * or the signal's reason, is thrown.
+ */
 export const startServices = async (
   env: Env,
   logOf: (service: string) => Logger,
+  signal: AbortSignal,
 ): Promise<Stoppable & { readonly url: string }> => {
   const running = new Map<string, Stoppable>();
   const start = async <Service extends Stoppable>(
@@ -67,12 +71,12 @@ export const startServices = async (
     await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
   };
   const behind = [
-    start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'))),
-    start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'))),
-    start('exec', () => startExec(readExecConfig(env), logOf('exec'))),
+    start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'), { signal })),
+    start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'), { signal })),
+    start('exec', () => startExec(readExecConfig(env), logOf('exec'), { signal })),
     start('files', () => startFiles(readFilesConfig(env), logOf('files'))),
     // A host announces itself as soon as it is up, to `agents`.
-    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'))).then(() =>
+    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'), { signal })).then(() =>
       start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),
     ),
   ];

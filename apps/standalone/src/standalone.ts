@@ -20,7 +20,7 @@ export interface RunningStandalone extends Stoppable {
 
 /**
  * The whole product in one process: embedded infrastructure, then every service on it. Waits for parts that are given by
- * URL. Throws the reason of `signal` when that aborts before the services start; what was started is stopped again.
+ * URL. Throws the reason of `signal` when that aborts before the services are ready; what was started is stopped again.
  */
 export const startStandalone = async (
   config: StandaloneConfig,
@@ -37,7 +37,7 @@ export const startStandalone = async (
     infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
     await reachParts(config, { log: logOf('standalone'), signal });
     signal.throwIfAborted();
-    const services = await startServices(serviceEnv(config, env, infrastructure), logOf);
+    const services = await startServices(serviceEnv(config, env, infrastructure), logOf, signal);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
   } catch (error) {
     await infrastructure?.stop();

@@ -75,7 +75,7 @@ describe('the agent list', () => {
     runner = new ProjectionRunner({ store, database, projection: agentListProjection, log });
     agents = new CommandHandler({ store, decider: agentDecider, codec: agentCodec });
     running = runner.run(ending.signal);
-    await runner.untilServing();
+    await runner.untilCaughtUp();
   });
 
   afterAll(async () => {

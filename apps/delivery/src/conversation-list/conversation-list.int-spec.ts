@@ -39,7 +39,7 @@ describe('the conversation list', () => {
     deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
     query = new ConversationListQuery(database);
     running = runner.run(ending.signal);
-    await runner.untilServing();
+    await runner.untilCaughtUp();
   });
 
   afterAll(async () => {

@@ -46,7 +46,7 @@ describe('the table of executions', () => {
     runner = new ProjectionRunner({ store, database, projection: executionListProjection, log });
     streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
     running = runner.run(ending.signal);
-    await runner.untilServing();
+    await runner.untilCaughtUp();
   });
 
   afterAll(async () => {

@@ -1,6 +1,7 @@
 import { DomainError, isDomainError } from '@berth/kernel';
 import { AdvisoryLock, pause, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
+import { waitUntilCaughtUp } from './catch-up-wait.js';
 import type { EventStore } from './event-store.js';
 import { PositionWatch } from './position-watch.js';
 import type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
@@ -11,9 +12,6 @@ import { ProjectionWriter } from './projection-writer.js';
 
 /** How often an older version looks whether it is wanted again. */
 const STAND_ASIDE_MS = 5_000;
-
-/** How often it is looked for tables that are being made. */
-const LOOK_AGAIN_MS = 50;
 
 /**
  * Keeps one projection's tables as the log says. Any number of processes may run it: one leads (an advisory lock), and
@@ -53,16 +51,13 @@ export class ProjectionRunner {
   }
 
   /**
-   * Resolves as soon as some process has made the tables: on the very first start nothing can be read before. Throws
-   * `DomainError('unavailable', …)` after `timeoutMs`.
+   * Resolves once the tables serve and contain everything that the log held when the call began, whichever process writes
+   * them: from then on the service may say that it is ready. Logs its progress, waits outages out, and throws only the
+   * reason of `signal`. Some process must `run` this projection meanwhile.
    */
-  async untilServing(timeoutMs = 30_000): Promise<void> {
-    const giveUpAt = Date.now() + timeoutMs;
+  async untilCaughtUp(signal: AbortSignal = new AbortController().signal): Promise<void> {
     await this.#parts.table.ensure();
-    while ((await this.#parts.table.serving()) === undefined) {
-      if (Date.now() > giveUpAt) throw notServing(this.#parts.projection.name);
-      await pause(LOOK_AGAIN_MS);
-    }
+    await waitUntilCaughtUp(this.#parts, signal);
   }
 
   /**
@@ -217,11 +212,4 @@ const newerServes = (name: string): DomainError =>
     'conflict',
     'newer_version_serves',
     `A newer version of ${name} serves. Use the newer release.`,
-  );
-
-const notServing = (name: string): DomainError =>
-  new DomainError(
-    'unavailable',
-    'service_unavailable',
-    `The tables of ${name} are not there yet; try again.`,
   );

@@ -27,11 +27,14 @@ export interface OpenPartsOptions {
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;
   readonly log: Logger;
+  /** Ends the wait for parts that are not there. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Opens tables, log and broker, and waits for what is not up yet (`awaitPart`). When one fails, the others are closed. */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
   const { name, config, migrations, entities, log } = options;
+  const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
   const database = await openTables({
     url: config.databaseUrl,
@@ -39,12 +42,12 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
     migrations,
     ...(entities === undefined ? {} : { entities }),
     applicationName: `berth-${name}`,
-    log,
+    ...waiting,
   });
   opened.defer(() => database.close());
-  const store = await openLog({ url: config.eventStoreUrl, log });
+  const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
-  const link = await openLink({ ...brokerOf(config), name, log });
+  const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.move();
   return { database, store, link, log };
 };

@@ -1,0 +1,114 @@
+import { isDomainError } from '@berth/kernel';
+import { pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { EventStore } from './event-store.js';
+import type { Projection } from './projection.js';
+import type { ProjectionTable } from './projection-table.js';
+
+const LOOK_AGAIN_MS = 50;
+const SILENT_MS = 2_000;
+const REPEAT_EVERY_MS = 5_000;
+const SEARCH_WITHIN_MS = 4_000;
+
+interface Parts {
+  readonly store: EventStore;
+  readonly projection: Projection;
+  readonly table: ProjectionTable;
+  readonly log: Logger;
+}
+
+/**
+ * Resolves once the tables serve and contain everything that the log held when the call began, whichever process writes
+ * them. Logs its progress every 5 s. Outages are waited out; throws only the reason of `signal`.
+ */
+export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Promise<void> => {
+  const head = (await untilAvailable(() => parts.store.head(), signal)) ?? -1n;
+  const progress = new CatchUpProgress(parts, head);
+  let before: bigint | null | undefined;
+  for (;;) {
+    const position = await untilAvailable(() => servingPosition(parts, head), signal);
+    if (position !== undefined) {
+      progress.at(position);
+      if ((position ?? -1n) >= head) return;
+      // Where the tables stand still, perhaps only other projections' events are left before the head.
+      if (
+        position === before &&
+        !(await untilAvailable(() => isMissingEvents(parts, position, head), signal))
+      )
+        return;
+    }
+    before = position;
+    await pause(LOOK_AGAIN_MS, signal);
+  }
+};
+
+/** Undefined while the tables of this version do not serve; the head when a newer version serves, which is not ours to await. */
+const servingPosition = async (
+  { table, projection }: Parts,
+  head: bigint,
+): Promise<bigint | null | undefined> => {
+  const serving = await table.serving();
+  if (serving === undefined || serving.version < projection.version) return undefined;
+  return serving.version > projection.version ? head : serving.position;
+};
+
+/** Whether an event of the projection stands after `position` and not after `head`. */
+const isMissingEvents = async (
+  { store, projection }: Parts,
+  position: bigint | null,
+  head: bigint,
+): Promise<boolean> => {
+  const stop = new AbortController();
+  const patience = AbortSignal.timeout(SEARCH_WITHIN_MS);
+  const signal = AbortSignal.any([stop.signal, patience]);
+  try {
+    const items = store.subscribe({ from: position ?? 'start', categories: projection.categories, signal });
+    for await (const item of items) {
+      if (item.kind === 'event') return item.event.position <= head;
+      if (item.kind === 'caughtUp' || item.position >= head) return false;
+    }
+    return true;
+  } finally {
+    stop.abort();
+  }
+};
+
+/** Tells the operator how far a long catch-up is. */
+class CatchUpProgress {
+  readonly #began = performance.now();
+  #saidAt = this.#began + SILENT_MS - REPEAT_EVERY_MS;
+  #first: bigint | undefined;
+
+  constructor(
+    private readonly parts: Parts,
+    private readonly head: bigint,
+  ) {}
+
+  at(position: bigint | null): void {
+    const reached = position ?? 0n;
+    this.#first ??= reached;
+    const now = performance.now();
+    if (reached >= this.head || now - this.#saidAt < REPEAT_EVERY_MS) return;
+    this.#saidAt = now;
+    const { projection, log } = this.parts;
+    const perSecond = Number(reached - this.#first) / ((now - this.#began) / 1_000);
+    const percent = Math.floor((Number(reached) / Number(this.head)) * 100);
+    const secondsLeft = perSecond > 0 ? Math.ceil(Number(this.head - reached) / perSecond) : null;
+    log.warn(
+      { projection: projection.name, percent, secondsLeft },
+      `Not ready yet: ${projection.name} has read ${percent} % of the event log`,
+    );
+  }
+}
+
+const untilAvailable = async <T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> => {
+  for (;;) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!isDomainError(error, 'unavailable')) throw error;
+      await pause(LOOK_AGAIN_MS * 5, signal);
+    }
+  }
+};
