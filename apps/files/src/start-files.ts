@@ -1,5 +1,5 @@
 import { brokerOf, startService } from '@berth/messaging';
-import { openLink, openLog, type Stoppable } from '@berth/service';
+import { claimInstallation, openLink, openLog, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { AppModule } from './app.module.js';
 import { LaterAttempts } from './change/later-attempts.js';
@@ -19,6 +19,7 @@ export const startFiles = async (config: FilesConfig, log: Logger): Promise<Stop
     await Promise.all([link.close(), store.close()]);
   };
   try {
+    await claimInstallation({ url: config.natsUrl, link, store, log });
     const module = AppModule.forRoot({ link, store, later, log });
     service = await startService({ name: NAME, module, link, log });
     return { name: NAME, stop };

@@ -7,6 +7,8 @@ export type { ContractEvent, EventRelayOptions } from './event-relay-options.js'
 export type { Retention } from './event-stream.js';
 export { parseEventSubject, type EventSubject } from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';
+export { InstallationClaim, InstanceTaken, SILENT_MS } from './installation-claim.js';
+export { logIdentity } from './log-identity.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';

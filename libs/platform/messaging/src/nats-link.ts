@@ -41,6 +41,7 @@ export class NatsLink {
   readonly outgoing = new SendQueue();
   readonly #onDisconnect = new Set<() => void>();
   readonly #onReconnect = new Set<() => void>();
+  readonly #beforeClose: (() => Promise<void>)[] = [];
 
   private constructor(
     readonly connection: NatsConnection,
@@ -100,16 +101,23 @@ export class NatsLink {
     return () => this.#onReconnect.delete(listener);
   }
 
+  /** Runs `work` (bounded) when the link is closed, while the broker can still be reached. */
+  beforeClose(work: () => Promise<void>): void {
+    this.#beforeClose.push(work);
+  }
+
   /** Sends what is buffered (bounded) and closes for good. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.outgoing.flush();
-    if (this.#connected)
+    if (this.#connected) {
+      const farewells = this.#beforeClose.map((work) => work().catch(() => undefined));
       await Promise.race([
-        this.connection.flush().catch(() => undefined),
+        Promise.all(farewells).then(() => this.connection.flush().catch(() => undefined)),
         sleep(CLOSE_WITHIN_MS, undefined, { ref: false }),
       ]);
+    }
     this.#lost();
     await this.connection.close();
   }

@@ -1,6 +1,7 @@
 export { BackgroundWork } from './background-work.js';
 export { awaitPart, type AwaitedPart } from './await-part.js';
 export {
+  claimInstallation,
   closeParts,
   openLink,
   openLog,

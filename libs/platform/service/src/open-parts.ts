@@ -1,6 +1,15 @@
 import { ConfigError, type ServiceEnv } from '@berth/config';
 import { connectEventStore, type EventStore } from '@berth/event-store';
-import { brokerOf, NatsLink, type NatsLinkOptions } from '@berth/messaging';
+import { DomainError } from '@berth/kernel';
+import {
+  brokerOf,
+  InstallationClaim,
+  InstanceTaken,
+  logIdentity,
+  NatsLink,
+  SILENT_MS,
+  type NatsLinkOptions,
+} from '@berth/messaging';
 import {
   DedicatedConnection,
   mapDatabaseError,
@@ -48,6 +57,8 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
   const link = await openLink({ ...brokerOf(config), name, ...waiting });
+  opened.defer(() => link.close());
+  await claimInstallation({ url: config.natsUrl, link, store, ...waiting });
   opened.move();
   return { database, store, link, log };
 };
@@ -77,6 +88,32 @@ export const openLink = (
   awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, () =>
     NatsLink.open({ ...options, openWithinMs: 0 }),
   );
+
+/**
+ * Holds the name of the installation on the broker for the log of `store` until the link closes. Throws `ConfigError` when
+ * another installation uses the name.
+ */
+export const claimInstallation = (
+  options: PartOptions & { readonly link: NatsLink; readonly store: EventStore },
+): Promise<InstallationClaim> => {
+  const { link, store, log } = options;
+  return awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, async () => {
+    const logId = await logIdentity(store);
+    return InstallationClaim.take({ link, logId, log }).catch((error: unknown) => {
+      if (error instanceof InstanceTaken)
+        throw new ConfigError([
+          `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last sign of life)`,
+        ]);
+      throw new DomainError(
+        'unavailable',
+        'service_unavailable',
+        'JetStream does not answer.',
+        {},
+        { cause: error },
+      );
+    });
+  });
+};
 
 /** Where parts are; undefined: this one is not needed. */
 export interface PartUrls {

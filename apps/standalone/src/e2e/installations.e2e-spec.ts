@@ -1,0 +1,49 @@
+import { startTestInfra, type TestInfra } from '@berth/testing';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Program, startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
+
+let infra: TestInfra;
+let stack: StandaloneStack | undefined;
+let folders: ReturnType<typeof temporaryFolder>[];
+
+beforeEach(async () => {
+  infra = await startTestInfra({ parts: ['nats'] });
+  folders = [temporaryFolder(), temporaryFolder()];
+});
+
+afterEach(async () => {
+  await stack?.stop();
+  await infra.stop();
+  for (const folder of folders) folder.remove();
+});
+
+it('an installation does not start under the name that another one uses on its broker, and starts when that one has stopped', async () => {
+  const env = { NATS_URL: infra.natsUrl };
+  const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
+  stack = await startStandaloneStack(ours, env);
+  const refused = Program.start('standalone', { ...env, PORT: '0', BERTH_DATA: theirs });
+  expect(await refused.exited, refused.said).toBe(78);
+  expect(refused.said.trim().split('\n')).toEqual([
+    expect.stringMatching(
+      /^Berth cannot start: Bad configuration: BERTH_INSTANCE .*berth is used on this broker/,
+    ),
+  ]);
+  await stack.stop();
+  stack = await startStandaloneStack(theirs, env);
+});
+
+it('two installations with names of their own share a broker', async () => {
+  const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
+  stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'ours' });
+  const other = await startStandaloneStack(theirs, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'theirs' });
+  try {
+    const [url = ''] = other.urls;
+    const mine = await fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${other.key}` } });
+    expect(mine.status).toBe(200);
+    // Each installation has keys of its own.
+    const foreign = await fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${stack.key}` } });
+    expect(foreign.status).toBe(401);
+  } finally {
+    await other.stop();
+  }
+});

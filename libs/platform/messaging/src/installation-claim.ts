@@ -1,0 +1,164 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@berth/telemetry';
+import {
+  JetStreamApiCodes,
+  jetstreamManager,
+  RetentionPolicy,
+  StorageType,
+  type JetStreamManager,
+} from '@nats-io/jetstream';
+import { isApiError } from './event-stream.js';
+import type { NatsLink } from './nats-link.js';
+
+/** An installation that has been silent for this long has lost its name. */
+export const SILENT_MS = 30_000;
+const REFRESH_EVERY_MS = 8_000;
+const API_TIMEOUT_MS = 4_000;
+
+/** Another installation, with another event log, uses the name right now. */
+export class InstanceTaken extends Error {
+  override readonly name = 'InstanceTaken';
+
+  constructor(readonly instance: string) {
+    super(`The name ${instance} is used on this broker by another installation.`);
+  }
+}
+
+export interface InstallationClaimOptions {
+  readonly link: NatsLink;
+  /** What tells this installation's event log from every other, see `logIdentity`. */
+  readonly logId: string;
+  readonly log: Logger;
+  readonly silentMs?: number;
+  readonly refreshEveryMs?: number;
+}
+
+/**
+ * Holds the installation's name on the broker against installations with another event log. The record of the owner
+ * expires unless one of the owner's processes refreshes it; the last process that stops cleanly removes it. The broker's
+ * clock alone decides.
+ */
+export class InstallationClaim {
+  readonly #owner: string;
+  readonly #member: string;
+  readonly #members: string;
+  readonly #stream: string;
+  #timer: NodeJS.Timeout | undefined;
+  #refreshing: Promise<void> = Promise.resolve();
+  #ended = false;
+
+  private constructor(
+    private readonly manager: JetStreamManager,
+    private readonly options: InstallationClaimOptions,
+  ) {
+    const { names } = options.link;
+    this.#stream = names.presenceStream;
+    this.#owner = names.subject('presence.owner');
+    this.#members = names.subject(`presence.member.${options.logId}`);
+    this.#member = `${this.#members}.${randomUUID()}`;
+  }
+
+  /**
+   * Takes the name, or joins processes of the same log that hold it, and keeps it until the link closes. Throws
+   * `InstanceTaken` when an installation with another log holds it.
+   */
+  static async take(options: InstallationClaimOptions): Promise<InstallationClaim> {
+    const { link, refreshEveryMs = REFRESH_EVERY_MS } = options;
+    const manager = await jetstreamManager(link.connection, { checkAPI: false, timeout: API_TIMEOUT_MS });
+    const claim = new InstallationClaim(manager, options);
+    await claim.#hold().catch(async (error: unknown) => {
+      await manager.streams.purge(claim.#stream, { filter: claim.#member }).catch(() => undefined);
+      throw error;
+    });
+    claim.#timer = setInterval(() => claim.#refresh(), refreshEveryMs).unref();
+    link.beforeClose(() => claim.release());
+    return claim;
+  }
+
+  /** Gives the name up; it is free at once when this was the last process of the installation. */
+  async release(): Promise<void> {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearInterval(this.#timer);
+    await this.#refreshing;
+    await this.manager.streams.purge(this.#stream, { filter: this.#member });
+    const { state } = await this.manager.streams.info(this.#stream, {
+      subjects_filter: `${this.#members}.>`,
+    });
+    const isLast = Object.keys(state.subjects ?? {}).length === 0;
+    if (isLast && (await this.#holder())?.logId === this.options.logId)
+      await this.manager.streams.purge(this.#stream, { filter: this.#owner });
+  }
+
+  #refresh(): void {
+    const { log, link } = this.options;
+    this.#refreshing = this.#refreshing
+      .then(() => (link.connected && !this.#ended ? this.#hold() : undefined))
+      .catch(async (error: unknown) => {
+        if (!(error instanceof InstanceTaken)) {
+          log.warn({ err: error }, 'The claim on the name of the installation could not be refreshed.');
+          return;
+        }
+        // This process was out of sight for longer than the claim lasts. To go on would mix two installations.
+        log.fatal({ instance: error.instance }, `${error.message} This one stops using the broker.`);
+        this.#ended = true;
+        clearInterval(this.#timer);
+        await link.close();
+      });
+  }
+
+  async #hold(): Promise<void> {
+    const { logId, link } = this.options;
+    await this.#ensureStream();
+    // Before the owner is looked at, so that a process that stops meanwhile does not take itself for the last.
+    await this.manager.jetstream().publish(this.#member, logId, { timeout: API_TIMEOUT_MS });
+    for (;;) {
+      const holder = await this.#holder();
+      if (holder !== null && holder.logId !== logId) throw new InstanceTaken(link.names.instance);
+      if (await this.#publishAfter(holder?.sequence ?? 0)) return;
+    }
+  }
+
+  async #holder(): Promise<{ readonly logId: string; readonly sequence: number } | null> {
+    try {
+      const message = await this.manager.streams.getMessage(this.#stream, { last_by_subj: this.#owner });
+      return message === null ? null : { logId: message.string(), sequence: message.seq };
+    } catch (error) {
+      if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
+      throw error;
+    }
+  }
+
+  /** False when somebody else was faster. */
+  async #publishAfter(sequence: number): Promise<boolean> {
+    try {
+      await this.manager.jetstream().publish(this.#owner, this.options.logId, {
+        expect: { lastSubjectSequence: sequence },
+        timeout: API_TIMEOUT_MS,
+      });
+      return true;
+    } catch (error) {
+      const { StreamWrongLastSequence, StreamWrongLastSequenceUnknown } = JetStreamApiCodes;
+      if (isApiError(error, StreamWrongLastSequence, StreamWrongLastSequenceUnknown)) return false;
+      throw error;
+    }
+  }
+
+  // A broker that lost its store has no stream.
+  async #ensureStream(): Promise<void> {
+    const maxAge = (this.options.silentMs ?? SILENT_MS) * 1_000_000;
+    try {
+      await this.manager.streams.info(this.#stream);
+    } catch (error) {
+      if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
+      await this.manager.streams.add({
+        name: this.#stream,
+        subjects: [this.options.link.names.subject('presence.>')],
+        storage: StorageType.File,
+        retention: RetentionPolicy.Limits,
+        max_msgs_per_subject: 1,
+        max_age: maxAge,
+      });
+    }
+  }
+}
