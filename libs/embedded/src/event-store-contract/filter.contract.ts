@@ -75,6 +75,25 @@ export function describeFilters(store: () => StoreFixture): void {
       expect(subscriber.events.filter(({ event }) => event?.type.startsWith('$'))).toEqual([]);
     });
 
+    it('hears no position at the end of the log: only "caught up" says that all was looked at', async () => {
+      const stream = store().stream();
+      const { position } = await store().append(stream, numbered(0));
+      await store().append(stream, numberedRange(1, 10));
+      const checkpoints: Position[] = [];
+      const filter = streamNameFilter({
+        prefixes: [`${stream}-nothing`],
+        maxSearchWindow: 1_000,
+        checkpointInterval: 1,
+        checkpointReached: (_subscription, reached) => void checkpoints.push(reached),
+      });
+      const subscriber = new Subscriber(
+        store().client.subscribeToAll({ fromPosition: position ?? START, filter }),
+      );
+      await subscriber.until(() => subscriber.caughtUp > 0, 'caughtUp');
+      await subscriber.stop();
+      expect(checkpoints.filter(({ commit }) => commit !== position?.commit)).toEqual([]);
+    });
+
     it('tells how far it looked although nothing matches, and that position can be gone on from', async () => {
       const stream = store().stream();
       const { position } = await store().append(stream, numbered(0));

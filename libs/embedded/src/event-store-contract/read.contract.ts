@@ -12,7 +12,15 @@ export function describeReads(store: () => StoreFixture): void {
       expect(await store().numbers(stream, { fromRevision: 7n })).toEqual([7, 8, 9]);
       expect(await store().numbers(stream, { fromRevision: 4n, maxCount: 2 })).toEqual([4, 5]);
       expect(await store().numbers(stream, { fromRevision: 100n })).toEqual([]);
-      expect(await store().numbers(stream, { fromRevision: END })).toEqual([]);
+    });
+
+    it('forwards from the end is an error, whether the stream exists or not', async () => {
+      const stream = store().stream();
+      await store().append(stream, numbered(0));
+      for (const name of [stream, store().stream()]) {
+        const { message } = await rejection(store().read(name, { fromRevision: END }));
+        expect(message).toContain('UNKNOWN: Unexpected ReadStreamResult: Error');
+      }
     });
 
     it('backwards from the end, a revision or the start, with a limit', async () => {

@@ -68,6 +68,19 @@ export class StoreFixture {
     return (await this.read(stream, options)).map(numberOf);
   }
 
+  /** The same once the stream is found: straight after a deleted one is written again it may not be. */
+  async numbersOnceFound(stream: string): Promise<number[]> {
+    const deadline = Date.now() + DEADLINE_MS;
+    for (;;) {
+      try {
+        return await this.numbers(stream);
+      } catch (error) {
+        const notFound = error instanceof Error && 'type' in error && error.type === 'stream-not-found';
+        if (!notFound || Date.now() > deadline) throw error;
+      }
+    }
+  }
+
   /** How many events the stream has; 0 when there is no such stream. */
   async length(stream: string): Promise<number> {
     try {

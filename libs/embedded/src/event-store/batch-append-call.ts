@@ -17,6 +17,7 @@ import {
   type ProposedEvent,
   STREAM_EXISTS,
 } from './log-event.js';
+import { afterCommitTimeout } from './write-calls.js';
 import type { WriteOutcome } from './log-writer.js';
 import { any, empty, rpcCode, rpcStatus, shared, streams } from './protocol.js';
 
@@ -142,6 +143,10 @@ async function answer(writes: GroupCommit, message: Request, batch: Batch): Prom
     const { events, expectation } = batch;
     const outcome = await writes.submit({ kind: 'append', stream, expected: expectation.revision, events });
     if (outcome.kind === 'written') return response.setSuccess(toSuccess(outcome));
+    if (outcome.kind === 'dropped') {
+      await afterCommitTimeout();
+      return response.setError(toStatus(timedOut()));
+    }
     return response.setError(toStatus(toRefusal(batch, stream, outcome)));
   } catch (error) {
     if (isCallError(error)) return response.setError(toStatus(badRequest(error.details)));
@@ -160,6 +165,10 @@ function refuseUnread({ bytes, options, malformed }: Batch): Refusal | undefined
   }
   const deadline = options.getDeadline()?.toDate();
   if (deadline === undefined || deadline.getTime() > Date.now()) return undefined;
+  return timedOut();
+}
+
+function timedOut(): Refusal {
   const details = new shared.Timeout();
   return { code: rpcCode.Code.DEADLINE_EXCEEDED, message: 'Operation timed out.', type: 'Timeout', details };
 }
@@ -172,7 +181,7 @@ function badRequest(message: string): Refusal {
 function toRefusal(
   batch: Batch,
   stream: string,
-  outcome: Exclude<WriteOutcome, { kind: 'written' }>,
+  outcome: Exclude<WriteOutcome, { kind: 'written' | 'dropped' }>,
 ): Refusal {
   const code = rpcCode.Code.FAILED_PRECONDITION;
   if (outcome.kind === 'stream-deleted') {

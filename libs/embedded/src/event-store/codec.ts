@@ -87,10 +87,11 @@ export function toExpectation(options: ExpectationOptions, exact: string): Expec
   return { revision: toNumber(exact), text: exact };
 }
 
-/** A position of the log as the protocol carries it: commit and prepare are the same here. */
+/** A position of the log as the protocol carries it: unsigned, and commit and prepare are the same here. */
 export function setPosition<P extends PositionMessage>(message: P, position: number): P {
-  message.setCommitPosition(String(position));
-  message.setPreparePosition(String(position));
+  const text = position < 0 ? BigInt.asUintN(64, BigInt(position)).toString() : String(position);
+  message.setCommitPosition(text);
+  message.setPreparePosition(text);
   return message;
 }
 

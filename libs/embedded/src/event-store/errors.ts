@@ -14,6 +14,16 @@ export function unsupported(what: string): CallError {
   return callError(status.UNIMPLEMENTED, `${what} are not supported by the embedded event store`);
 }
 
+/** EventStoreDB 24.6 fails on a stream that is read forwards from its end, whether it exists or not. */
+export function forwardsFromEnd(): CallError {
+  return callError(status.UNKNOWN, 'Unexpected ReadStreamResult: Error');
+}
+
+/** EventStoreDB drops an append whose original it has written and not indexed yet; its sender hears this late. */
+export function commitPhaseTimeout(): CallError {
+  return callError(status.ABORTED, 'Operation timed out: Commit phase timeout');
+}
+
 /** The server is going down; the client may reconnect. */
 export function shuttingDown(): CallError {
   return callError(status.UNAVAILABLE, 'The event store is shutting down.');

@@ -3,7 +3,7 @@ import type { RecordedEvent } from './log-event.js';
 /** What a reader gets next: an event, or how far the log was looked through when events are filtered. */
 export type FeedItem = RecordedEvent | Checkpoint;
 
-/** Everything up to and including this position was looked at. */
+/** A subscription may go on after this position; -1 (on the wire 2^64 - 1) when nothing was sent from the start on. */
 export interface Checkpoint {
   readonly checkpoint: number;
 }
@@ -21,6 +21,6 @@ export interface Feed {
   next(): FeedPage;
   /** How many events may still lie before the end. */
   distanceToEnd(): number;
-  /** Where a reader that saw everything so far stands; undefined when the caller gets no checkpoints. */
-  checkpointAtEnd(): number | undefined;
+  /** Catches up anew because a live reader was too slow; what it is to be told of that. */
+  fallBehind(): readonly FeedItem[];
 }

@@ -8,6 +8,8 @@ const DEFAULT_WINDOW = 32;
 /** Which events of the log a reader wants, and after how many looked at it wants to hear how far it got. */
 export interface EventFilter {
   readonly matches: (event: Pick<RecordedEvent, 'streamName' | 'type'>) => boolean;
+  /** Events that one page of reading looks at. */
+  readonly window: number;
   readonly checkpointInterval: number;
 }
 
@@ -26,12 +28,12 @@ export function toEventFilter(
   const onStream = options.getStreamIdentifier();
   if (onStream !== undefined) {
     const wanted = toPredicate(onStream);
-    return { matches: (event) => wanted(event.streamName), checkpointInterval };
+    return { matches: (event) => wanted(event.streamName), window, checkpointInterval };
   }
   const onType = options.getEventType();
   if (onType === undefined) throw invalidArgument('A filter looks at the stream name or the event type.');
   const wanted = toPredicate(onType);
-  return { matches: (event) => wanted(event.type), checkpointInterval };
+  return { matches: (event) => wanted(event.type), window, checkpointInterval };
 }
 
 function toPredicate(

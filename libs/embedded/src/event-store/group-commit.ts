@@ -78,6 +78,7 @@ export class GroupCommit {
 
   #commit(group: readonly Waiting[], touched: Set<string>): WriteOutcome[] {
     this.db.exec('BEGIN IMMEDIATE');
+    this.writer.begin();
     try {
       // Each request is decided before it writes, so within the transaction it is done whole or not at all.
       const outcomes = group.map(({ request }) => this.writer.apply(request, touched));

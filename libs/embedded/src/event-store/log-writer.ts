@@ -29,6 +29,8 @@ export type WriteRequest =
 /** `written` also for a recognised retry. `position` is undefined when nothing was written, now or before. */
 export type WriteOutcome =
   | { readonly kind: 'written'; readonly revision: number; readonly position: number | undefined }
+  /** The same was written a moment ago and is not readable yet. */
+  | { readonly kind: 'dropped' }
   | { readonly kind: 'wrong-expected-revision'; readonly current: number }
   | { readonly kind: 'stream-deleted' };
 
@@ -37,12 +39,19 @@ const NOTHING = new Uint8Array(0);
 /** Decides about one request after the other and writes what is accepted, inside a transaction of the caller. */
 export class LogWriter {
   readonly #recent = new RecentIds();
+  /** Position of the last event before the transaction under way. */
+  #committed = 0;
 
   constructor(
     private readonly log: EventLog,
     private readonly now: () => number,
   ) {
     this.#rememberTail();
+  }
+
+  /** To be called at the start of each transaction. */
+  begin(): void {
+    this.#committed = this.log.lastPosition;
   }
 
   /** Streams that get new events are added to `touched`. Refusals are answers; what is thrown is a broken disk. */
@@ -70,7 +79,10 @@ export class LogWriter {
     const outcome = this.#write(name, events, touched);
     if (original !== undefined) this.log.directory.forgetMetadataOf(original);
     // Neither a new event nor new metadata may bring back what was deleted before it.
-    if (hidden !== undefined && events.length > 0) this.#setTruncateBefore(hidden, visibleFrom, touched);
+    if (hidden !== undefined && events.length > 0) {
+      this.#setTruncateBefore(hidden, visibleFrom, touched);
+      this.log.directory.hideForAMoment(hidden);
+    }
     return outcome;
   }
 
@@ -113,6 +125,7 @@ export class LogWriter {
     }
     const revision = decision.lastRevision;
     const position = stream === undefined ? undefined : this.log.positionOf(stream, revision);
+    if (position !== undefined && position > this.#committed) return { kind: 'dropped' };
     return { kind: 'written', revision, position };
   }
 

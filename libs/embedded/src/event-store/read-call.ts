@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AllFeed } from './all-feed.js';
 import { toNumber, toStreamIdentifier, toStreamName } from './codec.js';
-import { invalidArgument, toCallError } from './errors.js';
+import { forwardsFromEnd, invalidArgument, toCallError } from './errors.js';
 import type { Direction, EventLog } from './event-log.js';
 import type { Feed } from './feed.js';
 import { toEventFilter } from './filter.js';
+import { BEFORE_THE_LOG, FilteredFeed } from './filtered-feed.js';
 import { encodeForReader } from './link-resolver.js';
 import { PacedWriter, type ReadCall } from './paced-writer.js';
 import { streams } from './protocol.js';
@@ -40,6 +41,7 @@ async function serve(
   if (!options.hasCount()) throw invalidArgument('A read says how much it wants.');
   const stream = options.getStream();
   if (stream !== undefined) {
+    if (stream.hasEnd() && toDirection(options) === 'forwards') throw forwardsFromEnd();
     const name = toStreamName(stream.getStreamIdentifier());
     if (!streamIsReadable(log, name)) {
       writer.write(streamNotFound(name));
@@ -72,8 +74,7 @@ function readFeed(log: EventLog, options: Options): Feed {
   if (stream !== undefined) {
     const name = toStreamName(stream.getStreamIdentifier());
     const last = log.directory.lastRevisionOf(name);
-    const end = forwards ? last + 1 : last;
-    const from = stream.hasStart() ? 0 : stream.hasEnd() ? end : toNumber(stream.getRevision());
+    const from = stream.hasStart() ? 0 : stream.hasEnd() ? last : toNumber(stream.getRevision());
     return new StreamFeed(log, name, from, direction, last);
   }
   const end = forwards ? log.lastPosition + 1 : log.lastPosition;
@@ -91,8 +92,10 @@ function subscriptionFeed(log: EventLog, options: Options): Feed {
     const from = stream.hasStart() ? 0 : stream.hasEnd() ? end : toNumber(stream.getRevision()) + 1;
     return new StreamFeed(log, name, from, 'forwards');
   }
-  const from = allPosition(options, 0, log.lastPosition + 1, 1);
-  return new AllFeed(log, from, 'forwards', filterOf(options, true));
+  const filter = filterOf(options, true);
+  if (filter !== undefined)
+    return new FilteredFeed(log, allPosition(options, BEFORE_THE_LOG, log.lastPosition, 0), filter);
+  return new AllFeed(log, allPosition(options, 0, log.lastPosition + 1, 1), 'forwards');
 }
 
 function allPosition(options: Options, start: number, end: number, offset: number): number {

@@ -4,6 +4,8 @@ import { metastreamOf, originalStreamOf, TOMBSTONE_REVISION } from './log-event.
 import { METASTREAM_METADATA, parseStreamMetadata, type StreamMetadata } from './stream-metadata.js';
 
 const REMEMBERED_STREAMS = 200_000;
+const REMEMBERED_REOPENED = 1_000;
+const REOPENED_HIDDEN_MS = 30;
 
 /** A stream that was written to at least once. `lastRevision` moves with every append. */
 export interface StreamEntry {
@@ -17,6 +19,7 @@ export class StreamDirectory {
   readonly #byName = new BoundedMap<string, StreamEntry>(REMEMBERED_STREAMS);
   readonly #nameById = new BoundedMap<number, string>(REMEMBERED_STREAMS);
   readonly #metadata = new BoundedMap<string, StreamMetadata>(REMEMBERED_STREAMS);
+  readonly #hiddenUntil = new BoundedMap<string, number>(REMEMBERED_REOPENED);
   readonly #selectStream: StatementSync;
   readonly #selectName: StatementSync;
   readonly #selectData: StatementSync;
@@ -81,6 +84,16 @@ export class StreamDirectory {
     if (metastream === undefined) return undefined;
     const data = this.#selectData.get(metastream.id, metastream.lastRevision)?.['data'];
     return data instanceof Uint8Array ? data : undefined;
+  }
+
+  /** A stream that was deleted and is written again is not found by a read straight after, as in EventStoreDB. */
+  hideForAMoment(name: string): void {
+    this.#hiddenUntil.set(name, performance.now() + REOPENED_HIDDEN_MS);
+  }
+
+  isHiddenForAMoment(name: string): boolean {
+    const until = this.#hiddenUntil.get(name);
+    return until !== undefined && performance.now() < until;
   }
 
   forgetMetadataOf(name: string): void {

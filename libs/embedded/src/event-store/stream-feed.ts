@@ -10,6 +10,7 @@ const NOTHING: FeedPage = { items: [], complete: true };
 export function streamIsReadable(log: EventLog, stream: string): boolean {
   const last = log.directory.lastRevisionOf(stream);
   if (last === TOMBSTONE_REVISION) throw streamDeleted(stream);
+  if (log.directory.isHiddenForAMoment(stream)) return false;
   return last >= 0 && !isSoftDeleted(log.directory.metadataOf(stream));
 }
 
@@ -50,8 +51,8 @@ export class StreamFeed implements Feed {
     return Math.max(0, this.log.directory.lastRevisionOf(this.stream) - this.#next + 1);
   }
 
-  checkpointAtEnd(): undefined {
-    return undefined;
+  fallBehind(): readonly [] {
+    return [];
   }
 }
 

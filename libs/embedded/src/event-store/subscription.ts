@@ -4,7 +4,7 @@ import { setPosition } from './codec.js';
 import type { CommitSignal } from './commit-signal.js';
 import { shuttingDown } from './errors.js';
 import type { EventLog } from './event-log.js';
-import type { Feed } from './feed.js';
+import type { Feed, FeedItem } from './feed.js';
 import { encodeForReader } from './link-resolver.js';
 import type { PacedWriter } from './paced-writer.js';
 import { streams } from './protocol.js';
@@ -36,24 +36,20 @@ export async function runSubscription(
       if (signal.closed) throw shuttingDown();
       news.seen();
       const { items, complete } = feed.next();
-      for (const item of items) {
-        if (writer.closed) return;
-        await send(
-          writer,
-          'checkpoint' in item ? checkpoint(item.checkpoint) : encodeForReader(log, item, resolveLinks),
-        );
-      }
+      await sendItems(log, writer, items, resolveLinks);
+      if (writer.closed) return;
       if (!complete) {
         if (live && feed.distanceToEnd() > BEHIND) {
           live = false;
           await send(writer, new streams.ReadResp().setFellBehind(new streams.ReadResp.FellBehind()));
+          await sendItems(log, writer, feed.fallBehind(), resolveLinks);
         }
         await nextTurn();
         continue;
       }
       if (!live) {
         live = true;
-        await sendCaughtUp(writer, feed);
+        await send(writer, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
       }
       await news.next();
     }
@@ -62,11 +58,17 @@ export async function runSubscription(
   }
 }
 
-async function sendCaughtUp(writer: PacedWriter, feed: Feed): Promise<void> {
-  const position = feed.checkpointAtEnd();
-  // Without this a filtered subscriber that nothing matches would start over from far back.
-  if (position !== undefined) await send(writer, checkpoint(position));
-  await send(writer, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
+async function sendItems(
+  log: EventLog,
+  writer: PacedWriter,
+  items: readonly FeedItem[],
+  resolveLinks: boolean,
+): Promise<void> {
+  for (const item of items) {
+    if (writer.closed) return;
+    const isCheckpoint = 'checkpoint' in item;
+    await send(writer, isCheckpoint ? checkpoint(item.checkpoint) : encodeForReader(log, item, resolveLinks));
+  }
 }
 
 async function send(writer: PacedWriter, response: Buffer | streams.ReadResp): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
 import {
   type Expectation,
@@ -8,10 +9,12 @@ import {
   toStreamName,
 } from './codec.js';
 import {
+  commitPhaseTimeout,
   invalidArgument,
   maximumAppendSizeExceeded,
   streamDeleted,
   toCallError,
+  type CallError,
   wrongExpectedRevision,
 } from './errors.js';
 import type { GroupCommit } from './group-commit.js';
@@ -29,6 +32,15 @@ import { shared, streams } from './protocol.js';
 type AppendHandler = handleClientStreamingCall<streams.AppendReq, streams.AppendResp>;
 type DeleteHandler = handleUnaryCall<streams.DeleteReq, streams.DeleteResp>;
 type TombstoneHandler = handleUnaryCall<streams.TombstoneReq, streams.TombstoneResp>;
+
+/* EventStoreDB's default commit timeout. */
+const COMMIT_TIMEOUT_MS = 2_000;
+
+/** What an append that was dropped as a duplicate ends with, once EventStoreDB would say so. */
+export async function afterCommitTimeout(): Promise<CallError> {
+  await delay(COMMIT_TIMEOUT_MS, undefined, { ref: false });
+  return commitPhaseTimeout();
+}
 
 /** The unary append: options first, then one message per event, written when the caller ends the stream. */
 export function appendCall(writes: GroupCommit): AppendHandler {
@@ -86,6 +98,7 @@ class ReceivedAppend {
     const expected = expectation.revision;
     const outcome = await writes.submit({ kind: 'append', stream, expected, events: this.#events });
     if (outcome.kind === 'stream-deleted') throw streamDeleted(stream);
+    if (outcome.kind === 'dropped') throw await afterCommitTimeout();
     const response = new streams.AppendResp();
     if (outcome.kind === 'written') return response.setSuccess(toSuccess(outcome));
     return response.setWrongExpectedVersion(toWrongExpectedVersion(outcome.current, expectation));
@@ -125,6 +138,7 @@ function answerDeletion<Response>(
     const expectation = toExpectation(options, options.getRevision());
     const outcome = await writes.submit({ kind, stream, expected: expectation.revision });
     if (outcome.kind === 'stream-deleted') throw streamDeleted(stream);
+    if (outcome.kind === 'dropped') throw await afterCommitTimeout();
     if (outcome.kind === 'wrong-expected-revision') {
       throw wrongExpectedRevision(stream, expectation.text, formatRevision(outcome.current));
     }

@@ -1,0 +1,106 @@
+import type { EventLog } from './event-log.js';
+import type { Feed, FeedItem, FeedPage } from './feed.js';
+import type { EventFilter } from './filter.js';
+
+/* EventStoreDB reads pages of so many matches for a subscription. */
+const MATCHES_OF_A_PAGE = 32;
+
+/** Where a subscription from the start stands before its first event; 2^64 - 1 once it is on the wire. */
+export const BEFORE_THE_LOG = -1;
+
+/**
+ * The log for a filtered subscription, with the checkpoints of EventStoreDB 24.6 (`Enumerator.AllSubscriptionFiltered`):
+ * while it catches up one for each search window of events considered, at the start of the page read last; one at the
+ * last item sent when it reaches the end, which is position -1 when nothing was sent; live one for each search window.
+ * There is none at the head of the log, and none is sent that is not above the last one as unsigned numbers compare, so
+ * that none follows after -1.
+ */
+export class FilteredFeed implements Feed {
+  readonly stream = undefined;
+  #next: number;
+  #pageStart: number;
+  /** The last event or checkpoint sent. */
+  #sent: number;
+  #lastCheckpoint = -1n;
+  #considered = 0;
+  #live: boolean;
+
+  /** Reads what lies behind the position `after`. */
+  constructor(
+    private readonly log: EventLog,
+    after: number,
+    private readonly filter: EventFilter,
+  ) {
+    this.#pageStart = Math.max(0, after);
+    this.#next = this.#pageStart + 1;
+    this.#sent = after;
+    this.#live = after !== BEFORE_THE_LOG && after >= log.lastPosition;
+  }
+
+  next(): FeedPage {
+    return this.#live ? this.#nextLive() : this.#nextCatchingUp();
+  }
+
+  distanceToEnd(): number {
+    return Math.max(0, this.log.lastPosition - this.#next + 1);
+  }
+
+  fallBehind(): readonly FeedItem[] {
+    this.#live = false;
+    this.#considered = 0;
+    this.#pageStart = this.#next;
+    return this.#checkpoint();
+  }
+
+  #nextCatchingUp(): FeedPage {
+    const start = this.#pageStart;
+    const { items, considered, full } = this.#search(this.filter.window, MATCHES_OF_A_PAGE);
+    this.#considered += considered;
+    this.#pageStart = this.#next;
+    if (!full) {
+      this.#live = true;
+      this.#considered = 0;
+      return { items: [...items, ...this.#checkpoint()], complete: true };
+    }
+    if (this.#considered < this.filter.checkpointInterval) return { items, complete: false };
+    this.#considered %= this.filter.checkpointInterval;
+    this.#sent = Math.max(this.#sent, start);
+    return { items: [...items, ...this.#checkpoint()], complete: false };
+  }
+
+  #nextLive(): FeedPage {
+    const left = this.filter.checkpointInterval - this.#considered;
+    const { items, considered } = this.#search(left, Number.MAX_SAFE_INTEGER);
+    this.#considered += considered;
+    const complete = this.#next > this.log.lastPosition;
+    if (this.#considered < this.filter.checkpointInterval) return { items, complete };
+    this.#considered = 0;
+    this.#sent = this.#next - 1;
+    return { items: [...items, ...this.#checkpoint()], complete };
+  }
+
+  /** Looks at up to `window` events for up to `most` matches. `full`: one of the two was reached. */
+  #search(window: number, most: number): { items: FeedItem[]; considered: number; full: boolean } {
+    const items: FeedItem[] = [];
+    let considered = 0;
+    while (this.#next <= this.log.lastPosition) {
+      const { events } = this.log.readAll(this.#next, this.log.lastPosition, 'forwards');
+      for (const event of events) {
+        if (considered >= window || items.length >= most) return { items, considered, full: true };
+        considered += 1;
+        this.#next = event.position + 1;
+        if (!this.filter.matches(event)) continue;
+        items.push(event);
+        this.#sent = event.position;
+      }
+    }
+    return { items, considered, full: considered >= window || items.length >= most };
+  }
+
+  #checkpoint(): readonly FeedItem[] {
+    const unsigned = BigInt.asUintN(64, BigInt(this.#sent));
+    if (unsigned <= this.#lastCheckpoint) return [];
+    this.#lastCheckpoint = unsigned;
+    return [{ checkpoint: this.#sent }];
+  }
+}
