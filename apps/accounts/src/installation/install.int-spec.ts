@@ -71,6 +71,7 @@ const starting = (steps = new Steps()): InstallParts => {
     read: (stream, options) => log.read(prefix + stream, options),
     append: (stream, events, expected) => steps.take(() => log.append(prefix + stream, events, expected)),
     subscribe: (options) => log.subscribe(options),
+    eventAt: (position) => log.eventAt(position),
     head: () => log.head(),
     ping: () => log.ping(),
     close: () => log.close(),

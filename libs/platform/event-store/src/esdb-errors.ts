@@ -34,6 +34,10 @@ export const isTransient = (error: unknown): boolean => {
   );
 };
 
+/** Whether the log has no record that begins at the position asked for. */
+export const isInvalidPosition = (error: unknown): boolean =>
+  error instanceof UnknownError && error.code === 3 && error.message.includes('invalid position');
+
 /** What the client threw, as a caller of the port may see it. */
 export const mapLogError = (error: unknown): unknown => {
   if (isDomainError(error)) return error;

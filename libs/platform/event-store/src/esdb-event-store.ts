@@ -10,18 +10,19 @@ import { backoff, pause } from '@berth/persistence';
 import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
 import { esdbConnection, type EsdbConnection } from './esdb-connection.js';
-import { mapLogError } from './esdb-errors.js';
+import { isInvalidPosition, mapLogError } from './esdb-errors.js';
 import { collect } from './esdb-read.js';
 import { toRecorded } from './esdb-records.js';
 import { followOnce } from './esdb-subscription.js';
-import type {
-  Appended,
-  EventStore,
-  ExpectedRevision,
-  NewEvent,
-  RecordedEvent,
-  SubscribeOptions,
-  SubscriptionItem,
+import {
+  PositionBeyondLog,
+  type Appended,
+  type EventStore,
+  type ExpectedRevision,
+  type NewEvent,
+  type RecordedEvent,
+  type SubscribeOptions,
+  type SubscriptionItem,
 } from './event-store.js';
 
 /** Connects on first use. Throws when `url` is no `esdb://` connection string. */
@@ -85,13 +86,16 @@ class EsdbEventStore implements EventStore {
     let { from } = options;
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
-        for await (const item of followOnce(this.connection, { ...options, from, signal })) {
+        const head = await this.head();
+        if (from !== 'start' && from > (head ?? -1n)) throw new PositionBeyondLog(from, head);
+        for await (const item of followOnce(this.connection, { ...options, from, signal }, head)) {
           attempt = 0;
           if (item.kind === 'event') from = item.event.position;
           if (item.kind === 'checkpoint') from = item.position;
           yield item;
         }
       } catch (error) {
+        if (error instanceof PositionBeyondLog) throw error;
         if (attempt === 0) this.log.warn({ err: error }, 'subscription to the event log broke, reconnecting');
       }
       await pause(backoff(attempt, 50, 2_000), signal);
@@ -105,6 +109,20 @@ class EsdbEventStore implements EventStore {
       const [last] = await collect(read);
       return last?.event?.position.commit ?? last?.commitPosition ?? null;
     } catch (error) {
+      throw mapLogError(error);
+    }
+  }
+
+  async eventAt(position: bigint): Promise<RecordedEvent | null> {
+    const { calls, credentials } = this.connection;
+    const fromPosition = { commit: position, prepare: position };
+    try {
+      const read = calls.readAll({ direction: FORWARDS, fromPosition, maxCount: 1, credentials });
+      const [found] = await collect(read);
+      const event = found?.event && toRecorded(found.event, found.commitPosition);
+      return event?.position === position ? event : null;
+    } catch (error) {
+      if (isInvalidPosition(error)) return null;
       throw mapLogError(error);
     }
   }

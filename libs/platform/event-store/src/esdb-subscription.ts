@@ -13,23 +13,45 @@ const BUFFERED = 256;
 /** The server says how far it looked after this many events that nobody wants. */
 const SEARCH_WINDOW = 128;
 
+/** What EventStoreDB 24.6 sends as a checkpoint (position -1) when a short log held nothing for the subscription. */
+const NOTHING_SENT = 2n ** 64n - 1n;
+
+/** After that the server sends this subscription no other checkpoint, so it makes room for one that gets them. */
+const RENEW_MS = 60_000;
+
 type Feed = AllStreamSubscription & Readable;
 type Raw = AllStreamResolvedEvent | SubscriptionItem;
 
-/** One subscription, until it breaks (throws) or `signal` aborts (ends). */
+/**
+ * One subscription, until it breaks (throws) or `signal` aborts (ends). `head`: where the log ended before it began.
+ */
 export async function* followOnce(
   connection: EsdbConnection,
   { from, categories, signal }: SubscribeOptions,
+  head: bigint | null,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
   const feed = open(connection, from, categories);
   const state = new FeedState(feed, signal);
+  let ahead = head;
   try {
     while (!state.over) {
       const raw = feed.read() as Raw | null;
-      if (raw === null) await state.more();
-      else if ('kind' in raw) yield raw;
-      else if (raw.event !== undefined)
-        yield { kind: 'event', event: toRecorded(raw.event, raw.commitPosition) };
+      if (raw === null) {
+        await state.more();
+        continue;
+      }
+      const item = toItem(raw);
+      if (item === undefined) continue;
+      if (item.kind === 'checkpoint' && item.position === NOTHING_SENT) {
+        state.endIn(RENEW_MS);
+        continue;
+      }
+      if (ahead !== null && item.kind === 'caughtUp') {
+        // The server sends no checkpoint at the end of the log, so this is the only way to learn how far it looked.
+        yield { kind: 'checkpoint', position: ahead };
+        ahead = null;
+      } else if (ahead !== null && positionOf(item) >= ahead) ahead = null;
+      yield item;
     }
     state.throwIfBroken();
   } finally {
@@ -39,6 +61,16 @@ export async function* followOnce(
     feed.destroy();
   }
 }
+
+const toItem = (raw: Raw): SubscriptionItem | undefined => {
+  if ('kind' in raw) return raw;
+  return raw.event && { kind: 'event', event: toRecorded(raw.event, raw.commitPosition) };
+};
+
+const positionOf = (item: SubscriptionItem): bigint => {
+  if (item.kind === 'caughtUp') return -1n;
+  return item.kind === 'event' ? item.event.position : item.position;
+};
 
 const open = (connection: EsdbConnection, from: bigint | 'start', categories: readonly string[]): Feed => {
   const filter = streamNameFilter({
@@ -67,6 +99,8 @@ const open = (connection: EsdbConnection, from: bigint | 'start', categories: re
 class FeedState {
   #error: Error | undefined;
   #ended = false;
+  #timer: NodeJS.Timeout | undefined;
+  #renewed = false;
   #wake: () => void = () => undefined;
   readonly #onChange = (): void => this.#wake();
 
@@ -94,11 +128,20 @@ class FeedState {
     });
   }
 
+  /** Ends the feed, as nothing that failed, when it has lived for so long. */
+  endIn(millis: number): void {
+    this.#timer ??= setTimeout(() => {
+      this.#renewed = true;
+      this.#finish();
+    }, millis).unref();
+  }
+
   throwIfBroken(): void {
-    if (!this.signal.aborted) throw this.#error ?? new Error('The subscription ended.');
+    if (!this.signal.aborted && !this.#renewed) throw this.#error ?? new Error('The subscription ended.');
   }
 
   stop(): void {
+    clearTimeout(this.#timer);
     this.feed.off('readable', this.#onChange);
     this.signal.removeEventListener('abort', this.#onChange);
   }

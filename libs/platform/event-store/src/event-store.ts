@@ -60,6 +60,21 @@ export class RevisionConflict extends Error {
 }
 
 /**
+ * The log ends before a position that somebody stored: that position belongs to another log, or to this one before it
+ * was restored from a backup. What was derived from the log up to there must be derived anew.
+ */
+export class PositionBeyondLog extends Error {
+  override readonly name = 'PositionBeyondLog';
+
+  constructor(
+    readonly position: bigint,
+    readonly head: bigint | null,
+  ) {
+    super(`Position ${position} lies beyond the log, which ends at ${head ?? 'its start'}`);
+  }
+}
+
+/**
  * What a subscription tells, in the order of the log. A checkpoint says that nothing up to that position is left to
  * come; `caughtUp` that from here on events are delivered as they are written.
  */
@@ -91,8 +106,15 @@ export interface EventStore {
    * the same revision for 4 s.
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
-  /** Catches up and then follows for ever; reconnects by itself from the last item. Ends when `signal` aborts. */
+  /**
+   * Catches up and then follows for ever; reconnects by itself from the last item. Ends when `signal` aborts. Throws
+   * `PositionBeyondLog` when `from`, or the last item at a reconnect, lies beyond the log's last event. The first
+   * `caughtUp` follows a checkpoint (or an event) at or after the position that `head()` had when it connected; later
+   * checkpoints come seldom, and none comes at the head.
+   */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionItem>;
+  /** The event at exactly this position, of any kind; null when none stands there. */
+  eventAt(position: bigint): Promise<RecordedEvent | null>;
   /** Position of the log's last event, of any kind; null when the log is empty. */
   head(): Promise<bigint | null>;
   ping(): Promise<void>;

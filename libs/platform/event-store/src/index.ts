@@ -1,4 +1,5 @@
 export {
+  PositionBeyondLog,
   RevisionConflict,
   type Appended,
   type EventData,

@@ -48,11 +48,13 @@ export class ProjectionBuilder {
     });
   }
 
-  /** An unfinished build of this version goes on; all others are dropped. */
+  /** An unfinished build of this version, unless it was made from another log, goes on; all others are dropped. */
   async resumeOrCreate(): Promise<Build> {
     const builds = await this.parts.table.builds();
+    const head = (await this.parts.store.head()) ?? -1n;
     const unfinished = builds.find(
-      ({ state, version }) => state === 'building' && version === this.parts.projection.version,
+      ({ state, version, position }) =>
+        state === 'building' && version === this.parts.projection.version && (position ?? -1n) <= head,
     );
     await this.#dropAll(builds.filter((build) => build.state !== 'serving' && build !== unfinished));
     return unfinished ?? this.#create();
@@ -148,9 +150,6 @@ export class ProjectionBuilder {
         if (old !== undefined) await table.setState(tx, old, 'retired');
         await table.setState(tx, writer.build, 'serving');
         const serving: Build = { ...writer.build, state: 'serving' };
-        if (old !== undefined && old.position !== null && old.position > (serving.position ?? -1n)) {
-          await table.advance(tx, serving, old.position);
-        }
         await projection.publish(tx, serving.suffix);
         return serving;
       },

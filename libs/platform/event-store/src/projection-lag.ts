@@ -1,11 +1,25 @@
 import { logUnavailable } from './esdb-errors.js';
-import type { EventStore } from './event-store.js';
+import { PositionBeyondLog, type EventStore } from './event-store.js';
 
 const MOST = 10_000;
 const PATIENCE_MS = 4_000;
 
 /** How many events of these categories follow `position`; stops counting at 10,000. */
 export const countAfter = async (
+  store: EventStore,
+  categories: readonly string[],
+  position: bigint | null,
+): Promise<number> => {
+  try {
+    return await countFrom(store, categories, position);
+  } catch (error) {
+    // Nothing of this log was applied yet.
+    if (error instanceof PositionBeyondLog) return countFrom(store, categories, null);
+    throw error;
+  }
+};
+
+const countFrom = async (
   store: EventStore,
   categories: readonly string[],
   position: bigint | null,

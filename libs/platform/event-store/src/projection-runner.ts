@@ -2,7 +2,7 @@ import { DomainError, isDomainError } from '@berth/kernel';
 import { AdvisoryLock, pause, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { waitUntilCaughtUp } from './catch-up-wait.js';
-import type { EventStore } from './event-store.js';
+import { PositionBeyondLog, type EventStore } from './event-store.js';
 import { PositionWatch } from './position-watch.js';
 import type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 import { follow, ProjectionBuilder, type ProjectionParts } from './projection-builder.js';
@@ -113,8 +113,26 @@ export class ProjectionRunner {
     while (!held.aborted) {
       const serving = await this.#prepare(held);
       if (serving === undefined) return;
-      await this.#keepLive(serving, held);
+      try {
+        await this.#keepLive(serving, held);
+      } catch (error) {
+        if (!(error instanceof PositionBeyondLog)) throw error;
+        await this.#startOver(error, held);
+      }
     }
+  }
+
+  /** What serves was made from another log, or from this one before it was restored. */
+  async #startOver({ position, head }: PositionBeyondLog, held: AbortSignal): Promise<void> {
+    const { projection, log } = this.#parts;
+    log.error(
+      { projection: projection.name, position: String(position), head: String(head) },
+      'the tables are ahead of the event log and belong to another one; building them anew',
+    );
+    const failure = await this.#underBuildLock(held, async (lock) => {
+      await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
+    });
+    if (failure !== undefined) throw failure;
   }
 
   /** The build to keep live; undefined when a newer version serves. */

@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEventStoreServer, type EventStoreServer } from '@berth/embedded';
+import { openDatabase, type Database } from '@berth/persistence';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { historyProjection, rowsOf } from './fixtures/history-projection.js';
+import { newEvent, quietLog, record } from './fixtures/store-fixture.js';
+import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
+
+/* Each test has a log of its own, empty at first, as an installation on a new one has it. */
+
+let infra: TestInfra;
+let folder: string;
+let server: EventStoreServer;
+let store: EventStore;
+let database: Database;
+let stop: AbortController;
+let running: Promise<void>[];
+let logs = 0;
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['postgres'] });
+  folder = await mkdtemp(join(tmpdir(), 'berth-foreign-log-'));
+});
+
+afterAll(async () => {
+  await infra.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const startLog = async (): Promise<void> => {
+  server = await startEventStoreServer({ file: join(folder, `${++logs}.db`), port: 0 });
+  store = connectEventStore({ url: `esdb://127.0.0.1:${server.port}?tls=false`, log: quietLog });
+};
+
+const stopLog = async (): Promise<void> => {
+  await store.close();
+  await server.close();
+};
+
+beforeEach(async () => {
+  await startLog();
+  stop = new AbortController();
+  running = [];
+  database = await openDatabase({
+    url: infra.databaseUrl,
+    schema: `foreign${logs}`,
+    migrations: [],
+    applicationName: 'foreign-log-test',
+    log: quietLog,
+  });
+});
+
+afterEach(async () => {
+  stop.abort();
+  await Promise.all(running);
+  await database.close();
+  await stopLog();
+});
+
+const write = async (stream: string, numbers: readonly number[]): Promise<bigint> => {
+  const events = numbers.map((n) => newEvent({ n }));
+  return (await store.append(stream, events, 'no_stream')).position;
+};
+
+const runner = (version = 1): ProjectionRunner =>
+  new ProjectionRunner({ store, database, projection: historyProjection({ version }), log: quietLog });
+
+const start = (started: ProjectionRunner): ProjectionRunner => {
+  running.push(started.run(stop.signal));
+  return started;
+};
+
+const restart = async (): Promise<void> => {
+  stop.abort();
+  await Promise.all(running);
+  stop = new AbortController();
+};
+
+describe('on a log that holds nothing for it yet', () => {
+  it('a subscription delivers what comes later', async () => {
+    const heard = record(store, { from: 'start', categories: ['note'] });
+    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+    await write('note-1', [1, 2]);
+    await eventually(() => heard.numbers().length === 2);
+    expect(heard.items.every((item) => item.kind !== 'checkpoint' || item.position < 2n ** 63n)).toBe(true);
+    await heard.stop();
+  });
+
+  it('a projection applies what comes later, and after a restart too', async () => {
+    await write('other-1', [0]);
+    const first = start(runner());
+    await eventually(async () => expect(await first.status()).toMatchObject({ version: 1, lag: 0 }));
+    expect(await first.waitFor(await write('note-1', [1]))).toBe(true);
+    await restart();
+    const second = start(runner());
+    expect(await second.waitFor(await write('note-2', [2]), 5_000)).toBe(true);
+    expect(await rowsOf(database)).toEqual([
+      { stream: 'note-1', seen: [1] },
+      { stream: 'note-2', seen: [2] },
+    ]);
+  });
+
+  it('caught up means that all up to the head was looked at, although the server says no position there', async () => {
+    const head = await write('other-1', [1, 2, 3]);
+    const heard = record(store, { from: 'start', categories: ['note'] });
+    await eventually(() => heard.items.length >= 2);
+    expect(heard.items).toEqual([{ kind: 'checkpoint', position: head }, { kind: 'caughtUp' }]);
+    await heard.stop();
+  });
+});
+
+describe('an event', () => {
+  it('is found at its position, and nothing elsewhere', async () => {
+    const position = await write('note-1', [1]);
+    expect(await store.eventAt(position)).toMatchObject({ stream: 'note-1', position, data: { n: 1 } });
+    expect(await store.eventAt(position + 1n)).toBeNull();
+    expect(await store.eventAt(position + 1_000_000n)).toBeNull();
+  });
+});
+
+describe('a log that ends before a position that was stored', () => {
+  it('makes a subscription from there say so', async () => {
+    const head = await write('note-1', [1]);
+    const items = store.subscribe({ from: head + 1n, categories: ['note'], signal: stop.signal });
+    const { failure } = await items[Symbol.asyncIterator]()
+      .next()
+      .then(
+        () => ({ failure: undefined }),
+        (error: unknown) => ({ failure: error }),
+      );
+    expect(failure).toBeInstanceOf(PositionBeyondLog);
+    expect(failure).toMatchObject({ position: head + 1n, head });
+  });
+
+  it('makes a projection build its tables anew from what the log holds', async () => {
+    const before = start(runner());
+    expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
+    await restart();
+    await stopLog();
+    await startLog();
+    await write('note-7', [7]);
+    const after = start(runner());
+    await eventually(async () => expect(await rowsOf(database)).toEqual([{ stream: 'note-7', seen: [7] }]));
+    expect(await after.waitFor(await write('note-8', [8]))).toBe(true);
+    expect(await after.status()).toMatchObject({ version: 1, lag: 0 });
+  });
+
+  it('is noticed when the log is replaced under a projection that runs', async () => {
+    const live = start(runner());
+    const { port } = server;
+    expect(await live.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
+    await server.close();
+    server = await startEventStoreServer({ file: join(folder, `${++logs}.db`), port });
+    await eventually(async () => expect(await rowsOf(database)).toEqual([]), { timeoutMs: 15_000 });
+    await eventually(() => write('note-9', [9]), { timeoutMs: 15_000 });
+    await eventually(async () => expect(await rowsOf(database)).toEqual([{ stream: 'note-9', seen: [9] }]));
+    expect(await live.status()).toMatchObject({ lag: 0 });
+  });
+
+  it('makes a projection drop an unfinished new version that was built from another log', async () => {
+    const old = start(runner(1));
+    expect(await old.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
+    await restart();
+    await database.query(
+      `INSERT INTO projections (name, version, build, suffix, position, state)
+       VALUES ('history', 2, 0, 'v2', 999, 'building')`,
+    );
+    const upgraded = start(runner(2));
+    await eventually(async () => expect(await upgraded.status()).toMatchObject({ version: 2, lag: 0 }));
+    expect(await rowsOf(database)).toEqual([{ stream: 'note-1', seen: [1, 2, 3] }]);
+  });
+});
