@@ -1,17 +1,21 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readEnv, type Env, type ServiceEnv } from '@berth/config';
 
 export interface AccountsConfig extends ServiceEnv {
   /** Where the first start of an installation leaves its key. */
   readonly bootstrapKeyFile: string;
+  /** The Unix socket of `berth keys recover`, beside that file. */
+  readonly recoverySocket: string;
 }
 
 /** The common variables, and `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`). */
 export const readAccountsConfig = (env: Env): AccountsConfig => {
   const reader = readEnv(env);
   const data = reader.path('BERTH_DATA', './.data');
+  const bootstrapKeyFile = reader.path('BERTH_BOOTSTRAP_KEY_FILE', join(data, 'bootstrap-key'));
   return reader.done({
     ...reader.serviceEnv(),
-    bootstrapKeyFile: reader.path('BERTH_BOOTSTRAP_KEY_FILE', join(data, 'bootstrap-key')),
+    bootstrapKeyFile,
+    recoverySocket: join(dirname(bootstrapKeyFile), 'accounts.sock'),
   });
 };

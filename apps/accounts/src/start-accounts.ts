@@ -9,6 +9,8 @@ import type { AccountsConfig } from './config.js';
 import { install } from './installation/install.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
 import { migrations } from './migrations.js';
+import { recoverKey, tellWhenLockedOut } from './recovery/recover-key.js';
+import { RecoverySocket } from './recovery/recovery-socket.js';
 import { PUBLISHED_CATEGORIES, toContractEvent } from './publish/to-contract-event.js';
 
 const NAME = 'accounts';
@@ -44,8 +46,9 @@ export const startAccounts = async (
   });
   const background = new BackgroundWork(log);
   let service: Stoppable | undefined;
+  let recoverySocket: RecoverySocket | undefined;
   const stop = async (): Promise<void> => {
-    await service?.stop();
+    await Promise.all([service?.stop(), recoverySocket?.close()]);
     await Promise.all([background.stop(), accounts.app.projections.stop(), accounts.usage.settle()]);
     await closeParts(opened);
   };
@@ -55,6 +58,9 @@ export const startAccounts = async (
     await accounts.keyListRunner.untilCaughtUp(signal);
     service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
     await installOnce(accounts, database, config.bootstrapKeyFile, log);
+    await tellWhenLockedOut(accounts.install, log);
+    const recovery = { ...accounts.install, keys: accounts.app.keys };
+    recoverySocket = await RecoverySocket.open(config.recoverySocket, () => recoverKey(recovery), log);
     return { name: NAME, stop };
   } catch (error) {
     await stop();

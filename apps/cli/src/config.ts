@@ -8,15 +8,19 @@ export interface CliConfig {
   readonly apiKey: string | undefined;
   /** Read when there is no `apiKey`. */
   readonly keyFile: string;
+  /** The socket of a Berth that runs on this host. */
+  readonly recoverySocket: string;
 }
 
 /** `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`. Throws `ConfigError`. */
 export const readCliConfig = (env: Env): CliConfig => {
   const reader = readEnv(env);
   const port = reader.integer('PORT', { min: 1, max: 65_535, default: 8080 });
+  const data = reader.path('BERTH_DATA', './.data');
   return reader.done({
     url: reader.url('BERTH_URL', `http://localhost:${port}`, ['http', 'https']).replace(/\/+$/, ''),
     apiKey: reader.optional('BERTH_API_KEY')?.trim(),
-    keyFile: resolve(reader.path('BERTH_DATA', './.data'), 'bootstrap-key'),
+    keyFile: resolve(data, 'bootstrap-key'),
+    recoverySocket: resolve(data, 'accounts.sock'),
   });
 };

@@ -6,6 +6,7 @@ import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
 import { readCliConfig } from './config.js';
+import { recoverKey } from './recover-key.js';
 import type { Terminal } from './terminal.js';
 
 const ENVIRONMENT = `
@@ -36,7 +37,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   const program = new Command('berth')
     .description('Operate a running Berth over HTTP.')
     .addHelpText('after', ENVIRONMENT);
-  program.addCommand(keysCommand(api, terminal));
+  program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(openapiCommand(api, terminal));
   forEachCommand(program, (command) => {

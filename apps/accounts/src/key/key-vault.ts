@@ -32,6 +32,18 @@ export class KeyVault {
     return rows.length > 0;
   }
 
+  /** Whether any living key of the account holds the scope. */
+  async holdsUsableKey(accountId: string, scope: Scope): Promise<boolean> {
+    const rows = await this.database.query(
+      `SELECT 1 FROM accounts_vault.key_secrets
+       WHERE account_id = $1 AND $2 = ANY(scopes) AND revoked_at IS NULL
+         AND (expires_at IS NULL OR expires_at > now())
+       LIMIT 1`,
+      [accountId, scope],
+    );
+    return rows.length > 0;
+  }
+
   /** Gives a key that is not revoked another secret. */
   async replace(secret: KeySecret): Promise<void> {
     await this.database.query(

@@ -7,12 +7,17 @@ import type { Terminal } from '../terminal.js';
 
 const PAGE = 200;
 
-/** `berth keys mint|list|revoke` */
-export const keysCommand = (api: () => ApiClient, terminal: Terminal): Command => {
+/** `berth keys mint|list|revoke|recover` */
+export const keysCommand = (
+  api: () => ApiClient,
+  recover: () => Promise<MintedKey>,
+  terminal: Terminal,
+): Command => {
   const keys = new Command('keys').description('API keys of the account (scope manage)');
   keys.addCommand(mintCommand(api, terminal));
   keys.addCommand(listCommand(api, terminal));
   keys.addCommand(revokeCommand(api, terminal));
+  keys.addCommand(recoverCommand(recover, terminal));
   return keys;
 };
 
@@ -48,11 +53,21 @@ const mintCommand = (api: () => ApiClient, terminal: Terminal): Command =>
         terminal.out.write(`${JSON.stringify(minted, null, 2)}\n`);
         return;
       }
-      terminal.out.write(`${minted.key}\n`);
-      terminal.err.write(
-        `Key ${minted.id} (${printable(minted.name)}) with ${minted.scopes.join(', ')}. It is not shown again.\n`,
-      );
+      showOnce(minted, terminal);
     });
+
+const recoverCommand = (recover: () => Promise<MintedKey>, terminal: Terminal): Command =>
+  new Command('recover')
+    .description('mint a key with every scope, on the host of Berth and without a key (needs BERTH_DATA)')
+    .action(async () => showOnce(await recover(), terminal));
+
+/** The key alone goes to standard output, so that a script can keep it. */
+const showOnce = (minted: MintedKey, terminal: Terminal): void => {
+  terminal.out.write(`${minted.key}\n`);
+  terminal.err.write(
+    `Key ${minted.id} (${printable(minted.name)}) with ${minted.scopes.join(', ')}. It is not shown again.\n`,
+  );
+};
 
 const listCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('list')

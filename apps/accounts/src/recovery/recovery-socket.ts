@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { MintedKey } from '@berth/contracts-accounts';
+import { isDomainError } from '@berth/kernel';
+import type { Logger } from '@berth/telemetry';
+
+/** What the kernel takes as the name of a socket, without the byte that ends it. */
+const LONGEST_PATH_BYTES = 107;
+const MAX_CONNECTIONS = 4;
+const TIMEOUT_MS = 10_000;
+
+/**
+ * A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. Access to the
+ * folder is what proves that the caller operates this host.
+ */
+export class RecoverySocket {
+  private constructor(
+    private readonly server: Server,
+    private readonly path: string,
+  ) {}
+
+  /** Undefined, with a warning, where no socket can be made: everything else works without it. */
+  static async open(
+    path: string,
+    recover: () => Promise<MintedKey>,
+    log: Logger,
+  ): Promise<RecoverySocket | undefined> {
+    try {
+      if (Buffer.byteLength(path) > LONGEST_PATH_BYTES)
+        throw new Error(`The path is longer than ${LONGEST_PATH_BYTES} bytes.`);
+      if (await isServed(path)) throw new Error('Another process serves it.');
+      // A process that was killed leaves its socket behind.
+      await rm(path, { force: true });
+      const server = createServer({ requestTimeout: TIMEOUT_MS }, (request, response) => {
+        void respond(request, response, recover, log);
+      });
+      server.maxConnections = MAX_CONNECTIONS;
+      server.setTimeout(TIMEOUT_MS);
+      server.listen(path);
+      await once(server, 'listening');
+      await chmod(path, 0o600);
+      return new RecoverySocket(server, path);
+    } catch (error) {
+      log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
+      return undefined;
+    }
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    this.server.closeAllConnections();
+    await closed;
+    await rm(this.path, { force: true });
+  }
+}
+
+const isServed = (path: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
+const respond = async (
+  request: IncomingMessage,
+  response: ServerResponse,
+  recover: () => Promise<MintedKey>,
+  log: Logger,
+): Promise<void> => {
+  const send = (status: number, body: object): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  };
+  request.resume();
+  if (request.method !== 'POST' || request.url !== '/keys/recover')
+    return send(404, { detail: { code: 'not_found', message: 'Send POST /keys/recover.' } });
+  try {
+    const minted = await recover();
+    log.warn({ keyId: minted.id, accountId: minted.accountId }, 'a key was recovered on this host');
+    return send(201, minted);
+  } catch (error) {
+    log.error({ err: error }, 'a key could not be recovered');
+    return isDomainError(error)
+      ? send(503, { detail: { code: error.code, message: error.message } })
+      : send(500, { detail: { code: 'internal_error', message: 'The log says what went wrong.' } });
+  }
+};

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { createLogger } from '@berth/telemetry';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
+
+const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
+const exec = promisify(execFile);
+
+const first = temporaryFolder();
+const second = temporaryFolder();
+const elsewhere = temporaryFolder();
+let parts: EmbeddedInfrastructure;
+let program: Program | undefined;
+let url = '';
+
+const startOn = async (dataDir: string): Promise<void> => {
+  program = Program.start('standalone', {
+    PORT: '0',
+    BERTH_DATA: dataDir,
+    BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
+    EVENTSTORE_URL: parts.eventStoreUrl,
+  });
+  [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+};
+
+const statusWith = async (key: string, path: string): Promise<number> =>
+  (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+/** An installation, and then a new data folder on its log: the vault with its keys is lost. */
+beforeAll(async () => {
+  parts = await startEmbedded({
+    dataDir: elsewhere.path,
+    natsUrl: 'nats://unused',
+    databaseUrl: 'postgres://unused',
+    log: createLogger({ service: 'embedded', level: 'warn' }),
+  });
+  await startOn(first.path);
+  expect(program?.said).not.toContain('keys recover');
+  await program?.end('SIGTERM');
+  await startOn(second.path);
+});
+
+afterAll(async () => {
+  await program?.end('SIGTERM');
+  await parts.stop();
+  for (const folder of [first, second, elsewhere]) folder.remove();
+});
+
+describe('an installation whose keys are all lost', () => {
+  it('says so at the start, and how to mint a key', async () => {
+    expect(await statusWith(readKey(first.path), '/api/agents')).toBe(401);
+    await program?.says(/No key with the scope operate works.*npm run berth -- keys recover/);
+  });
+
+  it('mints a key with every scope for whoever may enter the data folder', async () => {
+    expect(statSync(join(second.path, 'accounts.sock')).mode & 0o777).toBe(0o600);
+    const { stdout } = await exec(process.execPath, [CLI, 'keys', 'recover'], {
+      env: { BERTH_DATA: second.path },
+    });
+    const key = stdout.trim();
+    expect(await statusWith(key, '/api/v1/keys')).toBe(200);
+    expect(await statusWith(key, '/api/v1/operations/projections')).toBe(200);
+    await program?.says(/a key was recovered on this host/);
+    expect(program?.said).not.toContain(key);
+  });
+
+  it('tells the command line where it looked when no Berth runs there', async () => {
+    const nowhere = exec(process.execPath, [CLI, 'keys', 'recover'], { env: { BERTH_DATA: elsewhere.path } });
+    await expect(nowhere).rejects.toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(`No running Berth at ${join(elsewhere.path, 'accounts.sock')}`),
+    });
+  });
+});
