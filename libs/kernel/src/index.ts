@@ -13,6 +13,8 @@ export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,
   type RequestDefinition,
+  type RequestTraits,
+  type WhenLost,
   type Actor,
   type CommandEnvelope,
   type Page,

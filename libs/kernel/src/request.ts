@@ -1,4 +1,11 @@
 /**
+ * What is done with a request of which neither a reply nor a heartbeat comes soon. `repeat`: it is sent again, because
+ * sending it twice, even at the same time, has the effect of sending it once. `report`: it fails soon, because its sender
+ * has a safe way of its own to find out what happened. `wait`: it fails once its handler must be dead.
+ */
+export type WhenLost = 'repeat' | 'report' | 'wait';
+
+/**
  * One question or command that a service answers: its NATS subject, the shapes both ways and how long a
  * caller waits. `{host}` in a subject stands for the runtime host that is meant.
  */
@@ -6,15 +13,28 @@ export interface RequestDefinition<Request, Response> {
   readonly subject: string;
   /** The longest a caller waits for the answer, in milliseconds. */
   readonly deadlineMs: number;
+  readonly whenLost: WhenLost;
+  /** A handler whose own caller has given up does not send it: it would begin what was reported as failed. */
+  readonly onlyWhileAwaited: boolean;
   /** Phantom: carries the types, never set. */
   readonly shapes?: readonly [Request, Response];
 }
 
-/** Commands `cmd.<context>.<verb>.v1`, queries `qry.<context>.<question>.v1`. */
+/** What a definition may say of a command; see `RequestDefinition`. */
+export interface RequestTraits {
+  readonly whenLost?: WhenLost;
+  readonly onlyWhileAwaited?: boolean;
+}
+
+/** Commands `cmd.<context>.<verb>.v1`, queries `qry.<context>.<question>.v1`. Every query may be repeated. */
 export const defineRequest = <Request, Response>(
   subject: string,
   deadlineMs = 10_000,
-): RequestDefinition<Request, Response> => ({ subject, deadlineMs });
+  traits: RequestTraits = {},
+): RequestDefinition<Request, Response> => {
+  const { whenLost = subject.startsWith('qry.') ? 'repeat' : 'wait', onlyWhileAwaited = false } = traits;
+  return { subject, deadlineMs, whenLost, onlyWhileAwaited };
+};
 
 /** Who asked: stands in event metadata and audit. `id` is a key id, token id, agent id or service name. */
 export interface Actor {

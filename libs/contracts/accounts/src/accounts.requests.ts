@@ -67,7 +67,7 @@ export const accountsRequests = {
    */
   mintKey: defineRequest<MintKey, MintedKey>('cmd.accounts.mint-key.v1'),
   /** Errors: not_found `key_not_found`. Repeating it is fine. */
-  revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1'),
+  revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1', 10_000, { whenLost: 'repeat' }),
   /** The newest first, revoked and expired ones too. Errors: invalid `invalid_request` for a bad cursor. */
   listKeys: defineRequest<ListKeys, Page<KeyView>>('qry.accounts.list-keys.v1'),
 };

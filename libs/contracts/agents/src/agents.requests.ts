@@ -138,7 +138,10 @@ export const agentsRequests = {
   stop: defineRequest<AgentCommand, TransitionResult>('cmd.agents.stop.v1', 65_000),
   sleep: defineRequest<AgentCommand, TransitionResult>('cmd.agents.sleep.v1', 65_000),
   restart: defineRequest<AgentCommand, TransitionResult>('cmd.agents.restart.v1', 65_000),
-  ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000),
+  ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000, {
+    whenLost: 'repeat',
+    onlyWhileAwaited: true,
+  }),
   /** Where the agent is and what its guest can do. Never wakes. */
   locate: defineRequest<LocateAgent, LocatedAgent>('qry.agents.locate.v1'),
   templates: defineRequest<Record<string, never>, { readonly items: readonly TemplateView[] }>(

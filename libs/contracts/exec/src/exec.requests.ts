@@ -107,14 +107,17 @@ export const execRequests = {
   /** As `get`, but waits for the end. Any instance can be asked. */
   await: defineRequest<AwaitExecution, ExecutionView>('qry.exec.await.v1', 25_000),
   /** Answers the terminal result; of an ended one the result it had. */
-  cancel: defineRequest<CancelExecution, ExecutionView>('cmd.exec.cancel.v1', 20_000),
+  cancel: defineRequest<CancelExecution, ExecutionView>('cmd.exec.cancel.v1', 20_000, { whenLost: 'repeat' }),
   /** Newest first; those whose result is still kept, and those that run. */
   list: defineRequest<ListExecutions, Page<ExecutionSummary>>('qry.exec.list.v1'),
-  followOutput: defineRequest<ExecutionRef, FollowedOutput>('cmd.exec.follow-output.v1'),
+  followOutput: defineRequest<ExecutionRef, FollowedOutput>('cmd.exec.follow-output.v1', 10_000, {
+    whenLost: 'repeat',
+  }),
   /** Wakes the agent. Errors: conflict `agent_deploying`, `agent_stopped`, `agent_failed`; unsupported `console_unsupported`. */
   openConsole: defineRequest<OpenConsole, StreamTicket & { readonly epoch: number }>(
     'cmd.exec.open-console.v1',
     75_000,
+    { whenLost: 'repeat' },
   ),
 };
 

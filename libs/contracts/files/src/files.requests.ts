@@ -87,9 +87,11 @@ export interface MovePath extends CommandEnvelope {
  */
 export const filesRequests = {
   /** Errors at the host: invalid `not_a_directory`, not_found `path_not_found`. */
-  openList: defineRequest<OpenList, OpenedTransfer>('cmd.files.open-list.v1', 75_000),
+  openList: defineRequest<OpenList, OpenedTransfer>('cmd.files.open-list.v1', 75_000, { whenLost: 'repeat' }),
   /** Errors at the host: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large `payload_too_large`. */
-  openDownload: defineRequest<OpenDownload, OpenedTransfer>('cmd.files.open-download.v1', 75_000),
+  openDownload: defineRequest<OpenDownload, OpenedTransfer>('cmd.files.open-download.v1', 75_000, {
+    whenLost: 'repeat',
+  }),
   openStage: defineRequest<OpenTransfer, OpenedStage>('cmd.files.open-stage.v1', 75_000),
   /** Errors: conflict `path_exists`, invalid `volume_root`. */
   put: defineRequest<PutStaged, PutFile>('cmd.files.put.v1', 30_000),

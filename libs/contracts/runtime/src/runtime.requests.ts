@@ -105,33 +105,47 @@ export const runtimeRequests = {
   /** Asked of every host at once (no queue group): each answers for itself. */
   hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
   /** Creates what is missing and starts it; answers once the guest and the agent's program serve. The same epoch joins. Errors: upstream `agent_start_failed`. */
-  start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000),
+  start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000, {
+    whenLost: 'repeat',
+  }),
   /** Wakes a frozen agent under a new, higher epoch. Errors: conflict `agent_not_frozen`. */
-  thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000),
+  thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000, { whenLost: 'repeat' }),
   /** Freezes once what is in flight has been answered, after 20 s in any case. Already frozen at that epoch: fine. */
-  freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 30_000),
+  freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 30_000, {
+    whenLost: 'repeat',
+  }),
   /** Ends the agent's processes (TERM, 10 s, KILL); volume stays. Nothing running: fine. An epoch above the host's own is fine too. */
-  stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000),
+  stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000, {
+    whenLost: 'repeat',
+  }),
   /** Ends it and removes container, volume, logs. Unknown: fine. */
   remove: defineRequest<{ readonly agentId: string }, Record<string, never>>(
     'cmd.runtime.remove.v1.{host}',
     25_000,
+    { whenLost: 'repeat' },
   ),
   /** Restarts the agent's program with another environment. */
   replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
   /** Hands a message to the agent's program and waits for its answer. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
-  deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000),
+  deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000, {
+    whenLost: 'repeat',
+    onlyWhileAwaited: true,
+  }),
   /**
    * Runs a command; a running one keeps the agent awake. Errors that say it was not started: those of all codes above but
    * `guest_unreachable`; invalid `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`. Whether it was
    * started is not known: unavailable `execution_outcome_unknown`, and what the transport says. Callers give a deadline of
    * their own.
    */
-  execute: defineRequest<ExecuteCommand, ExecutionOutcome>('cmd.runtime.execute.v1.{host}', 70_000),
+  execute: defineRequest<ExecuteCommand, ExecutionOutcome>('cmd.runtime.execute.v1.{host}', 70_000, {
+    whenLost: 'report',
+    onlyWhileAwaited: true,
+  }),
   /** As `execute`, on an older guest: nothing can be found out later. */
   executeLegacy: defineRequest<ExecuteLegacyCommand, LegacyOutcome>(
     'cmd.runtime.execute-legacy.v1.{host}',
     150_000,
+    { onlyWhileAwaited: true },
   ),
   /** What the guest knows, or its journal when the guest is gone. Never wakes, is no activity. */
   findExecution: defineRequest<FindExecution, FoundExecution>('qry.runtime.find-execution.v1.{host}', 25_000),
@@ -139,11 +153,15 @@ export const runtimeRequests = {
   cancelExecution: defineRequest<
     { readonly agentId: string; readonly executionId: string },
     ExecutionOutcome
-  >('cmd.runtime.cancel-execution.v1.{host}', 10_000),
+  >('cmd.runtime.cancel-execution.v1.{host}', 10_000, { whenLost: 'repeat' }),
   /** A ticket for one transfer; from now on it counts as in flight, for 10 s or until it is over. Errors: unavailable `guest_unreachable`. */
-  openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}'),
+  openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}', 10_000, {
+    whenLost: 'repeat',
+  }),
   /** Changes the volume. Errors: see `FileCommand`. */
-  changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000),
+  changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000, {
+    onlyWhileAwaited: true,
+  }),
   /** Never wakes, is no activity; works for failed and sleeping agents. */
   logs: defineRequest<ReadLogs, LogsPage>('qry.runtime.logs.v1.{host}', 6_000),
 };

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { metrics, requestContext, withSpan, type Logger } from '@berth/telemetry';
-import { headers as newHeaders, type Msg, type Subscription } from '@nats-io/transport-node';
+import type { Msg, Subscription } from '@nats-io/transport-node';
 import { ServerNats, type MessageHandler } from '@nestjs/microservices';
 import { isObservable, lastValueFrom } from 'rxjs';
+import { AwaitedRequests } from './awaited-requests.js';
+import { CallerHeartbeat } from './caller-heartbeat.js';
+import type { MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
+import { noLongerAwaited } from './request-failures.js';
 import {
   fillHost,
   HEADERS,
@@ -15,7 +19,7 @@ import {
   type ReplyPacket,
   type RequestPacket,
 } from './request-wire.js';
-import { RunningHandlers } from './running-handlers.js';
+import { RunningHandlers, type Running } from './running-handlers.js';
 
 export interface BerthNatsServerOptions {
   readonly link: NatsLink;
@@ -26,6 +30,8 @@ export interface BerthNatsServerOptions {
   readonly log: Logger;
   /** How long `close` lets running handlers go on, in milliseconds; 5,000 unless said otherwise. */
   readonly drainMs?: number;
+  /** The process's own unless said otherwise. */
+  readonly clock?: MonotonicClock;
 }
 
 const HEADROOM_BYTES = 1_024;
@@ -37,6 +43,11 @@ const duration = metrics.histogram(
   { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
   ['subject', 'outcome'],
 );
+const late = metrics.counter(
+  'berth_requests_too_late',
+  'Requests that were not begun because their caller no longer waited, by subject.',
+  ['subject'],
+);
 
 /**
  * Nest's NATS transport on the service's own link: heartbeats while a handler runs, refusals as one envelope, an
@@ -46,11 +57,13 @@ export class BerthNatsServer extends ServerNats {
   readonly #options: BerthNatsServerOptions;
   readonly #running = new RunningHandlers();
   readonly #templates = new Map<string, string>();
+  readonly #awaited: AwaitedRequests;
   #open: Subscription[] = [];
 
   constructor(options: BerthNatsServerOptions) {
     super({ queue: options.queue });
     this.#options = options;
+    this.#awaited = new AwaitedRequests(options.link, options.clock);
   }
 
   override addHandler(
@@ -68,6 +81,7 @@ export class BerthNatsServer extends ServerNats {
 
   override async listen(callback: (error?: unknown) => void): Promise<void> {
     try {
+      this.#awaited.open();
       for (const [subject, handler] of this.messageHandlers)
         this.#open.push(this.#subscribe(subject, handler));
       // Without a broker right now the subscriptions are made on reconnect.
@@ -91,6 +105,7 @@ export class BerthNatsServer extends ServerNats {
     if (!(await this.#running.done(drainMs)))
       log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
     link.outgoing.flush();
+    this.#awaited.close();
     if (link.connected)
       await Promise.race([link.connection.flush().catch(() => undefined), pause(FLUSH_WITHIN_MS)]);
     this.statusEventEmitter.removeAllListeners();
@@ -119,14 +134,31 @@ export class BerthNatsServer extends ServerNats {
       this.#reply(message, { err: MALFORMED, isDisposed: true });
       return;
     }
+    const admitted = this.#awaited.admit(message);
+    const age = typeof admitted === 'number' ? admitted : await this.#running.hold(admitted);
+    if (age === undefined) return this.#refuseLate(subject, message, packet);
     const beats = message.headers?.has(HEADERS.heartbeat) === true;
     const requestId = requestIdOf(message.headers);
-    await requestContext.run({ requestId }, () =>
-      this.#running.run(
-        () => this.#handle(subject, handler, message, packet),
-        beats ? () => this.#beat(message) : undefined,
-      ),
-    );
+    const { link } = this.#options;
+    const heartbeat = beats ? new CallerHeartbeat(link, this.#awaited, message, age) : undefined;
+    await this.#running
+      .run(
+        (caller) =>
+          requestContext.run({ requestId, caller }, () =>
+            this.#handle(subject, handler, message, packet, caller),
+          ),
+        heartbeat,
+      )
+      .finally(() => heartbeat?.stop());
+  }
+
+  /** Nobody waits for it any more, or nobody could say so: it must not begin now. */
+  #refuseLate(subject: string, message: Msg, packet: RequestPacket): void {
+    const template = this.#templates.get(subject) ?? subject;
+    late.inc({ subject: template });
+    this.#options.log.info({ subject: template }, 'A request arrived after its caller had given up.');
+    const err = { ...toEnvelope(noLongerAwaited()), effect: 'none' } as const;
+    this.#reply(message, { id: packet.id, err, isDisposed: true });
   }
 
   async #handle(
@@ -134,6 +166,7 @@ export class BerthNatsServer extends ServerNats {
     handler: MessageHandler,
     message: Msg,
     packet: RequestPacket,
+    caller: Running,
   ): Promise<void> {
     const template = this.#templates.get(subject) ?? subject;
     const startedAt = performance.now();
@@ -145,8 +178,10 @@ export class BerthNatsServer extends ServerNats {
         { kind: 'server', parent: traceOf(message.headers), attributes },
         () => invoke(handler, packet.data),
       );
+      caller.settle();
       this.#reply(message, { id: packet.id, response, isDisposed: true });
     } catch (error) {
+      caller.settle();
       outcome = isDomainError(error) ? error.kind : 'internal';
       if (outcome === 'internal')
         this.#options.log.error({ err: error, subject: template }, 'A handler failed.');
@@ -154,13 +189,6 @@ export class BerthNatsServer extends ServerNats {
     } finally {
       duration.observe((performance.now() - startedAt) / 1_000, { subject: template, outcome });
     }
-  }
-
-  #beat(message: Msg): void {
-    if (!this.#options.link.connected) return;
-    const headers = newHeaders();
-    headers.set(HEADERS.heartbeat, '1');
-    message.respond(undefined, { headers });
   }
 
   #reply(message: Msg, packet: ReplyPacket): void {

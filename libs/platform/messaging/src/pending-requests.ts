@@ -1,15 +1,28 @@
-import type { DomainError } from '@berth/kernel';
+import type { DomainError, WhenLost } from '@berth/kernel';
 import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 
 /** No reply and no heartbeat for this long: the handler's process is dead or frozen. */
 export const SILENCE_MS = 3_500;
+/** A handler that is at work sends its first heartbeat within 550 ms: after this long the request is taken for lost. */
+const FIRST_SIGN_MS = 1_150;
+/** As above, once there was a heartbeat: two of them are missing. */
+const NEXT_SIGN_MS = 2_300;
 const SWEEP_MS = 250;
 
 interface Pending {
   resolve(value: unknown): void;
   reject(error: DomainError): void;
   deadlineTimer: NodeJS.Timeout;
+  readonly deadlineAt: number;
   heardAt: number;
+  heard: boolean;
+  readonly whenLost: WhenLost;
+  /** Sends the request once more. */
+  readonly again: () => void;
+  triedAt: number;
+  tries: number;
+  /** How many of the tries certainly began nothing. */
+  notBegun: number;
 }
 
 /** Requests that wait for their answer; watches deadlines and silence with one timer for all. */
@@ -18,21 +31,49 @@ export class PendingRequests {
   #sweeper: NodeJS.Timeout | undefined;
   #sweptAt = 0;
 
-  /** Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. */
-  add(id: string, deadlineMs: number): Promise<unknown> {
+  /**
+   * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. `again` is called for a request that
+   * may be repeated when it is taken for lost.
+   */
+  add(id: string, deadlineMs: number, whenLost: WhenLost, again: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const deadlineTimer = setTimeout(
         () => this.fail(id, deadlineExceeded()),
         Math.min(deadlineMs, 2 ** 31 - 1),
       );
-      this.#pending.set(id, { resolve, reject, deadlineTimer, heardAt: performance.now() });
+      const now = performance.now();
+      this.#pending.set(id, {
+        resolve,
+        reject,
+        deadlineTimer,
+        deadlineAt: now + deadlineMs,
+        heardAt: now,
+        heard: false,
+        whenLost,
+        again,
+        triedAt: now,
+        tries: 1,
+        notBegun: 0,
+      });
       this.#sweepWhileNeeded();
     });
   }
 
-  heard(id: string): void {
+  /** For how many milliseconds `id` goes on waiting when it hears nothing; 0 when nobody waits for it. */
+  waitsMs(id: string): number {
     const pending = this.#pending.get(id);
-    if (pending !== undefined) pending.heardAt = performance.now();
+    if (pending === undefined) return 0;
+    const now = performance.now();
+    return Math.max(0, Math.min(pending.heardAt + patienceOf(pending), pending.deadlineAt) - now);
+  }
+
+  /** Returns whether somebody waits for `id`. */
+  heard(id: string): boolean {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return false;
+    pending.heardAt = performance.now();
+    pending.heard = true;
+    return true;
   }
 
   settle(id: string, value: unknown): void {
@@ -43,9 +84,22 @@ export class PendingRequests {
     this.#take(id)?.reject(error);
   }
 
-  /** Fails every request that was sent before `sentBefore` (`performance.now()`). */
+  /** One try certainly began nothing: fails with `error` unless another one may have. */
+  failNotBegun(id: string, error: () => DomainError): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    pending.notBegun++;
+    if (pending.notBegun >= pending.tries) this.fail(id, error());
+  }
+
   failAll(error: () => DomainError): void {
     for (const id of [...this.#pending.keys()]) this.fail(id, error());
+  }
+
+  /** What was sent may be lost: sends everything again that may be sent again. */
+  repeatAll(): void {
+    const now = performance.now();
+    for (const pending of this.#pending.values()) this.#repeat(pending, now);
   }
 
   #take(id: string): Pending | undefined {
@@ -58,6 +112,13 @@ export class PendingRequests {
       this.#sweeper = undefined;
     }
     return pending;
+  }
+
+  #repeat(pending: Pending, now: number): void {
+    if (pending.whenLost !== 'repeat') return;
+    pending.triedAt = now;
+    pending.tries++;
+    pending.again();
   }
 
   #sweepWhileNeeded(): void {
@@ -73,7 +134,17 @@ export class PendingRequests {
     this.#sweptAt = now;
     for (const [id, pending] of this.#pending) {
       pending.heardAt += stoodStill;
-      if (now - pending.heardAt > SILENCE_MS) this.fail(id, serviceUnavailable());
+      pending.triedAt += stoodStill;
+      if (now - pending.heardAt > patienceOf(pending)) this.fail(id, serviceUnavailable());
+      else if (isLost(pending, now)) this.#repeat(pending, now);
     }
   }
 }
+
+const isLost = (pending: Pending, now: number): boolean =>
+  now - Math.max(pending.heardAt, pending.triedAt) > nextSignMs(pending);
+
+const patienceOf = (pending: Pending): number =>
+  pending.whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;
+
+const nextSignMs = ({ heard }: Pending): number => (heard ? NEXT_SIGN_MS : FIRST_SIGN_MS);

@@ -23,10 +23,22 @@ export const payloadTooLarge = (maxBytes: number): DomainError =>
     }),
   );
 
-const unreached = (error: DomainError): DomainError => {
+/** The request came to its handler when its caller had given up, or could not be asked: it was not begun. */
+export const noLongerAwaited = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    'The request arrived too late and was not begun. Try again shortly.',
+  );
+
+/** `error`, where it is certain that no handler began the request. */
+export const unreached = (error: DomainError): DomainError => {
   neverSent.add(error);
   return error;
 };
 
-/** Whether a failed request certainly reached no handler (nobody listened, the link was down, it was too large). */
+/**
+ * Whether a failed request was certainly begun by no handler (nobody listened, the link was down, it was too large, it
+ * arrived after its caller had given up).
+ */
 export const neverReached = (error: unknown): boolean => error instanceof Error && neverSent.has(error);

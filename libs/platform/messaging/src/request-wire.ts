@@ -1,6 +1,6 @@
 import { DomainError, isDomainError, isErrorKind, newId, type ErrorKind, type Json } from '@berth/kernel';
 import { injectTrace, requestContext, type TraceCarrier } from '@berth/telemetry';
-import { headers as newHeaders, type MsgHdrs } from '@nats-io/transport-node';
+import { headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
 /** Headers of a request. Names are compared to the letter. */
 export const HEADERS = {
@@ -9,7 +9,46 @@ export const HEADERS = {
   deadlineMs: 'Berth-Deadline-Ms',
   /** On a request: the caller understands heartbeats. On an empty reply: the handler still runs. */
   heartbeat: 'Berth-Heartbeat',
+  /** On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life>`. */
+  sent: 'Berth-Sent',
+  /** On an empty reply, before its request is handled: the handler's process asks whether the caller still waits. */
+  stillWaiting: 'Berth-Still-Waiting',
 } as const;
+
+/** When a request was sent, and until when its handling may begin. */
+export interface Sending {
+  readonly clock: string;
+  readonly sentAt: number;
+  readonly waitsMs: number;
+}
+
+/** What a caller replies to a heartbeat nobody waits for, and to `stillWaiting`. */
+export interface Waiting {
+  readonly clock: string;
+  readonly now: number;
+  /** For how long from `now` the caller goes on waiting for a sign of life; 0 when it has given up. */
+  readonly waitsMs: number;
+}
+
+export const formatSending = ({ clock, sentAt, waitsMs }: Sending): string =>
+  `${clock} ${sentAt.toFixed(1)} ${Math.ceil(waitsMs)}`;
+
+/** undefined for a request of a client that does not say when it sent it. */
+export const sendingOf = (headers: MsgHdrs | undefined): Sending | undefined => {
+  const [clock, sentAt, waitsMs] = (headers?.get(HEADERS.sent) ?? '').split(' ');
+  const sending = { clock: clock ?? '', sentAt: Number(sentAt), waitsMs: Number(waitsMs) };
+  return Number.isFinite(sending.sentAt) && Number.isFinite(sending.waitsMs) ? sending : undefined;
+};
+
+export const parseWaiting = (message: Msg): Waiting | undefined => {
+  try {
+    const { clock, now, waitsMs } = message.json<Record<keyof Waiting, unknown>>();
+    if (typeof clock !== 'string' || typeof now !== 'number' || typeof waitsMs !== 'number') return undefined;
+    return { clock, now, waitsMs };
+  } catch {
+    return undefined;
+  }
+};
 
 /** What Nest's NATS transport sends (`ReadPacket & PacketId`). */
 export interface RequestPacket {
@@ -32,6 +71,8 @@ export interface ErrorEnvelope {
   readonly code: string;
   readonly message: string;
   readonly context: { readonly [key: string]: Json | undefined };
+  /** `none`: nothing was begun, so that sending the request again is safe. */
+  readonly effect?: 'none';
 }
 
 /** What a caller is told when something broke that is no refusal. */
@@ -50,9 +91,12 @@ export const toEnvelope = (error: unknown): ErrorEnvelope =>
 
 /** The far side's refusal as an error of this side; an unknown shape is an internal error. */
 export const fromEnvelope = (value: unknown): DomainError => {
-  const envelope = isEnvelope(value) ? value : INTERNAL_ERROR;
-  return new DomainError(envelope.kind, envelope.code, envelope.message, envelope.context ?? {});
+  const { kind, code, message, context } = isEnvelope(value) ? value : INTERNAL_ERROR;
+  return new DomainError(kind, code, message, context ?? {});
 };
+
+/** Whether a refusal says that nothing was begun. */
+export const hasNoEffect = (value: unknown): boolean => isEnvelope(value) && value.effect === 'none';
 
 const isEnvelope = (value: unknown): value is ErrorEnvelope =>
   typeof value === 'object' &&
@@ -82,9 +126,10 @@ export const responderOf = (template: string, host?: string): string => {
   return host !== undefined && template.includes('{host}') ? `${service}-${host}` : service;
 };
 
-/** Headers of a request: whose request it is, how long it may take, the trace it belongs to. */
-export const requestHeaders = (deadlineMs: number): MsgHdrs => {
+/** Headers of a request: whose request it is, when it was sent, how long it may take, the trace it belongs to. */
+export const requestHeaders = (deadlineMs: number, sending: Sending): MsgHdrs => {
   const headers = newHeaders();
+  headers.set(HEADERS.sent, formatSending(sending));
   headers.set(HEADERS.requestId, requestContext.current()?.requestId ?? newId('req'));
   headers.set(HEADERS.deadlineMs, String(Math.ceil(deadlineMs)));
   headers.set(HEADERS.heartbeat, '1');

@@ -1,17 +1,20 @@
 import type { RequestDefinition } from '@berth/kernel';
-import { metrics, withSpan } from '@berth/telemetry';
+import { metrics, requestContext, withSpan } from '@berth/telemetry';
 import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
+import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
 import { PendingRequests } from './pending-requests.js';
-import { payloadTooLarge, serviceUnavailable, serviceUnreached } from './request-failures.js';
+import { payloadTooLarge, serviceUnavailable, serviceUnreached, unreached } from './request-failures.js';
 import {
   fillHost,
   fromEnvelope,
+  hasNoEffect,
   HEADERS,
   requestHeaders,
   responderOf,
   type ReplyPacket,
   type RequestPacket,
+  type Waiting,
 } from './request-wire.js';
 
 export interface RequestOptions {
@@ -43,15 +46,20 @@ export class Requester {
   #subscription: Subscription | undefined;
   #sequence = 0;
 
-  constructor(private readonly link: NatsLink) {
+  constructor(
+    private readonly link: NatsLink,
+    private readonly clock: MonotonicClock = processClock,
+  ) {
     this.#inbox = createInbox(link.inboxPrefix);
     link.onDisconnect(() => this.#failUnlessBackSoon());
+    link.onReconnect(() => this.#pending.repeatAll());
   }
 
   /**
    * Answers what the handler answered; its refusal is thrown as the same DomainError. Nobody listens, the link is
    * down or the handler's process died: ('unavailable', 'service_unavailable'), see `neverReached`. No answer within
    * the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker takes: ('too_large', 'payload_too_large').
+   * What happens to a request that seems lost is its definition's `whenLost`.
    */
   request<Req, Res>(
     definition: RequestDefinition<Req, Res>,
@@ -63,8 +71,14 @@ export class Requester {
       const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
       const id = this.#nextId(definition.subject, options.host);
       const data = this.#encode(subject, payload, id);
-      const answer = this.#pending.add(id, deadlineMs);
-      this.#publish(subject, data, id, deadlineMs, () => this.#pending.fail(id, serviceUnreached()));
+      if (definition.onlyWhileAwaited && requestContext.current()?.caller?.gaveUp === true)
+        throw serviceUnreached();
+      const send = (): void =>
+        this.#publish(subject, data, id, deadlineMs, this.#pending.waitsMs(id), () =>
+          this.#pending.failNotBegun(id, serviceUnreached),
+        );
+      const answer = this.#pending.add(id, deadlineMs, definition.whenLost, send);
+      send();
       return (await answer) as Res;
     });
   }
@@ -91,7 +105,7 @@ export class Requester {
             resolve();
           }
         });
-        this.#publish(definition.subject, data, id, options.waitMs, () => {
+        this.#publish(definition.subject, data, id, options.waitMs, options.waitMs, () => {
           clearTimeout(timer);
           reject(serviceUnreached());
         });
@@ -136,9 +150,16 @@ export class Requester {
   }
 
   // A request that is published while the link is down would be sent on reconnect, after its caller was told no.
-  #publish(subject: string, data: Buffer, id: string, deadlineMs: number, onUnsent: () => void): void {
+  #publish(
+    subject: string,
+    data: Buffer,
+    id: string,
+    deadlineMs: number,
+    waitsMs: number,
+    onUnsent: () => void,
+  ): void {
     const { connection, outgoing } = this.link;
-    const headers = requestHeaders(deadlineMs);
+    const headers = requestHeaders(deadlineMs, { clock: this.clock.id, sentAt: this.clock.now(), waitsMs });
     outgoing.add(() => {
       try {
         if (!this.link.connected) return onUnsent();
@@ -157,19 +178,35 @@ export class Requester {
 
   #onReply(message: Msg): void {
     const id = message.subject.slice(this.#inbox.length + 1);
-    const gather = this.#gathering.get(id);
-    if (message.data.length === 0) {
-      if (message.headers?.code === 503) {
-        gather?.({});
-        this.#pending.fail(id, serviceUnreached());
-      } else if (message.headers?.has(HEADERS.heartbeat) === true) this.#pending.heard(id);
-      return;
-    }
+    if (message.data.length === 0) return this.#onSign(message, id);
     const reply = parseReply(message);
+    const gather = this.#gathering.get(id);
     if (gather !== undefined) gather({ ...reply, id });
+    else if (hasNoEffect(reply.err)) this.#pending.failNotBegun(id, () => unreached(fromEnvelope(reply.err)));
     else if (reply.err !== undefined && reply.err !== null) this.#pending.fail(id, fromEnvelope(reply.err));
     else if (reply.isDisposed === true) this.#pending.settle(id, reply.response);
     else this.#pending.heard(id);
+  }
+
+  /** What says something of a request before its answer. */
+  #onSign(message: Msg, id: string): void {
+    if (message.headers?.code === 503) {
+      this.#gathering.get(id)?.({});
+      this.#pending.failNotBegun(id, serviceUnreached);
+    } else if (message.headers?.has(HEADERS.stillWaiting) === true) {
+      this.#say(message, this.#gathering.has(id) ? Number.MAX_SAFE_INTEGER : this.#pending.waitsMs(id));
+    } else if (message.headers?.has(HEADERS.heartbeat) === true) {
+      if (!this.#pending.heard(id) && !this.#gathering.has(id)) this.#say(message, 0);
+    }
+  }
+
+  #say(message: Msg, waitsMs: number): void {
+    const waiting: Waiting = { clock: this.clock.id, now: this.clock.now(), waitsMs };
+    try {
+      message.respond(JSON.stringify(waiting));
+    } catch {
+      // The link is closing; the handler goes by the silence.
+    }
   }
 
   // Answers are lost with the link, unless it is back before their handlers are done.

@@ -10,6 +10,6 @@ export {
   type Observation,
 } from './metrics.js';
 export { redact, redactText } from './redaction.js';
-export { requestContext, type RequestContext } from './request-context.js';
+export { requestContext, type RequestCaller, type RequestContext } from './request-context.js';
 export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry.js';
 export { injectTrace, withSpan, type SpanOptions, type TraceCarrier } from './tracing.js';

@@ -1,9 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** The process that waits for what the running code does. */
+export interface RequestCaller {
+  /** It reported a failure before it got its reply: what has not begun yet must not begin any more. */
+  readonly gaveUp: boolean;
+}
+
 /** What travels with one request through every service. */
 export interface RequestContext {
   /** `req_…`, or what the caller sent as its request id. */
   readonly requestId: string;
+  /** Left out where no other process waits. */
+  readonly caller?: RequestCaller;
 }
 
 const storage = new AsyncLocalStorage<RequestContext>();

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A handler of `cmd.echo.wait.v1` in a process of its own (the built one), to be killed or frozen. */
+/** A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a process of its own (the built one), to be killed or frozen. */
 export class WaitingProcess {
   readonly #lines: string[] = [];
 
@@ -21,6 +21,10 @@ export class WaitingProcess {
 
   said(line: string): boolean {
     return this.#lines.includes(line);
+  }
+
+  count(line: string): number {
+    return this.#lines.filter((said) => said === line).length;
   }
 
   signal(name: NodeJS.Signals): void {

@@ -1,0 +1,8 @@
+import { defineRequest } from '@berth/kernel';
+
+/** `passOn` asks `gate`, then has the work done by `begin`. */
+export const passOnRequests = {
+  passOn: defineRequest<null, string>('cmd.echo.pass-on.v1', 20_000),
+  gate: defineRequest<null, null>('qry.echo.gate.v1', 20_000),
+  begin: defineRequest<null, null>('cmd.echo.begin.v1', 10_000, { onlyWhileAwaited: true }),
+};

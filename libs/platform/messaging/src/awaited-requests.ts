@@ -1,0 +1,128 @@
+import { createInbox, headers as newHeaders, type Msg, type Subscription } from '@nats-io/transport-node';
+import { processClock, type MonotonicClock } from './monotonic-clock.js';
+import type { NatsLink } from './nats-link.js';
+import { HEADERS, parseWaiting, sendingOf, type Waiting } from './request-wire.js';
+import { SenderClocks } from './sender-clocks.js';
+
+/** Up to this share of what a caller waits, a request begins without a question. */
+const SURE_SHARE = 0.7;
+const ASK_WITHIN_MS = 1_000;
+
+/**
+ * Decides whether the caller of a request that arrives still waits for it: the broker, or a process that stood still, may
+ * have held the request for minutes. Requests that are certainly young pass by the measured clock of their sender; in
+ * case of doubt the caller is asked, which needs no clock at all.
+ */
+export class AwaitedRequests {
+  readonly #inbox: string;
+  readonly #clocks: SenderClocks;
+  readonly #listeners = new Map<string, (waiting: Waiting | undefined) => void>();
+  readonly #refreshing = new Set<string>();
+  #subscription: Subscription | undefined;
+  #sequence = 0;
+
+  constructor(
+    private readonly link: NatsLink,
+    private readonly clock: MonotonicClock = processClock,
+  ) {
+    this.#inbox = createInbox(link.inboxPrefix);
+    this.#clocks = new SenderClocks(clock);
+  }
+
+  open(): void {
+    this.#subscription ??= this.link.connection.subscribe(`${this.#inbox}.*.*`, {
+      callback: (error, message) => {
+        if (error !== null) return;
+        this.#listeners.get(message.subject.slice(message.subject.lastIndexOf('.') + 1))?.(parseWaiting(message));
+      },
+    });
+  }
+
+  close(): void {
+    this.#subscription?.unsubscribe();
+    this.#subscription = undefined;
+  }
+
+  /** Returns the upper bound of the request's age when it may begin, or a promise of that where its caller is asked. */
+  admit(message: Msg): number | Promise<number | undefined> {
+    const sending = sendingOf(message.headers);
+    if (sending === undefined || !hasReply(message)) return 0;
+    const age = this.#clocks.ageAtMost(sending.clock, sending.sentAt);
+    if (age === undefined || age > sending.waitsMs * SURE_SHARE)
+      return this.#isAwaited(message, sending.waitsMs);
+    if (this.#clocks.isDue(sending.clock)) this.#refresh(sending.clock, message.reply);
+    return Math.max(0, age);
+  }
+
+  /** A reply subject for heartbeats on `asked`, the reply subject of a request; calls `onGaveUp` when the caller replies that it does not wait. */
+  watch(asked: string, onGaveUp: () => void): { readonly reply: string; readonly stop: () => void } {
+    const token = this.#listen((waiting) => {
+      if (waiting !== undefined && waiting.waitsMs <= 0) onGaveUp();
+    });
+    return { reply: this.#replyOf(asked, token), stop: () => this.#listeners.delete(token) };
+  }
+
+  async #isAwaited(message: Msg & { readonly reply: string }, waitsMs: number): Promise<number | undefined> {
+    const askedAt = this.clock.now();
+    const waiting = await this.#ask(message.reply);
+    if (waiting === undefined) return undefined;
+    const waited = this.clock.now() - askedAt;
+    // The caller's answer is younger than the question.
+    if (waited >= waiting.waitsMs) return undefined;
+    return Math.max(0, waitsMs - waiting.waitsMs) + waited;
+  }
+
+  #refresh(sender: string, reply: string): void {
+    if (this.#refreshing.has(sender)) return;
+    this.#refreshing.add(sender);
+    void this.#ask(reply).finally(() => this.#refreshing.delete(sender));
+  }
+
+  #ask(subject: string): Promise<Waiting | undefined> {
+    return new Promise((resolve) => {
+      const askedAt = this.clock.now();
+      const token = this.#listen((waiting) => {
+        if (waiting !== undefined) this.#clocks.learn(waiting.clock, askedAt, waiting.now);
+        end(waiting);
+      });
+      const timer = setTimeout(() => end(undefined), ASK_WITHIN_MS);
+      const end = (waiting: Waiting | undefined): void => {
+        clearTimeout(timer);
+        this.#listeners.delete(token);
+        resolve(waiting);
+      };
+      if (!this.#question(subject, token)) end(undefined);
+    });
+  }
+
+  #question(subject: string, token: string): boolean {
+    if (!this.link.connected) return false;
+    const headers = newHeaders();
+    headers.set(HEADERS.stillWaiting, '1');
+    try {
+      this.link.connection.publish(subject, undefined, {
+        reply: this.#replyOf(subject, token),
+        headers,
+      });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // Who replies is the service that sent the request: permissions go by the name of the one that replies.
+  #replyOf(asked: string, token: string): string {
+    const [, , caller = 'caller'] = asked.split('.');
+    return `${this.#inbox}.${caller}.${token}`;
+  }
+
+  #listen(listener: (waiting: Waiting | undefined) => void): string {
+    this.#sequence = (this.#sequence + 1) % Number.MAX_SAFE_INTEGER;
+    const token = this.#sequence.toString(36);
+    this.#listeners.set(token, listener);
+    return token;
+  }
+}
+
+const hasReply = (message: Msg): message is Msg & { readonly reply: string } =>
+  message.reply !== undefined && message.reply !== '';

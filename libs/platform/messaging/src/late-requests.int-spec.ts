@@ -1,0 +1,183 @@
+import { defineRequest } from '@berth/kernel';
+import { requestContext } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepingLogger } from './__fixtures__/lines.fixture.js';
+import { NatsCluster } from './__fixtures__/nats-cluster.fixture.js';
+import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
+import { WaitingProcess } from './__fixtures__/waiting-process.js';
+import { BerthNatsServer, NatsLink, neverReached, Requester } from './index.js';
+import { processClock, type MonotonicClock } from './monotonic-clock.js';
+
+const { log } = keepingLogger();
+const patiently = { timeoutMs: 15_000 };
+const act = defineRequest<string, string>('cmd.late.act.v1', 20_000);
+const cleanUps: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+const open = async (url: string): Promise<NatsLink> => {
+  const link = await NatsLink.open({ url, name: 'late', log });
+  cleanUps.push(() => link.close());
+  return link;
+};
+
+/** Handles `act` and notes what it was asked to do. */
+const serve = async (link: NatsLink): Promise<string[]> => {
+  const done: string[] = [];
+  const server = new BerthNatsServer({ link, queue: 'late', log });
+  server.addHandler(act.subject, (what: string) => {
+    done.push(what);
+    return Promise.resolve(what);
+  });
+  await server.listen(() => undefined);
+  cleanUps.push(() => server.close());
+  return done;
+};
+
+const failure = (work: Promise<unknown>): Promise<unknown> =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** The clock of another host. */
+const clockAhead = (ms: number): MonotonicClock => ({ id: `ahead${ms}`, now: () => processClock.now() + ms });
+
+const CLOCKS: readonly (readonly [string, MonotonicClock])[] = [
+  ['the same clock', processClock],
+  ['a clock that is hours behind', clockAhead(-10_000_000)],
+  ['a clock that is hours ahead', clockAhead(10_000_000)],
+];
+
+describe('requests that the broker held', () => {
+  it('are not begun after their callers gave up, whatever the clocks of known and unknown senders say', async () => {
+    const cluster = await NatsCluster.start(['left', 'right']);
+    cleanUps.push(() => cluster.stop());
+    const done = await serve(await open(cluster.server(0).url));
+    const link = await open(cluster.server(1).url);
+    const known = CLOCKS.map(([, clock]) => new Requester(link, clock));
+    const unknown = [new Requester(link, clockAhead(-5_000_000)), new Requester(link, clockAhead(5_000_000))];
+    await eventually(() => Promise.all(known.map((requester) => requester.request(act, 'first'))), patiently);
+    done.length = 0;
+    cluster.server(1).freeze();
+    const held = [...known, ...unknown].map((requester) => failure(requester.request(act, 'held')));
+    for (const error of await Promise.all(held)) expect(error).toMatchObject({ kind: 'unavailable' });
+    cluster.server(1).thaw();
+    await eventually(() => known[0]?.request(act, 'last'), patiently);
+    expect(done).toEqual(['last']);
+  });
+});
+
+describe('a request of another host', () => {
+  it.each(CLOCKS)('is begun at once, by %s', async (_, clock) => {
+    const nats = await NatsServerFixture.start();
+    cleanUps.push(() => nats.stop());
+    const done = await serve(await open(nats.url));
+    const requester = new Requester(await open(nats.url), clock);
+    const wanted = Array.from({ length: 50 }, (_unused, index) => String(index));
+    await Promise.all(wanted.map((what) => requester.request(act, what)));
+    expect(done.toSorted()).toEqual(wanted.toSorted());
+    const begun = performance.now();
+    await requester.request(act, 'more');
+    expect(performance.now() - begun).toBeLessThan(500);
+  });
+});
+
+describe('a process that stood still', () => {
+  let nats: NatsServerFixture;
+  let child: WaitingProcess;
+  let link: NatsLink;
+  beforeEach(async () => {
+    nats = await NatsServerFixture.start();
+    cleanUps.push(() => nats.stop());
+    child = WaitingProcess.start(nats.url);
+    cleanUps.push(() => child.kill());
+    await eventually(() => child.said('listening'));
+    link = await open(nats.url);
+  });
+
+  it('does not begin what lay in its socket when the caller has given up', async () => {
+    const requester = new Requester(link);
+    const wait = defineRequest<{ ms: number }, string>('cmd.echo.wait.v1', 20_000);
+    await requester.request(wait, { ms: 1 });
+    child.signal('SIGSTOP');
+    const error = await failure(requester.request(wait, { ms: 1 }));
+    expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    child.signal('SIGCONT');
+    await eventually(() => requester.request(wait, { ms: 1 }), patiently);
+    expect(child.count('handling')).toBe(2);
+  });
+
+  it('does not pass on the work of a caller that has given up', async () => {
+    const requester = new Requester(link);
+    const gate = Promise.withResolvers<null>();
+    let asked = false;
+    const begun: unknown[] = [];
+    const server = new BerthNatsServer({ link: await open(nats.url), queue: 'next', log });
+    server.addHandler(passOnRequests.gate.subject, () => {
+      asked = true;
+      return gate.promise;
+    });
+    server.addHandler(passOnRequests.begin.subject, (what: unknown) => {
+      begun.push(what);
+      return Promise.resolve(null);
+    });
+    await server.listen(() => undefined);
+    cleanUps.push(() => server.close());
+
+    const given = failure(requester.request(passOnRequests.passOn, null));
+    await eventually(() => asked);
+    child.signal('SIGSTOP');
+    expect(await given).toMatchObject({ kind: 'unavailable' });
+    gate.resolve(null);
+    child.signal('SIGCONT');
+    // What is asked afterwards is done, so that the first would have been.
+    await eventually(() => requester.request(passOnRequests.passOn, null), patiently);
+    expect(begun).toHaveLength(1);
+  });
+});
+
+describe('a handler whose caller has given up', () => {
+  it('learns it from its heartbeat, and begins nothing more; with a reply sent it goes on', async () => {
+    const nats = await NatsServerFixture.start();
+    cleanUps.push(() => nats.stop());
+    const link = await open(nats.url);
+    const requester = new Requester(link);
+    const begin = defineRequest<string, null>('cmd.late.begin.v1', 5_000, { onlyWhileAwaited: true });
+    const begun: string[] = [];
+    const gaveUp: unknown[] = [];
+    const background: Promise<unknown>[] = [];
+    const server = new BerthNatsServer({ link, queue: 'late', log });
+    server.addHandler(begin.subject, (what: string) => {
+      begun.push(what);
+      return Promise.resolve(null);
+    });
+    const onceGone = async (what: string): Promise<string> => {
+      await eventually(() => requestContext.current()?.caller?.gaveUp === true);
+      gaveUp.push(await failure(requester.request(begin, what)));
+      return what;
+    };
+    server.addHandler('cmd.late.slow.v1', (what: string) => onceGone(what));
+    server.addHandler('cmd.late.behind.v1', (what: string) => {
+      background.push(
+        new Promise((resolve) => setTimeout(resolve, 4_000)).then(() => requester.request(begin, what)),
+      );
+      return Promise.resolve(what);
+    });
+    await server.listen(() => undefined);
+    cleanUps.push(() => server.close());
+
+    await requester.request(defineRequest<string, string>('cmd.late.behind.v1'), 'behind');
+    const slow = defineRequest<string, string>('cmd.late.slow.v1', 200);
+    expect(await failure(requester.request(slow, 'slow'))).toMatchObject({ code: 'deadline_exceeded' });
+    await eventually(() => gaveUp.length === 1);
+    expect(gaveUp[0]).toMatchObject({ code: 'service_unavailable' });
+    expect(neverReached(gaveUp[0])).toBe(true);
+    await Promise.all(background);
+    expect(begun).toEqual(['behind']);
+  });
+});

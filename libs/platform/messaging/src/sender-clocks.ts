@@ -1,0 +1,62 @@
+import type { MonotonicClock } from './monotonic-clock.js';
+
+/** Twice what a kernel slews a clock by at most when it follows NTP. */
+const DRIFT = 0.001;
+const REFRESH_AFTER_MS = 30_000;
+/** A wall clock that leaves the monotonic one by so much was set, or this machine was suspended. */
+const STEP_MS = 500;
+const MOST_SENDERS = 1_000;
+
+interface Measured {
+  /** A lower bound of (own clock − sender's clock). */
+  readonly offset: number;
+  readonly at: number;
+}
+
+/** What is known of the clocks of other processes: bounds of their offsets, so that an age is never underestimated. */
+export class SenderClocks {
+  readonly #measured = new Map<string, Measured>();
+  #lead: number;
+
+  constructor(
+    private readonly own: MonotonicClock,
+    private readonly wallClock: () => number = Date.now,
+  ) {
+    this.#lead = wallClock() - own.now();
+  }
+
+  /** Returns an upper bound of how long ago `sender` read `sentAt` from its clock; undefined when its clock is unknown. */
+  ageAtMost(sender: string, sentAt: number): number | undefined {
+    const now = this.own.now();
+    if (sender === this.own.id) return now - sentAt;
+    this.#forgetAfterStep(now);
+    const measured = this.#measured.get(sender);
+    if (measured === undefined) return undefined;
+    return now - sentAt - measured.offset + (now - measured.at) * DRIFT;
+  }
+
+  /** Whether the sender's clock should be measured again, although it is known. */
+  isDue(sender: string): boolean {
+    const measured = this.#measured.get(sender);
+    return measured !== undefined && this.own.now() - measured.at > REFRESH_AFTER_MS;
+  }
+
+  /** `sender` read `senderNow` from its clock after this process had read `askedAt` from its own. */
+  learn(sender: string, askedAt: number, senderNow: number): void {
+    const now = this.own.now();
+    const known = this.#measured.get(sender);
+    const offset = askedAt - senderNow;
+    // The greater lower bound is the better one, also when it is older.
+    if (known !== undefined && known.offset - (now - known.at) * DRIFT >= offset && !this.isDue(sender))
+      return;
+    if (this.#measured.size >= MOST_SENDERS) this.#measured.clear();
+    this.#measured.set(sender, { offset, at: askedAt });
+  }
+
+  // A monotonic clock stands still while its machine is suspended: ages would come out too small.
+  #forgetAfterStep(now: number): void {
+    const lead = this.wallClock() - now;
+    if (Math.abs(lead - this.#lead) > STEP_MS) this.#measured.clear();
+    this.#lead = lead;
+  }
+}
