@@ -33,7 +33,9 @@ export class AwaitedRequests {
     this.#subscription ??= this.link.connection.subscribe(`${this.#inbox}.*.*`, {
       callback: (error, message) => {
         if (error !== null) return;
-        this.#listeners.get(message.subject.slice(message.subject.lastIndexOf('.') + 1))?.(parseWaiting(message));
+        this.#listeners.get(message.subject.slice(message.subject.lastIndexOf('.') + 1))?.(
+          parseWaiting(message),
+        );
       },
     });
   }
