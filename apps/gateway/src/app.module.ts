@@ -20,7 +20,9 @@ import { HealthProbe, type HealthFacts } from './health/health.probe.js';
 import { Drain } from './http/drain.js';
 import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
 import { KeysController } from './keys/keys.controller.js';
+import { FollowedStreams } from './logs/followed-streams.js';
 import { LogsController } from './logs/logs.controller.js';
+import { SharedReads } from './logs/shared-reads.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { OpenApiDocument } from './openapi/openapi-document.js';
 import { OperationsController } from './operations/operations.controller.js';
@@ -66,6 +68,8 @@ export class AppModule {
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
         { provide: CredentialWatch, useFactory: () => new CredentialWatch(requester) },
+        { provide: FollowedStreams, useFactory: () => new FollowedStreams() },
+        { provide: SharedReads, useFactory: () => new SharedReads() },
         AgentTransfers,
         {
           provide: StagedFiles,

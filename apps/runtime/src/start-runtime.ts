@@ -65,6 +65,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   const announcing = new HostAnnouncer(host, agents, requester, log).run(link, stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();
+    logs.close();
     const ended = await agents.shutDown(SHUTDOWN_GRACE_MS);
     await Promise.all([observations.lastWords(ended, LAST_WORDS_MS), service.stop(), dataPort.close()]);
     observations.stop();

@@ -15,6 +15,7 @@ import { Endpoint } from '../http/endpoint.decorator.js';
 import { answerTo } from '../http/error-answer.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { EventStream, type ServerSentEvent } from '../logs/event-stream.js';
+import { FollowedStreams, MOST_FOLLOWED } from '../logs/followed-streams.js';
 import { awaitEnd } from './await-end.js';
 import { OutputQuery } from './exec.query.js';
 import { executionAnswer } from './execution-answer.js';
@@ -31,6 +32,7 @@ export class OutputController {
     private readonly requester: Requester,
     private readonly drain: Drain,
     private readonly credentials: CredentialWatch,
+    private readonly followedStreams: FollowedStreams,
   ) {}
 
   @Endpoint({
@@ -38,9 +40,10 @@ export class OutputController {
     query: OutputQuery,
     summary: 'Read or follow the output of an execution',
     description:
-      'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), what is retained first, then what comes; at last `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake.',
+      'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), what is retained first, then what comes; at last `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +
+      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
     answers: [{ status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' }],
-    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+    errors: { 404: ['agent_not_found', 'execution_not_found'], 429: ['rate_limited'] },
   })
   @Get()
   async read(
@@ -56,6 +59,7 @@ export class OutputController {
       return;
     }
     const followed = await this.requester.request(execRequests.followOutput, ref);
+    using _counted = this.followedStreams.enter(request);
     const stream = new EventStream(request, reply);
     stream.end(
       await this.follow(request, stream, (over) =>

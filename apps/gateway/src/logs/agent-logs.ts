@@ -2,6 +2,7 @@ import { agentsRequests } from '@berth/contracts-agents';
 import { runtimeRequests, type LogsPage, type ReadLogs } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
+import type { SharedReads } from './shared-reads.js';
 
 const NOTHING_YET: LogsPage = { logs: [], nextCursor: null };
 
@@ -17,16 +18,27 @@ export class AgentLogs {
     private readonly requester: Requester,
     private readonly accountId: string,
     private readonly filter: Omit<ReadLogs, 'cursor' | 'waitMs'>,
+    private readonly shared: SharedReads,
   ) {}
 
   /** Errors: not_found `agent_not_found`. An agent without a host has no logs yet. */
-  async read(position: LogPosition): Promise<LogsPage> {
+  read(position: LogPosition): Promise<LogsPage> {
+    // Only those who wait: what a plain read returns must not have been read before it was asked for.
+    if (position.waitMs === 0) return this.ask(position);
+    return this.shared.read(JSON.stringify([this.accountId, this.filter, position]), () =>
+      this.ask(position),
+    );
+  }
+
+  private async ask(position: LogPosition): Promise<LogsPage> {
     const { accountId, filter } = this;
     const { agentId } = filter;
     const { host } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
     if (host === null) return NOTHING_YET;
     try {
-      return await this.requester.request(runtimeRequests.logs, { ...filter, ...position }, { host });
+      const deadlineMs = runtimeRequests.logs.deadlineMs + position.waitMs;
+      const query = { ...filter, ...position };
+      return await this.requester.request(runtimeRequests.logs, query, { host, deadlineMs });
     } catch (error) {
       if (isDomainError(error, 'not_found') && error.code === 'agent_not_on_host') return NOTHING_YET;
       throw error;

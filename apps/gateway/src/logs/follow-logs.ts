@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogsPage } from '@berth/contracts-runtime';
+import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts-runtime';
 import { isDomainError } from '@berth/kernel';
 import { answerTo } from '../http/error-answer.js';
 import type { LogPosition } from './agent-logs.js';
@@ -15,9 +15,6 @@ export interface Followed {
   /** The client is gone, or the gateway stops. */
   readonly over: AbortSignal;
 }
-
-/** How long the host may wait for something new. */
-const WAIT_MS = 2_000;
 
 /** Between looks at logs that answered at once with nothing, or not at all. */
 const PAUSE_MS = 500;
@@ -47,7 +44,7 @@ const readOn = async (followed: Followed, over: AbortSignal): Promise<unknown> =
   let cursor = followed.first.nextCursor;
   while (!over.aborted) {
     const startedAt = performance.now();
-    const page = await readOrRefusal(followed, { cursor, waitMs: cursor === null ? 0 : WAIT_MS });
+    const page = await readOrRefusal(followed, { cursor, waitMs: cursor === null ? 0 : LONGEST_LOG_WAIT_MS });
     if (over.aborted) return undefined;
     if (isRefusal(page)) return page.refusal;
     await followed.send(toEvents(page));

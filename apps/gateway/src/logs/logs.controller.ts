@@ -10,8 +10,10 @@ import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { AgentLogs } from './agent-logs.js';
 import { EventStream } from './event-stream.js';
+import { FollowedStreams, MOST_FOLLOWED } from './followed-streams.js';
 import { followLogs } from './follow-logs.js';
 import { LogsQuery } from './logs.query.js';
+import { SharedReads } from './shared-reads.js';
 
 @ApiTags('Logs')
 @Controller('api/agents/:agent_id/logs')
@@ -20,6 +22,8 @@ export class LogsController {
     private readonly requester: Requester,
     private readonly drain: Drain,
     private readonly credentials: CredentialWatch,
+    private readonly followed: FollowedStreams,
+    private readonly shared: SharedReads,
   ) {}
 
   @Endpoint({
@@ -27,9 +31,10 @@ export class LogsController {
     query: LogsQuery,
     summary: 'Read or follow the logs of an agent',
     description:
-      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the answer stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself.',
+      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the answer stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
+      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
     answers: [{ status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: { 404: ['agent_not_found'], 429: ['rate_limited'] },
   })
   @Get()
   async read(
@@ -39,18 +44,20 @@ export class LogsController {
     @Res() reply: ApiReply,
   ): Promise<void> {
     const since = parseIsoTime(query.since);
-    const logs = new AgentLogs(this.requester, callerOf(request).accountId, {
+    const filter = {
       agentId,
       limit: query.limit,
       level: query.level ?? null,
       since: since === undefined ? null : isoTime(since),
       source: query.source ?? null,
-    });
+    };
+    const logs = new AgentLogs(this.requester, callerOf(request).accountId, filter, this.shared);
     const first = await logs.read({ cursor: cursorOf(request, query), waitMs: 0 });
     if (!query.follow || request.method === 'HEAD') {
       await reply.send(first);
       return;
     }
+    using _counted = this.followed.enter(request);
     const stream = new EventStream(request, reply);
     const last = await followLogs({
       first,

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { anAgent } from '../fixtures/far-services.fixture.js';
 import { startTestGateway, silent, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { startGateway } from '../start-gateway.js';
+import { MOST_FOLLOWED } from './followed-streams.js';
 
 let test: TestGateway;
 const entries: LogEntry[] = [];
@@ -29,6 +30,9 @@ const entry = (message: string): LogEntry => ({
   message,
 });
 
+/** Shorter than a host waits, so that a test sees what follows an empty answer. */
+const LONGEST_WAIT_MS = 600;
+
 /** Reads as a host does: the newest without a cursor, what came behind it with one, waiting for a while. */
 const readEntries = async ({
   cursor,
@@ -40,7 +44,7 @@ const readEntries = async ({
   waitMs: number;
 }): Promise<LogsPage> => {
   const from = cursor === null ? Math.max(0, entries.length - limit) : Number(cursor);
-  const giveUpAt = Date.now() + waitMs;
+  const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
   while (entries.length <= from && Date.now() < giveUpAt)
     await new Promise((resolve) => setTimeout(resolve, 10));
   const logs = entries.slice(from, from + limit);
@@ -63,11 +67,12 @@ afterEach(() => {
 
 const follow = async (
   key: string,
-  options: { query?: string; url?: string; lastEventId?: string } = {},
+  options: { query?: string; url?: string; lastEventId?: string; agentId?: string } = {},
 ): Promise<Followed> => {
   const hangUp = new AbortController();
   const base = (options.url ?? test.gateway.url).replace('localhost', '127.0.0.1');
-  const response = await fetch(`${base}/api/agents/${newId('agt')}/logs?follow=true${options.query ?? ''}`, {
+  const agentId = options.agentId ?? newId('agt');
+  const response = await fetch(`${base}/api/agents/${agentId}/logs?follow=true${options.query ?? ''}`, {
     headers: {
       authorization: `Bearer ${key}`,
       ...(options.lastEventId === undefined ? {} : { 'last-event-id': options.lastEventId }),
@@ -212,7 +217,7 @@ describe('following logs', () => {
 
   it('asks nobody any more once the client is gone', async () => {
     const followed = await follow(test.far.key());
-    await eventually(() => test.far.heard.some(({ payload }) => payload['waitMs'] === 2_000));
+    await eventually(() => test.far.heard.some(({ payload }) => payload['waitMs'] === 10_000));
     followed.hangUp();
     let heard = -1;
     await eventually(
@@ -221,8 +226,51 @@ describe('following logs', () => {
         heard = test.far.heard.length;
         return before === heard;
       },
-      { timeoutMs: 15_000, intervalMs: 4_000 },
+      { timeoutMs: 15_000, intervalMs: 1_500 },
     );
+  });
+
+  it('costs one question at a time, however many have caught up with the same log', async () => {
+    const asking = { now: 0, most: 0 };
+    test.far.on(runtimeRequests.logs, async (query) => {
+      if (query.waitMs === 0) return readEntries(query);
+      asking.most = Math.max(asking.most, ++asking.now);
+      return readEntries(query).finally(() => asking.now--);
+    });
+    const [key, agentId] = [test.far.key(), newId('agt')];
+    const followed = await Promise.all(Array.from({ length: 50 }, () => follow(key, { agentId })));
+    for (const word of ['one', 'two', 'three']) {
+      entries.push(entry(word));
+      await eventually(() => followed.every(({ text }) => messagesOf(text()).at(-1) === word));
+    }
+    expect(followed.map(({ text }) => messagesOf(text()))).toEqual(
+      followed.map(() => ['one', 'two', 'three']),
+    );
+    expect(asking.most).toBe(1);
+  });
+
+  it('asks for each account itself, although they follow the same', async () => {
+    const agentId = newId('agt');
+    await follow(test.far.key(), { agentId });
+    await follow(test.far.key(), { agentId });
+    await eventually(() => {
+      const located = test.far.asked(agentsRequests.locate).map(({ payload }) => payload['accountId']);
+      return new Set(located).size === 2 && located.length >= 4;
+    });
+  });
+
+  it('is 429 beyond what one key may follow at once, and free again when a stream closes', async () => {
+    const [key, agentId] = [test.far.key(), newId('agt')];
+    const followed = await Promise.all(Array.from({ length: MOST_FOLLOWED }, () => follow(key, { agentId })));
+    const path = `/api/agents/${agentId}/logs?follow=true`;
+    const { status, headers, body } = await test.call('GET', path, { key });
+    expect([status, body.detail?.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '5']);
+    expect((await follow(test.far.key(), { agentId })).headers.get('content-type')).toContain('event-stream');
+    followed[0]?.hangUp();
+    await eventually(async () => {
+      const again = await follow(key, { agentId });
+      return again.headers.get('content-type')?.includes('event-stream') === true;
+    });
   });
 
   it('is refused with a status before it begins', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogsPage, ReadLogs } from '@berth/contracts-runtime';
 import { encodeLogLine, logFileName, type LogLine } from '@berth/guest-protocol';
+import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agentFolders } from '../agent/agent-folders.js';
 import { AgentLogs } from './agent-logs.js';
@@ -116,6 +117,51 @@ describe('the logs of an agent', () => {
     const asked = performance.now();
     expect(await messages({ cursor: end, waitMs: 300 })).toEqual([]);
     expect(performance.now() - asked).toBeGreaterThanOrEqual(295);
+  });
+
+  it('wake those who wait for them soon, one watch for all, and none once nobody waits', async () => {
+    write(1, 'a');
+    const { nextCursor } = await read();
+    const waiting = Promise.all(
+      Array.from({ length: 20 }, () => messages({ cursor: nextCursor, waitMs: 10_000 })),
+    );
+    await eventually(() => logs.watched === 1);
+    const writtenAt = performance.now();
+    write(1, 'b');
+    expect(await waiting).toEqual(Array.from({ length: 20 }, () => ['b']));
+    expect(performance.now() - writtenAt).toBeLessThan(2_000);
+    expect(logs.watched).toBe(0);
+  });
+
+  it('cost nothing while nothing is written, however many wait', async () => {
+    write(1, 'a');
+    const { nextCursor } = await read();
+    const before = process.cpuUsage();
+    await Promise.all(Array.from({ length: 200 }, () => messages({ cursor: nextCursor, waitMs: 2_000 })));
+    const { user, system } = process.cpuUsage(before);
+    expect(user + system).toBeLessThan(250_000);
+  });
+
+  it('are waited for before there are any', async () => {
+    const cursor = (await read()).nextCursor;
+    rmSync(agentFolders(dataDir, agentId).logs, { recursive: true });
+    const waiting = messages({ cursor, waitMs: 10_000 });
+    await eventually(() => logs.watched === 1);
+    mkdirSync(agentFolders(dataDir, agentId).logs, { recursive: true });
+    write(1, 'first');
+    expect(await waiting).toEqual(['first']);
+  });
+
+  it('are not waited for any longer once the host stops', async () => {
+    write(1, 'a');
+    const { nextCursor } = await read();
+    const waiting = messages({ cursor: nextCursor, waitMs: 10_000 });
+    await eventually(() => logs.watched === 1);
+    const closedAt = performance.now();
+    logs.close();
+    expect(await waiting).toEqual([]);
+    expect(await messages({ cursor: nextCursor, waitMs: 10_000 })).toEqual([]);
+    expect(performance.now() - closedAt).toBeLessThan(2_000);
   });
 
   it('of any size are answered in parts that the broker takes', async () => {

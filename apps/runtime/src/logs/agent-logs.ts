@@ -1,37 +1,52 @@
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { LogEntry, LogsPage, ReadLogs } from '@berth/contracts-runtime';
+import { LONGEST_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts-runtime';
 import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
 import { agentFolders } from '../agent/agent-folders.js';
 import { decodeLogCursor, encodeLogCursor, type LogPlace } from './log-cursor.js';
 import { logFilter } from './log-filter.js';
+import { LogWatches } from './log-watch.js';
 
 const CHUNK_BYTES = 256 * 1024;
 /** What one answer carries at most: the broker takes 1 MiB. */
 const ANSWER_BYTES = 700 * 1024;
 /** How far one question reads on; the next goes on from there. */
 const SCAN_BYTES = 8 * 1024 * 1024;
-const LONGEST_WAIT_MS = 2_000;
-const LOOK_EVERY_MS = 100;
 const NEWLINE = 0x0a;
 
 /** Reads agents' logs from the disk: nobody is woken, and the logs of a start that failed are there too. */
 export class AgentLogs {
+  readonly #watches = new LogWatches();
+  #closed = false;
+
   constructor(private readonly dataDir: string) {}
+
+  /** How many agents' logs are being waited for. */
+  get watched(): number {
+    return this.#watches.size;
+  }
 
   /** Errors: invalid `invalid_request` for a bad cursor. */
   async read(query: ReadLogs): Promise<LogsPage> {
     const { logs } = agentFolders(this.dataDir, query.agentId);
     if (query.cursor === null) return readNewest(logs, query);
     const place = decodeLogCursor(query.cursor);
-    const deadline = performance.now() + Math.min(query.waitMs, LONGEST_WAIT_MS);
-    for (let from = place; ; await delay(LOOK_EVERY_MS)) {
-      const { entries, next } = await readOnwards(logs, from, query);
-      const late = performance.now() >= deadline;
-      if (entries.length > 0 || late) return { logs: entries, nextCursor: encodeLogCursor(next) };
+    const deadline = performance.now() + Math.min(query.waitMs, LONGEST_LOG_WAIT_MS);
+    using watch = this.#watches.enter(logs);
+    for (let from = place; ;) {
+      const seen = watch.version;
+      const { entries, next, atEnd } = await readOnwards(logs, from, query);
+      const leftMs = this.#closed ? 0 : deadline - performance.now();
+      if (entries.length > 0 || leftMs <= 0) return { logs: entries, nextCursor: encodeLogCursor(next) };
+      if (atEnd) await watch.changed(seen, leftMs);
       from = next;
     }
+  }
+
+  /** Nobody waits any longer, now or later. */
+  close(): void {
+    this.#closed = true;
+    this.#watches.wakeAll();
   }
 }
 
@@ -71,7 +86,7 @@ const readOnwards = async (
   folder: string,
   place: LogPlace,
   query: ReadLogs,
-): Promise<{ entries: LogEntry[]; next: LogPlace }> => {
+): Promise<{ entries: LogEntry[]; next: LogPlace; atEnd: boolean }> => {
   const filter = logFilter(query);
   const entries: LogEntry[] = [];
   let [scanned, answered] = [0, 0];
@@ -83,17 +98,17 @@ const readOnwards = async (
     for await (const { line, end } of linesOnwards(file.handle, next.offset)) {
       const entry = decodeLogLine(line);
       const wanted = entry !== undefined && filter.wants(entry);
-      if (wanted && answered + line.length > ANSWER_BYTES) return { entries, next };
+      if (wanted && answered + line.length > ANSWER_BYTES) return { entries, next, atEnd: false };
       if (wanted) {
         entries.push(entry);
         answered += line.length;
       }
       scanned += line.length;
       next = { file: number, offset: end };
-      if (entries.length >= query.limit || scanned >= SCAN_BYTES) return { entries, next };
+      if (entries.length >= query.limit || scanned >= SCAN_BYTES) return { entries, next, atEnd: false };
     }
   }
-  return { entries, next };
+  return { entries, next, atEnd: true };
 };
 
 const openFile = async (

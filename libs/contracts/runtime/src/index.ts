@@ -1,5 +1,6 @@
 export {
   LOG_LEVELS,
+  LONGEST_LOG_WAIT_MS,
   runtimeRequests,
   type DeliverMessage,
   type DeliveredMessage,

@@ -67,6 +67,9 @@ export interface LogEntry {
   readonly message: string;
 }
 
+/** A reader that goes away is noticed when its question ends, so no question stays open for long. */
+export const LONGEST_LOG_WAIT_MS = 10_000;
+
 export interface ReadLogs {
   readonly agentId: string;
   /** 1 to 1000; the newest `limit` entries, oldest first; with `cursor` the oldest `limit` after it. */
@@ -78,7 +81,7 @@ export interface ReadLogs {
   readonly source: LogSource | null;
   /** Goes on behind an earlier answer's `nextCursor`. */
   readonly cursor: string | null;
-  /** With a cursor: wait up to so many milliseconds (at most 2,000) for a new entry. */
+  /** With a cursor: wait up to so many milliseconds (at most `LONGEST_LOG_WAIT_MS`) for a new entry. */
   readonly waitMs: number;
 }
 
@@ -162,6 +165,6 @@ export const runtimeRequests = {
   changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000, {
     onlyWhileAwaited: true,
   }),
-  /** Never wakes, is no activity; works for failed and sleeping agents. */
+  /** Never wakes, is no activity; works for failed and sleeping agents. Callers that wait give a longer deadline. */
   logs: defineRequest<ReadLogs, LogsPage>('qry.runtime.logs.v1.{host}', 6_000),
 };

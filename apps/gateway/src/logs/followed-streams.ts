@@ -1,0 +1,34 @@
+import { DomainError } from '@berth/kernel';
+import { callerOf } from '../auth/caller.js';
+import type { ApiRequest } from '../http/fastify-types.js';
+
+/** Followed logs and outputs that one key may have open at one gateway. */
+export const MOST_FOLLOWED = 256;
+const TRY_AGAIN_SECONDS = 5;
+
+/** Counts the streams of server-sent events that each key holds open here. */
+export class FollowedStreams {
+  readonly #open = new Map<string, number>();
+
+  /** Counts one more until it is disposed of. Errors: exhausted `rate_limited` beyond `MOST_FOLLOWED`. */
+  enter(request: Pick<ApiRequest, 'principal'>): Disposable {
+    const { keyId } = callerOf(request);
+    const open = this.#open.get(keyId) ?? 0;
+    if (open >= MOST_FOLLOWED) {
+      throw new DomainError(
+        'exhausted',
+        'rate_limited',
+        `This key follows ${MOST_FOLLOWED} streams already. Close one, or use another key.`,
+        { retryAfterSeconds: TRY_AGAIN_SECONDS },
+      );
+    }
+    this.#open.set(keyId, open + 1);
+    return { [Symbol.dispose]: () => this.#leave(keyId) };
+  }
+
+  #leave(keyId: string): void {
+    const left = (this.#open.get(keyId) ?? 1) - 1;
+    if (left === 0) this.#open.delete(keyId);
+    else this.#open.set(keyId, left);
+  }
+}
