@@ -5,24 +5,23 @@ import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyNatsController } from './key/key.nats-controller.js';
 import { KeyListNatsController } from './key-list/key-list.nats-controller.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
-import { Projections, projectionsController } from '@berth/operations';
+import { operationsControllers, operationsProviders, type Operations } from '@berth/operations';
 
 /** What the controllers hand requests to. */
 export interface AppParts {
   readonly authenticate: AuthenticateQuery;
   readonly keys: KeyCommandHandler;
   readonly keyList: KeyListQuery;
-  readonly projections: Projections;
 }
 
 @Module({})
 export class AppModule {
-  static forRoot(parts: AppParts): DynamicModule {
+  static forRoot(parts: AppParts, operations: Operations): DynamicModule {
     const providers: Provider[] = [
       { provide: AuthenticateQuery, useValue: parts.authenticate },
       { provide: KeyCommandHandler, useValue: parts.keys },
       { provide: KeyListQuery, useValue: parts.keyList },
-      { provide: Projections, useValue: parts.projections },
+      ...operationsProviders(operations),
     ];
     return {
       module: AppModule,
@@ -31,7 +30,7 @@ export class AppModule {
         AuthenticateNatsController,
         KeyNatsController,
         KeyListNatsController,
-        projectionsController('accounts'),
+        ...operationsControllers('accounts'),
       ],
     };
   }

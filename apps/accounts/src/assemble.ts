@@ -17,7 +17,6 @@ import { keyCodec } from './key/key.events.js';
 import { KeyVault } from './key/key-vault.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
-import { Projections } from '@berth/operations';
 
 export interface Infrastructure {
   readonly store: EventStore;
@@ -57,7 +56,6 @@ export const assemble = ({ store, database, clock, log }: Infrastructure): Accou
         clock,
       }),
       keyList: new KeyListQuery(database),
-      projections: new Projections('accounts', { [keyListProjection.name]: keyListRunner }, clock, log),
     },
     install: { installation, accounts, keys, vault, clock, log },
     usage,

@@ -34,7 +34,7 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   await eventually(() => database.query('SELECT 1 FROM key_list LIMIT 1'));
   const stop = async (): Promise<void> => {
     ending.abort();
-    await Promise.all([projecting, accounts.app.projections.stop(), accounts.usage.settle()]);
+    await Promise.all([projecting, accounts.usage.settle()]);
     await store.close();
     await database.close();
   };

@@ -1,5 +1,6 @@
 import { isDomainError, systemClock } from '@berth/kernel';
 import { EventRelay, startService } from '@berth/messaging';
+import { operationsOf } from '@berth/operations';
 import { AdvisoryLock, type Database } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -7,6 +8,7 @@ import { AppModule } from './app.module.js';
 import { assemble, type Accounts } from './assemble.js';
 import type { AccountsConfig } from './config.js';
 import { install } from './installation/install.js';
+import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
 import { migrations } from './migrations.js';
 import { recoverKey, tellWhenLockedOut } from './recovery/recover-key.js';
@@ -35,6 +37,12 @@ export const startAccounts = async (
   });
   const { database, store, link } = opened;
   const accounts = assemble({ store, database, clock: systemClock, log });
+  const operations = operationsOf({
+    ...opened,
+    service: NAME,
+    projections: { [keyListProjection.name]: accounts.keyListRunner },
+    publishes: [NAME],
+  });
   const relay = new EventRelay({
     store,
     link,
@@ -49,14 +57,15 @@ export const startAccounts = async (
   let recoverySocket: RecoverySocket | undefined;
   const stop = async (): Promise<void> => {
     await Promise.all([service?.stop(), recoverySocket?.close()]);
-    await Promise.all([background.stop(), accounts.app.projections.stop(), accounts.usage.settle()]);
+    await Promise.all([background.stop(), operations.projections.stop(), accounts.usage.settle()]);
     await closeParts(opened);
   };
   try {
     background.start('projection key-list', (signal) => accounts.keyListRunner.run(signal));
     background.start('relay', (signal) => relay.run(signal));
     await accounts.keyListRunner.untilCaughtUp(signal);
-    service = await startService({ name: NAME, module: AppModule.forRoot(accounts.app), link, log });
+    const module = AppModule.forRoot(accounts.app, operations);
+    service = await startService({ name: NAME, module, link, log });
     await installOnce(accounts, database, config.bootstrapKeyFile, log);
     await tellWhenLockedOut(accounts.install, log);
     const recovery = { ...accounts.install, keys: accounts.app.keys };

@@ -1,4 +1,4 @@
-import { Projections, projectionsController } from '@berth/operations';
+import { operationsControllers, operationsProviders } from '@berth/operations';
 import { Database } from '@berth/persistence';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
@@ -14,7 +14,6 @@ import { AnnounceHostHandler } from './host/announce-host.js';
 import { HostNatsController } from './host/host.nats-controller.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
-import { EVENT_STORE } from './tokens.js';
 
 @Module({})
 export class AppModule {
@@ -25,13 +24,12 @@ export class AppModule {
         AgentNatsController,
         EnvNatsController,
         HostNatsController,
-        projectionsController('agents'),
+        ...operationsControllers('agents'),
       ],
       providers: [
-        { provide: EVENT_STORE, useValue: parts.store },
         { provide: Database, useValue: parts.database },
         { provide: TemplateCatalogue, useValue: parts.templates },
-        { provide: Projections, useValue: parts.projections },
+        ...operationsProviders(parts.operations),
         { provide: AgentActivity, useValue: handlers.activity },
         { provide: AgentListQuery, useValue: handlers.query },
         { provide: AgentRegistration, useValue: handlers.registration },

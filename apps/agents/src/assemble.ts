@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto';
 import type { EventStore, ProjectionRunner } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
-import type { Projections } from '@berth/operations';
+import type { Operations } from '@berth/operations';
 import { SecretBox, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { AgentActivity } from './agent-list/agent-activity.js';
@@ -31,7 +31,7 @@ export interface AgentsParts {
   readonly database: Database;
   readonly templates: TemplateCatalogue;
   readonly agentList: ProjectionRunner;
-  readonly projections: Projections;
+  readonly operations: Operations;
   readonly log: Logger;
 }
 

@@ -1,7 +1,6 @@
 import { ProjectionRunner } from '@berth/event-store';
-import { systemClock } from '@berth/kernel';
 import { EventRelay, startService } from '@berth/messaging';
-import { Projections } from '@berth/operations';
+import { operationsOf } from '@berth/operations';
 import { AdvisoryLock } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -31,17 +30,22 @@ export const startAgents = async (
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
-  const projections = new Projections(NAME, { [agentListProjection.name]: agentList }, systemClock, log);
+  const operations = operationsOf({
+    ...opened,
+    service: NAME,
+    projections: { [agentListProjection.name]: agentList },
+    publishes: [NAME],
+  });
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {
     await service?.stop();
-    await Promise.all([work.stop(), projections.stop()]);
+    await Promise.all([work.stop(), operations.projections.stop()]);
     await closeParts(opened);
   };
   try {
     work.start('agent-list', (signal) => agentList.run(signal));
     await agentList.untilCaughtUp(signal);
-    const parts = { ...opened, config, templates, agentList, projections };
+    const parts = { ...opened, config, templates, agentList, operations };
     const handlers = assemble(parts);
     service = await startService({ name: NAME, module: AppModule.forRoot(parts, handlers), link, log });
     startBackground(work, opened, handlers);

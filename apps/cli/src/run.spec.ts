@@ -270,7 +270,7 @@ describe('help', () => {
   it('goes to standard output with exit code 0 and explains environment and exit codes', async () => {
     const result = await berth(['--help']);
     expect(result.exitCode).toBe(0);
-    for (const word of ['keys', 'projections', 'openapi', 'BERTH_URL', 'Exit codes'])
+    for (const word of ['keys', 'projections', 'dead-letters', 'openapi', 'BERTH_URL', 'Exit codes'])
       expect(result.out).toContain(word);
   });
 

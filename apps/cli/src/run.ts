@@ -2,6 +2,7 @@ import { ConfigError, type Env } from '@berth/config';
 import { Command, CommanderError } from 'commander';
 import { ApiClient } from './api-client.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
 import { projectionsCommand } from './commands/projections.command.js';
@@ -39,6 +40,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
     .addHelpText('after', ENVIRONMENT);
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(projectionsCommand(api, terminal));
+  program.addCommand(deadLettersCommand(api, terminal));
   program.addCommand(openapiCommand(api, terminal));
   forEachCommand(program, (command) => {
     command.exitOverride().showHelpAfterError('(--help says more)');

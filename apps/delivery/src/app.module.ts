@@ -1,6 +1,6 @@
 import { CommandHandler, type EventStore, type ProjectionRunner } from '@berth/event-store';
 import { Requester, type NatsLink } from '@berth/messaging';
-import { Projections, projectionsController } from '@berth/operations';
+import { operationsControllers, operationsProviders, type Operations } from '@berth/operations';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule, type Provider } from '@nestjs/common';
@@ -24,7 +24,7 @@ export interface DeliveryParts {
   readonly store: EventStore;
   readonly database: Database;
   readonly conversationList: ProjectionRunner;
-  readonly projections: Projections;
+  readonly operations: Operations;
   readonly log: Logger;
 }
 
@@ -33,7 +33,7 @@ type Deliveries = CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
 @Module({})
 export class AppModule {
   static forRoot(parts: DeliveryParts): DynamicModule {
-    const { database, conversationList, projections, store, log } = parts;
+    const { database, conversationList, operations, store, log } = parts;
     const deliveries: Deliveries = new CommandHandler({
       store,
       decider: deliveryDecider,
@@ -43,10 +43,10 @@ export class AppModule {
     const query = new ConversationListQuery(database);
     return {
       module: AppModule,
-      controllers: [DeliveryNatsController, projectionsController('delivery')],
+      controllers: [DeliveryNatsController, ...operationsControllers('delivery')],
       providers: [
         ...messageProviders(parts, new DeliveryCommandHandler(deliveries, conversationList), query),
-        { provide: Projections, useValue: projections },
+        ...operationsProviders(operations),
         { provide: LostDeliveries, useValue: new LostDeliveries(deliveries, query, log) },
       ],
     };

@@ -1,7 +1,6 @@
 import { ProjectionRunner } from '@berth/event-store';
-import { systemClock } from '@berth/kernel';
 import { EventConsumer, startService } from '@berth/messaging';
-import { Projections } from '@berth/operations';
+import { operationsOf } from '@berth/operations';
 import { AdvisoryLock } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -31,7 +30,13 @@ export const startDelivery = async (
   const work = new BackgroundWork(log);
   const projection = conversationListProjection;
   const conversationList = new ProjectionRunner({ store, database, projection, log });
-  const projections = new Projections(NAME, { [projection.name]: conversationList }, systemClock, log);
+  const deletedAgents = consumeDeletedAgents(opened);
+  const operations = operationsOf({
+    ...opened,
+    service: NAME,
+    projections: { [projection.name]: conversationList },
+    consumers: [deletedAgents],
+  });
   let service: Stoppable | undefined;
   let attachments: AttachmentCommandHandler | undefined;
   const stop = async (): Promise<void> => {
@@ -39,17 +44,17 @@ export const startDelivery = async (
     await service?.stop();
     // Who told nobody to wait is waited for all the same, for as long as a chat would be.
     await attachments?.settle(Math.max(0, IN_FLIGHT_MS - (performance.now() - begun)));
-    await Promise.all([work.stop(), projections.stop()]);
+    await Promise.all([work.stop(), operations.projections.stop()]);
     await closeParts(opened);
   };
   try {
     work.start('conversation-list', (signal) => conversationList.run(signal));
     await conversationList.untilCaughtUp(signal);
-    const module = AppModule.forRoot({ ...opened, config, conversationList, projections });
+    const module = AppModule.forRoot({ ...opened, config, conversationList, operations });
     const { app, ...started } = await startService({ name: NAME, module, link, log });
     service = started;
     attachments = app.get(AttachmentCommandHandler);
-    startBackground(work, opened, app.get(LostDeliveries));
+    startBackground(work, opened, deletedAgents, app.get(LostDeliveries));
     return { name: NAME, stop };
   } catch (error) {
     await stop();
@@ -57,16 +62,23 @@ export const startDelivery = async (
   }
 };
 
-const startBackground = (work: BackgroundWork, opened: ServiceParts, lost: LostDeliveries): void => {
-  const { database, log } = opened;
+const consumeDeletedAgents = (opened: ServiceParts): EventConsumer => {
   const forget = new ForgetConversationsWhenAgentIsGone(opened.store);
-  const deletedAgents = new EventConsumer({
+  return new EventConsumer({
     ...opened,
     context: 'agents',
     durable: 'delivery__forget-conversations',
     filterSubjects: ['evt.agents.deleted.v1.>'],
     handle: (event) => forget.handle(event),
   });
+};
+
+const startBackground = (
+  work: BackgroundWork,
+  { database, log }: ServiceParts,
+  deletedAgents: EventConsumer,
+  lost: LostDeliveries,
+): void => {
   work.start('forget-conversations', (signal) => deletedAgents.run(signal));
   work.start('lost-deliveries', (signal) =>
     AdvisoryLock.run(database, `${NAME}/timers`, (held) => lost.run(held), { signal, log }),

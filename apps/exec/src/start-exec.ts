@@ -1,7 +1,6 @@
 import { ProjectionRunner } from '@berth/event-store';
-import { systemClock } from '@berth/kernel';
 import { EventConsumer, EventRelay, startService } from '@berth/messaging';
-import { Projections } from '@berth/operations';
+import { operationsOf } from '@berth/operations';
 import { AdvisoryLock } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
@@ -31,22 +30,29 @@ export const startExec = async (
   const work = new BackgroundWork(log);
   const projection = executionListProjection;
   const executionList = new ProjectionRunner({ store, database, projection, log, gatherMs: GATHER_MS });
-  const projections = new Projections(NAME, { [projection.name]: executionList }, systemClock, log);
   const handlers = assemble({ ...opened, executionList }, timing);
+  const agentEvents = consumeAgentEvents(opened, handlers);
+  const operations = operationsOf({
+    ...opened,
+    service: NAME,
+    projections: { [projection.name]: executionList },
+    publishes: [NAME],
+    consumers: [agentEvents],
+  });
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {
     const answered = service?.stop();
     handlers.stop();
     await answered;
-    await Promise.all([work.stop(), projections.stop()]);
+    await Promise.all([work.stop(), operations.projections.stop()]);
     await closeParts(opened);
   };
   try {
     work.start('execution-list', (signal) => executionList.run(signal));
     await executionList.untilCaughtUp(signal);
-    const module = AppModule.forRoot(handlers, projections);
+    const module = AppModule.forRoot(handlers, operations);
     service = await startService({ name: NAME, module, link, log });
-    startBackground(work, opened, handlers);
+    startBackground(work, opened, handlers, agentEvents);
     return { name: NAME, stop };
   } catch (error) {
     await stop();
@@ -54,16 +60,8 @@ export const startExec = async (
   }
 };
 
-const startBackground = (work: BackgroundWork, opened: ServiceParts, handlers: ExecHandlers): void => {
-  const { database, log } = opened;
-  const { agentEnds, reconciler } = handlers;
-  const relay = new EventRelay({
-    ...opened,
-    context: NAME,
-    categories: [executionCodec.category],
-    toContractEvent,
-  });
-  const agentEvents = new EventConsumer({
+const consumeAgentEvents = (opened: ServiceParts, { agentEnds }: ExecHandlers): EventConsumer =>
+  new EventConsumer({
     ...opened,
     context: 'agents',
     durable: 'exec__agent-ends',
@@ -75,6 +73,20 @@ const startBackground = (work: BackgroundWork, opened: ServiceParts, handlers: E
       'evt.agents.deleted.v1.>',
     ],
     handle: (event, tx) => agentEnds.handle(event, tx),
+  });
+
+const startBackground = (
+  work: BackgroundWork,
+  opened: ServiceParts,
+  { reconciler }: ExecHandlers,
+  agentEvents: EventConsumer,
+): void => {
+  const { database, log } = opened;
+  const relay = new EventRelay({
+    ...opened,
+    context: NAME,
+    categories: [executionCodec.category],
+    toContractEvent,
   });
   work.start('relay', (signal) => relay.run(signal));
   work.start('agent-ends', (signal) => agentEvents.run(signal));

@@ -1,6 +1,7 @@
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { systemClock } from '@berth/kernel';
 import { Requester, type NatsLink } from '@berth/messaging';
+import { HealthCheck, healthController } from '@berth/operations';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AttachmentTeller } from './change/attachment-teller.js';
@@ -32,8 +33,9 @@ export class AppModule {
     const teller = new AttachmentTeller(requester, later, log);
     return {
       module: AppModule,
-      controllers: [TransferNatsController, ChangeNatsController],
+      controllers: [TransferNatsController, ChangeNatsController, healthController('files')],
       providers: [
+        { provide: HealthCheck, useValue: new HealthCheck({ store }) },
         { provide: TransferOpener, useValue: new TransferOpener(host, requester) },
         {
           provide: ChangeCommandHandler,

@@ -1,5 +1,6 @@
 import { NatsLink, Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { CredentialWatch } from './auth/credential-watch.js';
 import { AgentLifeController } from './agents/agent-life.controller.js';
@@ -25,6 +26,7 @@ import { LogsController } from './logs/logs.controller.js';
 import { SharedReads } from './logs/shared-reads.js';
 import { OpenApiController } from './openapi/openapi.controller.js';
 import { OpenApiDocument } from './openapi/openapi-document.js';
+import { DeadLettersController } from './operations/dead-letters.controller.js';
 import { OperationsController } from './operations/operations.controller.js';
 import { TemplatesController } from './templates/templates.controller.js';
 
@@ -36,11 +38,12 @@ export interface AppDependencies {
   readonly answers: IdempotentAnswers;
   readonly drain: Drain;
   readonly facts: HealthFacts;
+  readonly log: Logger;
 }
 
 @Module({})
 export class AppModule {
-  static forRoot({ link, database, requester, answers, drain, facts }: AppDependencies): DynamicModule {
+  static forRoot({ link, database, requester, answers, drain, facts, log }: AppDependencies): DynamicModule {
     return {
       module: AppModule,
       controllers: [
@@ -61,12 +64,13 @@ export class AppModule {
         OutputController,
         ConsoleController,
         OperationsController,
+        DeadLettersController,
       ],
       providers: [
         { provide: Requester, useValue: requester },
         { provide: IdempotentAnswers, useValue: answers },
         { provide: Drain, useValue: drain },
-        { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts) },
+        { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts, log) },
         { provide: CredentialWatch, useFactory: () => new CredentialWatch(requester) },
         { provide: FollowedStreams, useFactory: () => new FollowedStreams() },
         { provide: SharedReads, useFactory: () => new SharedReads() },

@@ -53,7 +53,7 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   const drain = new Drain();
   const facts = { version: versionOf(), driver: config.runtime };
   const app = await createApp(
-    { link, database, requester: new Requester(link), answers, drain, facts },
+    { link, database, requester: new Requester(link), answers, drain, facts, log },
     config,
     log,
   );

@@ -3,7 +3,8 @@ import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply } from '../http/fastify-types.js';
-import { HealthProbe, type HealthView } from './health.probe.js';
+import { HealthProbe } from './health.probe.js';
+import type { HealthView } from './health.view.js';
 
 @ApiTags('Health')
 @Controller('health')
@@ -13,7 +14,8 @@ export class HealthController {
   @Endpoint({
     access: 'public',
     summary: 'Whether the service serves, and what it stands on',
-    description: 'Answers within 2 s. 503 when no request can be served; then the body has `detail` too.',
+    description:
+      'Each part is asked a real question; one that does not respond within 1 s is not `ok`. 503 when no request can be served; then the body has `detail` too.',
     answers: [
       { status: 200, description: 'It serves: `ok`, or `degraded` while a part is away.', schema: 'Health' },
     ],

@@ -1,45 +1,37 @@
-import { agentsRequests } from '@berth/contracts-agents';
+import { operationsRequests, type ServiceHealth } from '@berth/contracts-operations';
 import { runtimeRequests } from '@berth/contracts-runtime';
+import { isDomainError, type RequestDefinition } from '@berth/kernel';
 import type { NatsLink, Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
-
-export type DependencyState = 'ok' | 'down' | 'unknown';
-
-/** `GET /health` (contract §10). */
-export interface HealthView {
-  readonly status: 'ok' | 'degraded' | 'unavailable';
-  /** The runtime's driver. */
-  readonly runtime: string;
-  readonly version: string;
-  readonly dependencies: {
-    readonly nats: DependencyState;
-    readonly eventStore: DependencyState;
-    readonly postgres: DependencyState;
-    readonly runtime: DependencyState;
-  };
-}
+import type { Logger } from '@berth/telemetry';
+import { healthOf, type Answer, type Found, type HealthView } from './health.view.js';
 
 export interface HealthFacts {
   readonly version: string;
-  /** What `runtime` says while no host answers. */
+  /** What `runtime` says while no host responds. */
   readonly driver: string;
 }
 
-/** Each look is bounded, so that the answer comes within 2 s whatever is down. */
-const LOOK_MS = 1_500;
+/** Every service that a request may need. The path to each is a part of its own: one may be dead while others live. */
+const SERVICES = ['accounts', 'agents', 'delivery', 'exec', 'files'] as const;
+
+/** A part that has not responded by then is not `ok` (contract §10: within 1 s). */
+const LOOK_MS = 900;
 
 /** Anybody may ask; the parts are asked no more often than this. */
-const FRESH_MS = 250;
+const FRESH_MS = 500;
 
-/** Looks at what the gateway stands on, one look at a time for all who ask. */
+/** Asks every part the gateway stands on a real question, one round at a time for all callers. */
 export class HealthProbe {
   #running: Promise<HealthView> | undefined;
+  #said = '';
 
   constructor(
     private readonly link: NatsLink,
     private readonly database: Database,
     private readonly requester: Requester,
     private readonly facts: HealthFacts,
+    private readonly log: Logger,
   ) {}
 
   check(): Promise<HealthView> {
@@ -50,43 +42,50 @@ export class HealthProbe {
   }
 
   async #look(): Promise<HealthView> {
-    const [postgres, eventStore, host] = await Promise.all([
-      within(this.database.ping().then(() => true)),
-      within(this.requester.request(agentsRequests.health, {}, { deadlineMs: LOOK_MS })),
-      within(this.requester.request(runtimeRequests.hosts, {}, { deadlineMs: LOOK_MS })),
+    const [postgres, host, ...services] = await Promise.all([
+      within(this.database.ping()),
+      this.#ask(runtimeRequests.hosts),
+      ...SERVICES.map((service) => this.#ask<ServiceHealth>(operationsRequests(service).health)),
     ]);
-    const dependencies = {
-      nats: stateOf(this.link.connected),
-      eventStore: eventStore === undefined ? ('unknown' as const) : stateOf(eventStore.eventStore),
-      postgres: stateOf(postgres === true),
-      runtime: stateOf(host !== undefined),
+    const found: Found = {
+      connected: this.link.connected,
+      postgres,
+      host,
+      services: Object.fromEntries(SERVICES.map((name, index) => [name, services[index] ?? 'silent'])),
     };
-    return {
-      status: statusOf(dependencies),
-      runtime: host?.driver ?? this.facts.driver,
-      version: this.facts.version,
-      dependencies,
-    };
+    const view = healthOf(found, this.facts);
+    this.#say(view, found);
+    return view;
+  }
+
+  async #ask<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<Answer<Res>> {
+    try {
+      return await this.requester.request(definition, {}, { deadlineMs: LOOK_MS });
+    } catch (error) {
+      return isDomainError(error, 'unavailable') && this.link.connected ? 'absent' : 'silent';
+    }
+  }
+
+  /** Callers learn which part fails; only the log says what it said. */
+  #say({ status, dependencies }: HealthView, found: Found): void {
+    const now = JSON.stringify({ status, dependencies });
+    if (now === this.#said) return;
+    const first = this.#said === '';
+    this.#said = now;
+    if (status !== 'ok') this.log.warn({ status, dependencies, found }, 'Not every part is healthy.');
+    else if (!first) this.log.info('Every part is healthy again.');
   }
 }
 
-const stateOf = (fine: boolean): DependencyState => (fine ? 'ok' : 'down');
-
-/** Every request goes over the broker and every key is looked up in a table: without either nothing can be served. */
-const statusOf = (dependencies: HealthView['dependencies']): HealthView['status'] => {
-  if (dependencies.nats === 'down' || dependencies.postgres === 'down') return 'unavailable';
-  return Object.values(dependencies).every((state) => state === 'ok') ? 'ok' : 'degraded';
-};
-
-/** The answer, or undefined when it failed or did not come in time. */
-const within = async <T>(looked: Promise<T>): Promise<T | undefined> => {
+/** Whether it resolved in time. */
+const within = async (looked: Promise<void>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LOOK_MS);
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), LOOK_MS);
   });
-  try {
-    return await Promise.race([looked.catch(() => undefined), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const inTime = looked.then(
+    () => true,
+    () => false,
+  );
+  return Promise.race([inTime, late]).finally(() => clearTimeout(timer));
 };

@@ -2,9 +2,9 @@ import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts-accounts'
 import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts-agents';
 import { LOG_LEVELS, type LogEntry } from '@berth/contracts-runtime';
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts-exec';
-import type { ProjectionView } from '@berth/contracts-operations';
+import type { DeadLetterView, ProjectionView } from '@berth/contracts-operations';
 import type { Json } from '@berth/kernel';
-import type { HealthView } from '../health/health.probe.js';
+import type { HealthView } from '../health/health.view.js';
 
 /** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
 export interface JsonSchema {
@@ -93,7 +93,11 @@ const keptOutput: JsonSchema = {
     'The last 262,144 characters; when something was cut off it begins with `[output truncated]` and a newline. Absent while it runs.',
 };
 
-const dependency: JsonSchema = { enum: ['ok', 'down', 'unknown'] };
+const dependency: JsonSchema = {
+  enum: ['ok', 'degraded', 'down', 'unknown'],
+  description:
+    '`degraded`: some questions to it got no answer in time. `unknown`: who would know did not respond.',
+};
 
 const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema => {
   const code = { ...text, description: 'Stable, snake_case.' };
@@ -185,6 +189,17 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     },
   }),
   ProjectionList: object({ items: list(ref('Projection')) }),
+  DeadLetter: view<DeadLetterView>({
+    id: text,
+    service: text,
+    consumer: text,
+    eventId: text,
+    subject: { ...text, description: '`evt.<context>.<event>.v<n>.<account>.<id>`; empty: it was no event.' },
+    reason: { ...text, description: 'The last failure, without secrets.' },
+    deliveries: integer,
+    at: time,
+  }),
+  DeadLetterPage: page('DeadLetter'),
   Health: view<HealthView>({
     status: { enum: ['ok', 'degraded', 'unavailable'] },
     runtime: { ...text, description: "The runtime's driver." },
@@ -195,6 +210,7 @@ export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
       postgres: dependency,
       runtime: dependency,
     }),
+    deadLetters: { ...integerOrNull, description: 'Null while they cannot be counted.' },
   }),
   FileList: object({
     path: text,

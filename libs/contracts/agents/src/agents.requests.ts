@@ -154,11 +154,6 @@ export const agentsRequests = {
   deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
   /** Errors: conflict `env_too_large`. */
   reloadEnv: defineRequest<AgentCommand, AgentView>('cmd.agents.reload-env.v1', 65_000),
-  /** Whether the log and the tables behind `agents` answer. */
-  health: defineRequest<Record<string, never>, { readonly eventStore: boolean; readonly postgres: boolean }>(
-    'qry.agents.health.v1',
-    3_000,
-  ),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1',
   ),

@@ -1,8 +1,12 @@
 export { mergeProjections } from './merge-projections.js';
 export {
   operationsRequests,
+  type DeadLetterRef,
+  type DeadLetterView,
+  type ListDeadLetters,
   type OperationsRequests,
   type ProjectionView,
   type RebuildProgress,
   type RebuildProjection,
+  type ServiceHealth,
 } from './operations.requests.js';

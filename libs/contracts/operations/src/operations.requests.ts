@@ -1,4 +1,4 @@
-import { defineRequest, type RequestDefinition } from '@berth/kernel';
+import { defineRequest, type Page, type RequestDefinition } from '@berth/kernel';
 
 /** How far a rebuild beside the serving tables has come. */
 export interface RebuildProgress {
@@ -33,8 +33,55 @@ export interface RebuildProjection {
   readonly name: string;
 }
 
-/** What every service with projections answers about them. */
+/** An event that a consumer could not handle. Never its payload, which may be personal. */
+export interface DeadLetterView {
+  /** The same for an event and its consumer, also after a replay that failed again. */
+  readonly id: string;
+  readonly service: string;
+  readonly consumer: string;
+  readonly eventId: string;
+  /** `evt.<context>.<past-tense>.v<n>.<account>.<id>`; empty for a message that was no event. */
+  readonly subject: string;
+  /** The code and message of the last failure, without secrets. */
+  readonly reason: string;
+  readonly deliveries: number;
+  /** ISO 8601; when it became a dead letter, the last time. */
+  readonly at: string;
+}
+
+export interface ListDeadLetters {
+  /** `nextCursor` of this service's page before; null begins. */
+  readonly cursor: string | null;
+  readonly limit: number;
+}
+
+export interface DeadLetterRef {
+  readonly id: string;
+}
+
+/** What a service found when it asked the parts it stands on; null: it has no such part. */
+export interface ServiceHealth {
+  readonly eventStore: boolean | null;
+  readonly postgres: boolean | null;
+  /** Whether JetStream responds and has what the service needs; null for a service without streams. */
+  readonly jetStream: boolean | null;
+  /** null while they cannot be counted. */
+  readonly deadLetters: number | null;
+}
+
+/** What every service returns to operators about itself. */
 export interface OperationsRequests {
+  /** Returns within 0.8 s, also while parts are silent. */
+  readonly health: RequestDefinition<Record<string, never>, ServiceHealth>;
+  /** The oldest first. Errors: invalid `invalid_request` for a bad cursor. */
+  readonly listDeadLetters: RequestDefinition<ListDeadLetters, Page<DeadLetterView>>;
+  /**
+   * Has the event handled again and returns once that is over, or after 2 s while it goes on; the letter is gone when it
+   * succeeded. Repeating it never acts twice. Errors: not_found `dead_letter_not_found`.
+   */
+  readonly replayDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
+  /** Errors: not_found `dead_letter_not_found`. */
+  readonly deleteDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
   /**
    * Every instance answers for itself: ask all and merge with `mergeProjections`. Asked of one only, it may be one
    * that knows nothing of a rebuild elsewhere.
@@ -54,4 +101,8 @@ export interface OperationsRequests {
 export const operationsRequests = (context: string): OperationsRequests => ({
   listProjections: defineRequest(`qry.${context}.projections.v1`, 4_000),
   rebuildProjection: defineRequest(`cmd.${context}.rebuild-projection.v1`, 10_000),
+  health: defineRequest(`qry.${context}.health.v1`, 900),
+  listDeadLetters: defineRequest(`qry.${context}.dead-letters.v1`),
+  replayDeadLetter: defineRequest(`cmd.${context}.replay-dead-letter.v1`),
+  deleteDeadLetter: defineRequest(`cmd.${context}.delete-dead-letter.v1`),
 });

@@ -9,16 +9,21 @@ import {
   StorageType,
   type JetStreamManager,
   type JsMsg,
+  type StoredMsg,
+  type StreamInfo,
 } from '@nats-io/jetstream';
-import { headers as newHeaders } from '@nats-io/transport-node';
+import { headers as newHeaders, type MsgHdrs } from '@nats-io/transport-node';
 import { EVENT_HEADERS } from './event-headers.js';
 import { isApiError } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
+import { HEADERS } from './request-wire.js';
 import type { WireNames } from './wire-names.js';
 
 /** An event that a consumer could not handle. */
 export interface DeadLetter {
   readonly durable: string;
+  /** Place among the dead letters of its stream. */
+  readonly sequence: number;
   readonly eventId: string;
   readonly subject: string;
   readonly reason: string;
@@ -28,15 +33,32 @@ export interface DeadLetter {
   readonly payload: string;
 }
 
+/** A dead letter as it is stored: whatever its event came with. */
+export interface StoredLetter extends DeadLetter {
+  readonly data: Uint8Array;
+  readonly headers: MsgHdrs;
+}
+
 const API_TIMEOUT_MS = 4_000;
 const MAX_REASON = 300;
+
+/** Of the event, kept so that it can be handled later as it would have been then. */
+const KEPT_HEADERS = [
+  EVENT_HEADERS.position,
+  EVENT_HEADERS.recordedAt,
+  HEADERS.requestId,
+  'traceparent',
+] as const;
 
 const buried = metrics.counter('berth_dead_letters', 'Events that a consumer could not handle.', [
   'context',
   'durable',
 ]);
 
-/** The stream `<instance>_DLQ_<CONTEXT>`: what this context's events came to that could not be handled, kept until looked at. */
+/**
+ * The letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`, kept until somebody deals with them. Each event
+ * has a subject of its own, so that a consumer has at most one letter for an event: the latest.
+ */
 export class DeadLetters {
   readonly #stream: string;
 
@@ -54,82 +76,110 @@ export class DeadLetters {
     return new DeadLetters(manager, link.names, context, durable);
   }
 
-  /** Stores the message with its reason; answers once the broker has it. */
+  /** Stores the message with its reason; returns once the broker has it. */
   async add(message: JsMsg, reason: unknown): Promise<void> {
-    const headers = newHeaders();
     const eventId = message.headers?.get(EVENT_HEADERS.id) ?? '';
     const id = eventId === '' ? unnamed(message) : eventId;
+    const headers = newHeaders();
+    for (const name of KEPT_HEADERS) copy(message.headers, headers, name);
     headers.set(EVENT_HEADERS.originalId, id);
     headers.set(EVENT_HEADERS.originalSubject, this.names.logical(message.subject));
-    headers.set(EVENT_HEADERS.position, message.headers?.get(EVENT_HEADERS.position) ?? '');
-    headers.set(EVENT_HEADERS.recordedAt, message.headers?.get(EVENT_HEADERS.recordedAt) ?? '');
-    headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
-    headers.set(EVENT_HEADERS.deadDeliveries, String(message.info.deliveryCount));
-    await this.#ensure();
-    await this.manager.jetstream().publish(this.#subject, message.data, {
-      msgID: `${this.durable}:${id}`,
-      headers,
-      timeout: API_TIMEOUT_MS,
-    });
+    await this.#store(id, message.data, headers, { reason, deliveries: message.info.deliveryCount });
     buried.inc({ context: this.context, durable: this.durable });
   }
 
-  /** Oldest first, at most `limit`. */
-  async list(limit = 100): Promise<readonly DeadLetter[]> {
-    const letters: DeadLetter[] = [];
-    const info = await this.#info();
-    for (
-      let sequence = info?.state.first_seq ?? 1;
-      info !== null && sequence <= info.state.last_seq;
-      sequence++
-    ) {
-      if (letters.length >= limit) break;
-      const letter = await this.#read(sequence);
-      if (letter !== undefined) letters.push(letter.letter);
+  /** Stores a letter again whose event failed once more, in the place of what it was. */
+  async addAgain(letter: StoredLetter, reason: unknown): Promise<void> {
+    const { eventId, data, headers, deliveries } = letter;
+    await this.#store(eventId, data, headers, { reason, deliveries: deliveries + 1 });
+  }
+
+  /** The letters after that sequence, oldest first. */
+  async list({ after = 0, limit = 100 } = {}): Promise<readonly StoredLetter[]> {
+    const letters: StoredLetter[] = [];
+    for (let sequence = after; letters.length < limit;) {
+      const stored = await this.#get({ seq: sequence + 1, next_by_subj: this.#subjectOf('*') });
+      if (stored === null) break;
+      letters.push(this.#read(stored));
+      sequence = stored.seq;
     }
     return letters;
   }
 
-  /** Removes the dead letters of that event. */
-  async remove(eventId: string): Promise<void> {
-    const info = await this.#info();
-    for (
-      let sequence = info?.state.first_seq ?? 1;
-      info !== null && sequence <= info.state.last_seq;
-      sequence++
-    ) {
-      const found = await this.#read(sequence);
-      if (found?.letter.eventId === eventId) await this.manager.streams.deleteMessage(this.#stream, sequence);
+  async count(): Promise<number> {
+    const info = await this.#info(this.#subjectOf('*'));
+    return Object.values(info?.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** null when there is no letter for that event. */
+  async find(eventId: string): Promise<StoredLetter | null> {
+    const stored = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
+    return stored === null ? null : this.#read(stored);
+  }
+
+  /** Whether there was one to remove. */
+  async remove(eventId: string): Promise<boolean> {
+    const letter = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
+    if (letter === null) return false;
+    return this.manager.streams.deleteMessage(this.#stream, letter.seq).catch((error: unknown) => {
+      if (isApiError(error, SEQUENCE_NOT_FOUND, JetStreamApiCodes.NoMessageFound)) return false;
+      throw error;
+    });
+  }
+
+  #subjectOf(eventId: string): string {
+    return this.names.subject(`dlq.${this.context}.${this.durable}.${eventId}`);
+  }
+
+  async #store(
+    eventId: string,
+    data: Uint8Array,
+    headers: MsgHdrs,
+    { reason, deliveries }: { readonly reason: unknown; readonly deliveries: number },
+  ): Promise<void> {
+    headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
+    headers.set(EVENT_HEADERS.deadDeliveries, String(deliveries));
+    await this.#ensure();
+    await this.manager.jetstream().publish(this.#subjectOf(eventId), data, {
+      msgID: `${this.durable}:${eventId}:${deliveries}`,
+      headers,
+      timeout: API_TIMEOUT_MS,
+    });
+  }
+
+  async #get(
+    query: { readonly seq: number; readonly next_by_subj: string } | { readonly last_by_subj: string },
+  ): Promise<StoredMsg | null> {
+    try {
+      return await this.manager.streams.getMessage(this.#stream, query);
+    } catch (error) {
+      if (isApiError(error, JetStreamApiCodes.NoMessageFound, JetStreamApiCodes.StreamNotFound)) return null;
+      throw error;
     }
   }
 
-  get #subject(): string {
-    return this.names.subject(`dlq.${this.context}.${this.durable}`);
-  }
-
-  async #read(sequence: number): Promise<{ letter: DeadLetter } | undefined> {
-    const stored = await this.manager.streams
-      .getMessage(this.#stream, { seq: sequence })
-      .catch((error: unknown) => {
-        if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
-        throw error;
-      });
-    if (stored === null || stored.subject !== this.#subject) return undefined;
+  #read(stored: StoredMsg): StoredLetter {
+    const { header } = stored;
+    const headers = newHeaders();
+    for (const name of [...KEPT_HEADERS, EVENT_HEADERS.originalId, EVENT_HEADERS.originalSubject])
+      copy(header, headers, name);
     return {
-      letter: {
-        durable: this.durable,
-        eventId: stored.header.get(EVENT_HEADERS.originalId),
-        subject: stored.header.get(EVENT_HEADERS.originalSubject),
-        reason: stored.header.get(EVENT_HEADERS.deadReason),
-        deliveries: Number(stored.header.get(EVENT_HEADERS.deadDeliveries)),
-        at: stored.time,
-        payload: stored.string(),
-      },
+      durable: this.durable,
+      sequence: stored.seq,
+      eventId: header.get(EVENT_HEADERS.originalId),
+      subject: header.get(EVENT_HEADERS.originalSubject),
+      reason: header.get(EVENT_HEADERS.deadReason),
+      deliveries: Number(header.get(EVENT_HEADERS.deadDeliveries)),
+      at: stored.time,
+      payload: stored.string(),
+      data: stored.data,
+      headers,
     };
   }
 
-  async #info() {
-    return this.manager.streams.info(this.#stream).catch((error: unknown) => {
+  async #info(subjects?: string): Promise<StreamInfo | null> {
+    const options = subjects === undefined ? undefined : { subjects_filter: subjects };
+    return this.manager.streams.info(this.#stream, options).catch((error: unknown) => {
       if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return null;
       throw error;
     });
@@ -144,9 +194,18 @@ export class DeadLetters {
       retention: RetentionPolicy.Limits,
       discard: DiscardPolicy.Old,
       max_msgs: 100_000,
+      max_msgs_per_subject: 1,
     });
   }
 }
+
+/** What a server says of a delete that came second; JetStreamApiCodes does not have it. */
+const SEQUENCE_NOT_FOUND = 10_043;
+
+const copy = (from: MsgHdrs | undefined, to: MsgHdrs, name: string): void => {
+  const value = from?.get(name) ?? '';
+  if (value !== '') to.set(name, value);
+};
 
 // The class and code of what was thrown, and its words without secrets; never a stack.
 const reasonText = (reason: unknown): string => {

@@ -104,7 +104,7 @@ describe('an event consumer', () => {
     });
     await round.append(3);
     const [letter] = await eventually(async () => {
-      const letters = await round.consumer().deadLetters();
+      const letters = await round.letters();
       expect(letters).toHaveLength(1);
       return letters;
     }, PATIENTLY);
@@ -117,7 +117,7 @@ describe('an event consumer', () => {
     );
     expect(tries).toBe(3);
     expect(round.lines.some((line) => line.includes('becomes a dead letter'))).toBe(true);
-    await expect(round.consumer({ durable: 'others' }).deadLetters()).resolves.toEqual([]);
+    await expect(round.letters({ durable: 'others' })).resolves.toEqual([]);
   });
 
   it('buries a message that is no event', async () => {
@@ -126,6 +126,6 @@ describe('an event consumer', () => {
     await round.append(1);
     await round.allDoneOnce();
     round.link.connection.publish('berth.evt.agents.started.v1.acc_1.agt_1', 'not json');
-    await eventually(async () => expect(await round.consumer().deadLetters()).toHaveLength(1), PATIENTLY);
+    await eventually(async () => expect(await round.letters()).toHaveLength(1), PATIENTLY);
   });
 });

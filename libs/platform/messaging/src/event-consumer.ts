@@ -1,7 +1,8 @@
 import { backoff, pause } from '@berth/persistence';
 import type { EventConsumerOptions } from './event-consumer-options.js';
 import { ConsumerSession, NoStreamYet } from './consumer-session.js';
-import { DeadLetters, type DeadLetter } from './dead-letters.js';
+import { DeadLetters } from './dead-letters.js';
+import { EventHandling } from './event-handling.js';
 import { EventStream } from './event-stream.js';
 import { Inbox } from './inbox.js';
 import { ensureMessagingTables } from './messaging-tables.js';
@@ -15,6 +16,8 @@ const STREAM_WITHIN_MS = 15_000;
  * stream, its tail or the consumer.
  */
 export class EventConsumer {
+  readonly #replays = new Map<string, Promise<'handled' | 'failed' | 'unknown'>>();
+
   constructor(private readonly options: EventConsumerOptions) {}
 
   /** Consumes until `signal` aborts. Outages of broker and database are waited out. Never throws. */
@@ -35,9 +38,35 @@ export class EventConsumer {
     }
   }
 
-  /** What could not be handled, oldest first. */
-  async deadLetters(limit?: number): Promise<readonly DeadLetter[]> {
-    return (await this.#deadLetters()).list(limit);
+  get durable(): string {
+    return this.options.durable;
+  }
+
+  /** What could not be handled. */
+  deadLetters(): Promise<DeadLetters> {
+    const { link, context, durable } = this.options;
+    return DeadLetters.of(link, context, durable);
+  }
+
+  /**
+   * Handles the event of a dead letter once more; the letter goes when that succeeds. Acts once, however often and on
+   * however many instances it is called.
+   */
+  replay(eventId: string): Promise<'handled' | 'failed' | 'unknown'> {
+    const running = this.#replays.get(eventId);
+    if (running !== undefined) return running;
+    const replay = this.#replay(eventId).finally(() => this.#replays.delete(eventId));
+    this.#replays.set(eventId, replay);
+    return replay;
+  }
+
+  async #replay(eventId: string): Promise<'handled' | 'failed' | 'unknown'> {
+    const { database, durable } = this.options;
+    const deadLetters = await this.deadLetters();
+    const letter = await deadLetters.find(eventId);
+    if (letter === null) return 'unknown';
+    await ensureMessagingTables(database);
+    return new EventHandling(this.options, new Inbox(database, durable), deadLetters).replay(letter);
   }
 
   async #session(signal: AbortSignal): Promise<void> {
@@ -46,11 +75,6 @@ export class EventConsumer {
     const inbox = new Inbox(database, durable);
     await inbox.load();
     const stream = await EventStream.of(link, context);
-    await new ConsumerSession(this.options, stream, inbox, await this.#deadLetters()).run(signal);
-  }
-
-  #deadLetters(): Promise<DeadLetters> {
-    const { link, context, durable } = this.options;
-    return DeadLetters.of(link, context, durable);
+    await new ConsumerSession(this.options, stream, inbox, await this.deadLetters()).run(signal);
   }
 }

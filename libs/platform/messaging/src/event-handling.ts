@@ -1,11 +1,12 @@
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause, type SqlRunner } from '@berth/persistence';
 import { metrics, requestContext, withSpan } from '@berth/telemetry';
 import type { JsMsg } from '@nats-io/jetstream';
+import type { MsgHdrs } from '@nats-io/transport-node';
 import { BACKOFF_MS, MAX_DELIVERIES, type EventConsumerOptions } from './event-consumer-options.js';
 import { matchesFilter } from './event-subject.js';
-import type { DeadLetters } from './dead-letters.js';
+import type { DeadLetters, StoredLetter } from './dead-letters.js';
 import type { Inbox } from './inbox.js';
-import { readEvent, type ReceivedEvent } from './received-event.js';
+import { readEvent, readLetter, type ReceivedEvent } from './received-event.js';
 import { requestIdOf, traceOf } from './request-wire.js';
 
 const STILL_WORKING_EVERY_MS = 10_000;
@@ -48,7 +49,7 @@ export class EventHandling {
     if (event.delivery > maxDeliveries) return this.#bury(message, event, 'No delivery was ever answered.');
     for (let attempt = 0; ; attempt++) {
       try {
-        const isNew = await this.#effect(message, event);
+        const isNew = await this.#effect(message.headers, event, (effect) => this.inbox.once(event, effect));
         message.ack();
         return isNew ? 'done' : 'duplicate';
       } catch (error) {
@@ -63,21 +64,44 @@ export class EventHandling {
     }
   }
 
-  #effect(message: JsMsg, event: ReceivedEvent): Promise<boolean> {
+  /**
+   * Handles the event of a dead letter, which goes when that succeeds and has the latest reason when it does not. What
+   * was handled since is not handled again. Throws when the database is away: then nothing is known of the event.
+   */
+  async replay(letter: StoredLetter): Promise<'handled' | 'failed'> {
+    const { log, durable } = this.options;
+    const event = readLetter(letter);
+    if (event === undefined) return 'failed';
+    try {
+      const isNew = await this.#effect(letter.headers, event, (effect) => this.inbox.unearth(event, effect));
+      handled.inc({ durable, outcome: isNew ? 'replayed' : 'duplicate' });
+    } catch (error) {
+      if (!(await this.#databaseAnswers())) throw error;
+      log.warn({ err: error, durable, eventId: event.id }, 'A replayed event could not be handled again.');
+      await this.deadLetters.addAgain(letter, error);
+      return 'failed';
+    }
+    await this.deadLetters.remove(event.id);
+    return 'handled';
+  }
+
+  #effect(
+    headers: MsgHdrs | undefined,
+    event: ReceivedEvent,
+    once: (effect: (tx: SqlRunner) => Promise<void>) => Promise<boolean>,
+  ): Promise<boolean> {
     const { handle, durable } = this.options;
     const options = {
       kind: 'consumer',
-      links: [traceOf(message.headers)],
+      links: [traceOf(headers)],
       attributes: {
         'messaging.system': 'nats',
         'messaging.consumer.group.name': durable,
         'berth.event': event.name,
       },
     } as const;
-    return requestContext.run({ requestId: requestIdOf(message.headers) }, () =>
-      withSpan(`consume ${event.context}.${event.name}`, options, () =>
-        this.inbox.once(event, (tx) => handle(event, tx)),
-      ),
+    return requestContext.run({ requestId: requestIdOf(headers) }, () =>
+      withSpan(`consume ${event.context}.${event.name}`, options, () => once((tx) => handle(event, tx))),
     );
   }
 

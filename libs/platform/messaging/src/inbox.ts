@@ -43,12 +43,25 @@ export class Inbox {
     await this.#note(this.database, event, 'dead');
   }
 
-  /** Forgets a dead letter, so that it can be handled. */
-  async unearth(tx: SqlRunner, eventId: string): Promise<void> {
-    await tx.query(`DELETE FROM event_inbox WHERE durable = $1 AND event_id = $2 AND outcome = 'dead'`, [
-      this.durable,
-      eventId,
-    ]);
+  /**
+   * Runs `effect` for an event that became a dead letter and notes that it is done, both or neither; returns false when
+   * it was done before. The floor does not count: it is past every dead letter.
+   */
+  async unearth(
+    event: { id: string; position: bigint },
+    effect: (tx: SqlRunner) => Promise<void>,
+  ): Promise<boolean> {
+    return this.database.transaction(async (tx) => {
+      const buried = await tx.query(
+        `UPDATE event_inbox SET outcome = 'done', handled_at = now()
+         WHERE durable = $1 AND event_id = $2 AND outcome = 'dead' RETURNING 1`,
+        [this.durable, event.id],
+      );
+      // A row may be missing: its delivery ended between the letter and the row, or the row was pruned.
+      if (buried.length === 0 && !(await this.#note(tx, event, 'done'))) return false;
+      await effect(tx);
+      return true;
+    });
   }
 
   /** Everything up to `position` is dealt with; a lower floor than before is ignored. */

@@ -1,5 +1,7 @@
 import type { Json } from '@berth/kernel';
 import type { JsMsg } from '@nats-io/jetstream';
+import type { MsgHdrs } from '@nats-io/transport-node';
+import type { StoredLetter } from './dead-letters.js';
 import { EVENT_HEADERS, positionOf } from './event-headers.js';
 import { parseEventSubject, type EventSubject } from './event-subject.js';
 import type { WireNames } from './wire-names.js';
@@ -18,29 +20,61 @@ export interface ReceivedEvent<Payload = { readonly [key: string]: Json | undefi
 }
 
 /** Reads a message; undefined when it is no event of a relay. */
-export const readEvent = (message: JsMsg, names: WireNames): ReceivedEvent | undefined => {
-  const logical = names.logical(message.subject);
-  const subject = parseEventSubject(logical);
-  const id = message.headers?.get(EVENT_HEADERS.id) ?? '';
-  const position = positionOf(message.headers);
-  if (subject === undefined || id === '' || position === null) return undefined;
-  const payload = readPayload(message);
-  if (payload === undefined) return undefined;
-  const recordedAt = new Date(message.headers?.get(EVENT_HEADERS.recordedAt) ?? Number.NaN);
+export const readEvent = (message: JsMsg, names: WireNames): ReceivedEvent | undefined =>
+  toEvent({
+    subject: names.logical(message.subject),
+    id: message.headers?.get(EVENT_HEADERS.id) ?? '',
+    headers: message.headers,
+    data: message.data,
+    time: message.time,
+    delivery: message.info.deliveryCount,
+  });
+
+/** Reads the event of a dead letter; undefined when it was none. */
+export const readLetter = (letter: StoredLetter): ReceivedEvent | undefined =>
+  toEvent({
+    subject: letter.subject,
+    id: letter.eventId,
+    headers: letter.headers,
+    data: letter.data,
+    time: letter.at,
+    delivery: letter.deliveries + 1,
+  });
+
+const toEvent = ({
+  subject,
+  id,
+  headers,
+  data,
+  time,
+  delivery,
+}: {
+  readonly subject: string;
+  readonly id: string;
+  readonly headers: MsgHdrs | undefined;
+  readonly data: Uint8Array;
+  readonly time: Date;
+  readonly delivery: number;
+}): ReceivedEvent | undefined => {
+  const parsed = parseEventSubject(subject);
+  const position = positionOf(headers);
+  const payload = readPayload(data);
+  if (parsed === undefined || id === '' || position === null || payload === undefined) return undefined;
+  const recordedAt = new Date(headers?.get(EVENT_HEADERS.recordedAt) ?? Number.NaN);
   return {
-    ...subject,
+    ...parsed,
     id,
-    subject: logical,
+    subject,
     payload,
     position,
-    recordedAt: Number.isNaN(recordedAt.getTime()) ? message.time : recordedAt,
-    delivery: message.info.deliveryCount,
+    recordedAt: Number.isNaN(recordedAt.getTime()) ? time : recordedAt,
+    delivery,
   };
 };
 
-const readPayload = (message: JsMsg): ReceivedEvent['payload'] | undefined => {
+const readPayload = (data: Uint8Array): ReceivedEvent['payload'] | undefined => {
   try {
-    const payload: unknown = message.json();
+    const payload: unknown = JSON.parse(new TextDecoder().decode(data));
     return typeof payload === 'object' && payload !== null
       ? (payload as ReceivedEvent['payload'])
       : undefined;

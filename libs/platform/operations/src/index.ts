@@ -1,2 +1,7 @@
-export { Projections } from './projections.js';
-export { projectionsController } from './projections.nats-controller.js';
+export { HealthCheck } from './health-check.js';
+export { operationsOf, type Operations, type OperationsOptions } from './operations.js';
+export {
+  healthController,
+  operationsControllers,
+  operationsProviders,
+} from './operations.nats-controllers.js';

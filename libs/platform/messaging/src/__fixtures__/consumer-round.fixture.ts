@@ -6,7 +6,7 @@ import { appendAgents, toContractEvent } from './agent-events.fixture.js';
 import { Broker } from './broker.fixture.js';
 import { keepingLogger } from './lines.fixture.js';
 import { NatsServerFixture } from './nats-server.fixture.js';
-import { EventConsumer, EventRelay, NatsLink, type EventConsumerOptions } from '../index.js';
+import { EventConsumer, EventRelay, NatsLink, type DeadLetter, type EventConsumerOptions } from '../index.js';
 
 export const STREAM = 'berth_EVT_AGENTS';
 export const PATIENTLY = { timeoutMs: 20_000 };
@@ -95,6 +95,10 @@ export class ConsumerRound {
       backoffMs: [50],
       ...options,
     });
+  }
+
+  async letters(options: Partial<EventConsumerOptions> = {}): Promise<readonly DeadLetter[]> {
+    return (await this.consumer(options).deadLetters()).list();
   }
 
   /** Starts a consumer; answers how to stop it. */

@@ -1,0 +1,67 @@
+import type { ServiceHealth } from '@berth/contracts-operations';
+import { describe, expect, it } from 'vitest';
+import { healthOf, type Found } from './health.view.js';
+
+const fine: ServiceHealth = { eventStore: true, postgres: true, jetStream: true, deadLetters: 2 };
+const allFine: Found = {
+  connected: true,
+  postgres: true,
+  host: { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0 },
+  services: {
+    accounts: fine,
+    agents: fine,
+    files: { eventStore: true, postgres: null, jetStream: null, deadLetters: 0 },
+  },
+};
+const health = (change: Partial<Found>) =>
+  healthOf({ ...allFine, ...change }, { version: '1.0.0', driver: 'process' });
+const services = (change: Found['services']) => health({ services: { ...allFine.services, ...change } });
+
+describe('health', () => {
+  it('is ok when every question was answered well, and counts dead letters of all services', () => {
+    expect(health({})).toEqual({
+      status: 'ok',
+      runtime: 'nerdctl',
+      version: '1.0.0',
+      dependencies: { nats: 'ok', eventStore: 'ok', postgres: 'ok', runtime: 'ok' },
+      deadLetters: 4,
+    });
+  });
+
+  it('is degraded while a question to one service is lost, although the link is up', () => {
+    expect(services({ agents: 'silent' })).toMatchObject({
+      status: 'degraded',
+      dependencies: { nats: 'degraded' },
+      deadLetters: null,
+    });
+  });
+
+  it('is unavailable when every question is lost, although the link is up', () => {
+    const lost = health({
+      host: 'silent',
+      services: { accounts: 'silent', agents: 'silent', files: 'silent' },
+    });
+    expect(lost).toMatchObject({
+      status: 'unavailable',
+      runtime: 'process',
+      dependencies: { nats: 'down', eventStore: 'unknown', postgres: 'ok', runtime: 'down' },
+    });
+  });
+
+  it('is degraded without a service, and unavailable without the one that knows the keys', () => {
+    expect(services({ files: 'absent' })).toMatchObject({ status: 'degraded', dependencies: { nats: 'ok' } });
+    expect(services({ accounts: 'absent' })).toMatchObject({ status: 'unavailable' });
+  });
+
+  it('says of each part whether all, some or none of those who use it had an answer', () => {
+    const away: ServiceHealth = { ...fine, eventStore: false, postgres: false, jetStream: false };
+    expect(services({ agents: away }).dependencies).toMatchObject({
+      nats: 'degraded',
+      eventStore: 'degraded',
+      postgres: 'degraded',
+    });
+    const none = services({ accounts: away, agents: away, files: { ...away, postgres: null } });
+    expect(none.dependencies).toMatchObject({ eventStore: 'down', postgres: 'degraded' });
+    expect(health({ postgres: false })).toMatchObject({ status: 'unavailable' });
+  });
+});

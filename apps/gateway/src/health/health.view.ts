@@ -1,0 +1,90 @@
+import type { ServiceHealth } from '@berth/contracts-operations';
+import type { HostView } from '@berth/contracts-runtime';
+
+/** `degraded`: some of what was asked responded; `unknown`: nothing that could tell did. */
+export type DependencyState = 'ok' | 'degraded' | 'down' | 'unknown';
+
+/** `GET /health` (contract §10). */
+export interface HealthView {
+  readonly status: 'ok' | 'degraded' | 'unavailable';
+  /** The runtime's driver. */
+  readonly runtime: string;
+  readonly version: string;
+  readonly dependencies: {
+    readonly nats: DependencyState;
+    readonly eventStore: DependencyState;
+    readonly postgres: DependencyState;
+    readonly runtime: DependencyState;
+  };
+  /** Events that a consumer could not handle; null while they cannot be counted. */
+  readonly deadLetters: number | null;
+}
+
+/** A response, or why there is none: the broker says that nobody listens, or nothing came in time. */
+export type Answer<Res> = Res | 'absent' | 'silent';
+
+/** What one round of questions came to. */
+export interface Found {
+  /** Whether the link to the broker is up. */
+  readonly connected: boolean;
+  /** Whether the gateway's own tables responded. */
+  readonly postgres: boolean;
+  readonly host: Answer<HostView>;
+  readonly services: { readonly [name: string]: Answer<ServiceHealth> };
+}
+
+/** What a round of questions says about each part. */
+export const healthOf = (
+  found: Found,
+  facts: { readonly version: string; readonly driver: string },
+): HealthView => {
+  const { host } = found;
+  const services = Object.values(found.services);
+  const told = services.filter((answer): answer is ServiceHealth => typeof answer !== 'string');
+  const dependencies = {
+    nats: natsOf(found, told),
+    eventStore: stateOf(told.map(({ eventStore }) => eventStore)),
+    postgres: found.postgres ? stateOf([true, ...told.map(({ postgres }) => postgres)]) : ('down' as const),
+    runtime: typeof host === 'string' ? ('down' as const) : ('ok' as const),
+  };
+  const counts = told.map(({ deadLetters }) => deadLetters);
+  const uncounted = told.length < services.length || counts.includes(null);
+  return {
+    status: statusOf(found, dependencies, told.length < services.length),
+    runtime: typeof host === 'string' ? facts.driver : host.driver,
+    version: facts.version,
+    dependencies,
+    deadLetters: uncounted ? null : counts.reduce<number>((sum, count) => sum + (count ?? 0), 0),
+  };
+};
+
+/**
+ * A question that nobody heard in time was lost on its way, or its service hangs: the broker alone cannot tell, and a
+ * frozen node of a cluster looks just like that.
+ */
+const natsOf = ({ connected, services, host }: Found, told: readonly ServiceHealth[]): DependencyState => {
+  const answers = [...Object.values(services), host];
+  if (!connected || answers.every((answer) => answer === 'silent')) return 'down';
+  if (answers.includes('silent') || told.some(({ jetStream }) => jetStream === false)) return 'degraded';
+  return 'ok';
+};
+
+/** null: a service that has no such part. */
+const stateOf = (answers: readonly (boolean | null)[]): DependencyState => {
+  const told = answers.filter((answer) => answer !== null);
+  if (told.length === 0) return 'unknown';
+  if (told.every((answer) => answer)) return 'ok';
+  return told.includes(true) ? 'degraded' : 'down';
+};
+
+/** Every request goes over the broker, and every key is looked up by `accounts` in a table. */
+const statusOf = (
+  { postgres, services }: Found,
+  dependencies: HealthView['dependencies'],
+  servicesMissing: boolean,
+): HealthView['status'] => {
+  const cannotServe = dependencies.nats === 'down' || !postgres || services['accounts'] === 'absent';
+  if (cannotServe) return 'unavailable';
+  const isOk = !servicesMissing && Object.values(dependencies).every((state) => state === 'ok');
+  return isOk ? 'ok' : 'degraded';
+};

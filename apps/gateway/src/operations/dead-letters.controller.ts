@@ -1,0 +1,99 @@
+import { operationsRequests, type DeadLetterView } from '@berth/contracts-operations';
+import { isDomainError, type Page, type RequestDefinition } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { decodeCursor, encodeCursor } from '@berth/persistence';
+import { Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
+import { ApiTags } from '@nestjs/swagger';
+import { Endpoint } from '../http/endpoint.decorator.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+import { PageQuery } from '../http/page.query.js';
+
+/** Services that consume events, in the order of the list. */
+const SERVICES = ['accounts', 'agents', 'delivery', 'exec'] as const;
+const REQUESTS = SERVICES.map(operationsRequests);
+
+/** Where a page ended: a service, and its own cursor; null at its beginning. */
+type Place = readonly [service: number, cursor: string | null];
+
+@ApiTags('Operations')
+@Controller('api/v1/operations/dead-letters')
+export class DeadLettersController {
+  constructor(private readonly requester: Requester) {}
+
+  @Endpoint({
+    access: 'operate',
+    query: PageQuery,
+    summary: 'List events that a service could not handle',
+    description: 'By service and consumer, the oldest first. The payload of an event is never shown.',
+    answers: [{ status: 200, description: 'One page.', schema: 'DeadLetterPage' }],
+  })
+  @Get()
+  async list(@Query() { cursor, limit }: PageQuery): Promise<Page<DeadLetterView>> {
+    let [service, within]: Place = cursor === undefined ? [0, null] : decodeCursor<Place>(cursor, isPlace);
+    const items: DeadLetterView[] = [];
+    for (; service < REQUESTS.length; service++, within = null) {
+      const definition = REQUESTS[service]?.listDeadLetters;
+      if (definition === undefined) break;
+      const page = await this.requester.request(definition, {
+        cursor: within,
+        limit: limit - items.length,
+      });
+      items.push(...page.items);
+      if (page.nextCursor !== null) return { items, nextCursor: encodeCursor([service, page.nextCursor]) };
+      const isLast = service === REQUESTS.length - 1;
+      if (items.length >= limit && !isLast) return { items, nextCursor: encodeCursor([service + 1, null]) };
+    }
+    return { items, nextCursor: null };
+  }
+
+  @Endpoint({
+    access: 'operate',
+    summary: 'Have the event of a dead letter handled again',
+    description:
+      'The letter disappears once its consumer has handled the event; it stays, with the latest reason, when that fails again. Repeating it never acts twice.',
+    answers: [{ status: 202, description: 'The event is being handled, or was.' }],
+    errors: { 404: ['dead_letter_not_found'] },
+  })
+  @Post(':id/replay')
+  async replay(@Param('id') id: string): Promise<void> {
+    await this.#askEach((requests) => requests.replayDeadLetter, id);
+  }
+
+  @Endpoint({
+    access: 'operate',
+    summary: 'Delete a dead letter',
+    description: 'Its event stays unhandled.',
+    answers: [{ status: 204, description: 'It is gone.' }],
+    errors: { 404: ['dead_letter_not_found'] },
+  })
+  @Delete(':id')
+  async delete(@Param('id') id: string): Promise<void> {
+    await this.#askEach((requests) => requests.deleteDeadLetter, id);
+  }
+
+  /** Only the service of its consumer knows a letter. */
+  async #askEach(
+    definitionOf: (
+      requests: (typeof REQUESTS)[number],
+    ) => RequestDefinition<{ readonly id: string }, unknown>,
+    id: string,
+  ): Promise<void> {
+    for (const requests of REQUESTS) {
+      try {
+        await this.requester.request(definitionOf(requests), { id });
+        return;
+      } catch (error) {
+        if (!isDomainError(error, 'not_found')) throw error;
+      }
+    }
+    throw new HttpRefusal(404, 'dead_letter_not_found', 'There is no dead letter with this id.');
+  }
+}
+
+const isPlace = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  Number.isInteger(value[0]) &&
+  value[0] >= 0 &&
+  value[0] < REQUESTS.length &&
+  (value[1] === null || typeof value[1] === 'string');

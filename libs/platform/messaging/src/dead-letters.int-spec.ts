@@ -1,0 +1,91 @@
+import { eventually, type TestInfra } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ConsumerRound, noteEffect, PATIENTLY } from './__fixtures__/consumer-round.fixture.js';
+import type { EventConsumerOptions } from './index.js';
+
+describe('a dead letter', () => {
+  let infra: TestInfra;
+  let round: ConsumerRound;
+  let rounds = 0;
+  let broken: boolean;
+
+  beforeAll(async () => {
+    infra = await ConsumerRound.infra();
+  });
+  beforeEach(async () => {
+    broken = true;
+    round = await ConsumerRound.start(infra, ++rounds);
+  });
+  afterEach(() => round.stop());
+  afterAll(() => infra.stop());
+
+  const handle: EventConsumerOptions['handle'] = async (event, tx) => {
+    if (broken) throw new Error(`Cannot handle ${event.delivery}.`);
+    await noteEffect(event, tx);
+  };
+
+  /** Lets `count` events die and returns their ids. */
+  const bury = async (count: number): Promise<readonly string[]> => {
+    round.relay();
+    round.consume({ handle, maxDeliveries: 2 });
+    await round.append(count);
+    await eventually(async () => expect(await round.letters()).toHaveLength(count), PATIENTLY);
+    return round.appended;
+  };
+
+  it('is handled once by many replays at once on several instances, and is gone then', async () => {
+    const [id = ''] = await bury(1);
+    broken = false;
+    const instances = [round.consumer({ handle }), round.consumer({ handle }), round.consumer({ handle })];
+    await Promise.all(instances.flatMap((one) => [one.replay(id), one.replay(id)]));
+    expect(await round.effects()).toEqual([id]);
+    expect(await round.letters()).toEqual([]);
+    await expect(round.consumer({ handle }).replay(id)).resolves.toBe('unknown');
+    expect(await round.effects()).toEqual([id]);
+  });
+
+  it('that was handled but could not be removed is only removed by the next replay', async () => {
+    const [id = ''] = await bury(1);
+    broken = false;
+    await round.database.query(`UPDATE event_inbox SET outcome = 'done' WHERE event_id = $1`, [id]);
+    await expect(round.consumer({ handle }).replay(id)).resolves.toBe('handled');
+    expect(await round.effects()).toEqual([]);
+    expect(await round.letters()).toEqual([]);
+  });
+
+  it('is handled although the floor of the consumer is past it', async () => {
+    const [id = ''] = await bury(1);
+    await round.database.query(
+      `INSERT INTO event_consumer (durable, floor_position) VALUES ('effects', 1000000000)
+       ON CONFLICT (durable) DO UPDATE SET floor_position = excluded.floor_position`,
+    );
+    broken = false;
+    await expect(round.consumer({ handle }).replay(id)).resolves.toBe('handled');
+    expect(await round.effects()).toEqual([id]);
+  });
+
+  it('that fails again stays one letter, with the latest reason and without effect', async () => {
+    const [id = ''] = await bury(1);
+    await expect(round.consumer({ handle }).replay(id)).resolves.toBe('failed');
+    expect(await round.letters()).toMatchObject([
+      { eventId: id, deliveries: 3, reason: 'Error: Cannot handle 3.' },
+    ]);
+    expect(await round.effects()).toEqual([]);
+    broken = false;
+    await expect(round.consumer({ handle }).replay(id)).resolves.toBe('handled');
+    expect(await round.effects()).toEqual([id]);
+  });
+
+  it('that is deleted leaves the others, and its event unhandled', async () => {
+    const [first = '', second = ''] = await bury(2);
+    const letters = await round.consumer().deadLetters();
+    await expect(letters.count()).resolves.toBe(2);
+    await expect(letters.remove(first)).resolves.toBe(true);
+    await expect(letters.remove(first)).resolves.toBe(false);
+    await expect(letters.count()).resolves.toBe(1);
+    expect((await letters.list()).map(({ eventId }) => eventId)).toEqual([second]);
+    broken = false;
+    await expect(round.consumer({ handle }).replay(first)).resolves.toBe('unknown');
+    expect(await round.effects()).toEqual([]);
+  });
+});

@@ -1,0 +1,120 @@
+import { EventConsumer, NatsLink, type ReceivedEvent } from '@berth/messaging';
+import { openDatabase, type Database } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { headers } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DeadLetterDesk } from './dead-letter-desk.js';
+
+const log = createLogger({ service: 'test', level: 'silent' });
+
+describe('the dead letters of a service', () => {
+  let infra: TestInfra;
+  let link: NatsLink;
+  let database: Database;
+  let desk: DeadLetterDesk;
+  let broken = true;
+  const handled: string[] = [];
+  const ending = new AbortController();
+  let running: Promise<unknown>;
+
+  const consumer = (durable: string): EventConsumer =>
+    new EventConsumer({
+      link,
+      database,
+      context: 'agents',
+      durable,
+      filterSubjects: ['evt.agents.deleted.v1.>'],
+      handle: ({ id }: ReceivedEvent): Promise<void> => {
+        if (broken)
+          return Promise.reject(new Error('mk_000000000000000000000000000000000000000000000000a is down'));
+        handled.push(id);
+        return Promise.resolve();
+      },
+      log,
+      maxDeliveries: 1,
+    });
+
+  beforeAll(async () => {
+    infra = await startTestInfra({ parts: ['nats', 'postgres'] });
+    link = await NatsLink.open({ url: infra.natsUrl, name: 'desk', log });
+    const options = { url: infra.databaseUrl, schema: 'desk', migrations: [], applicationName: 'test', log };
+    database = await openDatabase(options);
+    const consumers = [consumer('b'), consumer('a')];
+    desk = new DeadLetterDesk('exec', consumers, log);
+    const manager = await jetstreamManager(link.connection);
+    const subjects = [link.names.subject('evt.agents.>')];
+    await manager.streams.add({ name: link.names.eventStream('agents'), subjects });
+    for (let index = 0; index < 3; index++) {
+      const header = headers();
+      header.set('Nats-Msg-Id', `event-${index}`);
+      header.set('Berth-Position', String(100 + index));
+      const subject = link.names.subject(`evt.agents.deleted.v1.acc_1.agt_${index}`);
+      await jetstream(link.connection).publish(subject, '{"name":"Ada Lovelace"}', { headers: header });
+    }
+    running = Promise.all(consumers.map((one) => one.run(ending.signal)));
+    await eventually(async () => expect(await desk.count()).toBe(6), { timeoutMs: 20_000 });
+  });
+  afterAll(async () => {
+    ending.abort();
+    await running;
+    await link.close();
+    await database.close();
+    await infra.stop();
+  });
+
+  const all = () => desk.list({ cursor: null, limit: 200 });
+
+  it('are listed by consumer, the oldest first, without payload and secrets', async () => {
+    const { items, nextCursor } = await all();
+    expect(nextCursor).toBeNull();
+    expect(items.map(({ consumer: name, eventId }) => `${name} ${eventId}`)).toEqual(
+      ['a', 'b'].flatMap((name) => [0, 1, 2].map((index) => `${name} event-${index}`)),
+    );
+    expect(items[0]).toEqual({
+      id: expect.stringMatching(/^dlt_[A-Za-z0-9_-]+$/) as string,
+      service: 'exec',
+      consumer: 'a',
+      eventId: 'event-0',
+      subject: 'evt.agents.deleted.v1.acc_1.agt_0',
+      reason: expect.stringMatching(/^Error: .*is down$/) as string,
+      deliveries: 1,
+      at: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    });
+    expect(JSON.stringify(items)).not.toMatch(/Lovelace|mk_0/);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6])('come whole in pages of %i', async (limit) => {
+    const { items } = await all();
+    const paged = [];
+    for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
+      const page = await desk.list({ cursor, limit });
+      expect(page.items.length).toBeLessThanOrEqual(limit);
+      paged.push(...page.items);
+      cursor = page.nextCursor;
+    }
+    expect(paged).toEqual(items);
+  });
+
+  it('are unknown under an id of none', async () => {
+    const known = (await all()).items[0]?.id ?? '';
+    const foreign = `dlt_${Buffer.from('a/*').toString('base64url')}`;
+    for (const id of ['', 'nope', 'dlt_', `${known}x`, foreign, known.slice(0, -4)]) {
+      await expect(desk.replay(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+      await expect(desk.delete(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+    }
+    await expect(desk.count()).resolves.toBe(6);
+  });
+
+  it('go when they are deleted, or when their event was handled', async () => {
+    const [first, second] = (await all()).items;
+    await desk.delete(first?.id ?? '');
+    broken = false;
+    await desk.replay(second?.id ?? '');
+    expect(handled).toEqual(['event-1']);
+    await expect(desk.replay(second?.id ?? '')).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+    expect(handled).toEqual(['event-1']);
+    await expect(desk.count()).resolves.toBe(4);
+  });
+});

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DeadLetterView, ListDeadLetters } from '@berth/contracts-operations';
+import { DomainError, type Page } from '@berth/kernel';
+import type { DeadLetter, EventConsumer } from '@berth/messaging';
+import { decodeCursor, encodeCursor } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+
+/** A replay that takes longer goes on behind the response. */
+const REPLAY_WITHIN_MS = 2_000;
+
+/** Where a page ended: in the letters of a consumer, after this sequence. */
+type Place = readonly [consumer: string, after: number];
+
+/** What the consumers of one service could not handle, as operators see it and deal with it. */
+export class DeadLetterDesk {
+  private readonly consumers: readonly EventConsumer[];
+
+  constructor(
+    private readonly service: string,
+    consumers: readonly EventConsumer[],
+    private readonly log: Logger,
+  ) {
+    this.consumers = consumers.toSorted((a, b) => (a.durable < b.durable ? -1 : 1));
+  }
+
+  async count(): Promise<number> {
+    const counts = await Promise.all(
+      this.consumers.map(async (consumer) => (await consumer.deadLetters()).count()),
+    );
+    return counts.reduce((sum, count) => sum + count, 0);
+  }
+
+  /** By consumer, the oldest first. */
+  async list({ cursor, limit }: ListDeadLetters): Promise<Page<DeadLetterView>> {
+    const [from, afterInFirst]: Place = cursor === null ? ['', 0] : decodeCursor<Place>(cursor, isPlace);
+    const items: DeadLetterView[] = [];
+    for (const consumer of this.consumers.filter(({ durable }) => durable >= from)) {
+      const letters = await consumer.deadLetters();
+      const after = consumer.durable === from ? afterInFirst : 0;
+      // One more than is wanted says whether there is another page.
+      for (const letter of await letters.list({ after, limit: limit - items.length + 1 })) {
+        const last = items.length === limit ? items.at(-1) : undefined;
+        if (last !== undefined) return { items, nextCursor: encodeCursor(placeBefore(letter)) };
+        items.push(this.view(letter));
+      }
+    }
+    return { items, nextCursor: null };
+  }
+
+  /** Throws not_found `dead_letter_not_found`, or unavailable while nothing can be handled. */
+  async replay(id: string): Promise<void> {
+    const { consumer, eventId } = this.find(id);
+    const replayed = consumer.replay(eventId);
+    replayed.catch((error: unknown) =>
+      this.log.warn({ err: error, id }, 'A dead letter could not be replayed.'),
+    );
+    const outcome = await Promise.race([
+      replayed,
+      sleep(REPLAY_WITHIN_MS, 'goes on' as const, { ref: false }),
+    ]);
+    if (outcome === 'unknown') throw notFound();
+  }
+
+  /** Throws not_found `dead_letter_not_found`. */
+  async delete(id: string): Promise<void> {
+    const { consumer, eventId } = this.find(id);
+    const letters = await consumer.deadLetters();
+    if (!(await letters.remove(eventId))) throw notFound();
+  }
+
+  private find(id: string): { readonly consumer: EventConsumer; readonly eventId: string } {
+    const [durable, eventId] = readId(id);
+    const consumer = this.consumers.find((candidate) => candidate.durable === durable);
+    if (consumer === undefined || eventId === undefined) throw notFound();
+    return { consumer, eventId };
+  }
+
+  private view({ durable, eventId, subject, reason, deliveries, at }: DeadLetter): DeadLetterView {
+    return {
+      id: idOf(durable, eventId),
+      service: this.service,
+      consumer: durable,
+      eventId,
+      subject,
+      reason,
+      deliveries,
+      at: at.toISOString(),
+    };
+  }
+}
+
+const placeBefore = ({ durable, sequence }: DeadLetter): [string, number] => [durable, sequence - 1];
+
+const isPlace = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.length === 2 &&
+  typeof value[0] === 'string' &&
+  Number.isSafeInteger(value[1]);
+
+const PREFIX = 'dlt_';
+
+const idOf = (durable: string, eventId: string): string =>
+  PREFIX + Buffer.from(`${durable}/${eventId}`).toString('base64url');
+
+const readId = (id: string): readonly [durable?: string, eventId?: string] => {
+  if (!id.startsWith(PREFIX)) return [];
+  const text = Buffer.from(id.slice(PREFIX.length), 'base64url').toString('utf8');
+  const [durable = '', eventId = ''] = text.split('/');
+  // What becomes part of a subject must not be a wildcard or another token; one letter has one id only.
+  return /^[A-Za-z0-9-]{1,100}$/.test(eventId) && idOf(durable, eventId) === id ? [durable, eventId] : [];
+};
+
+const notFound = (): DomainError =>
+  new DomainError('not_found', 'dead_letter_not_found', 'There is no dead letter with this id.');

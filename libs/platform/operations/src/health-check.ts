@@ -1,0 +1,47 @@
+import type { ServiceHealth } from '@berth/contracts-operations';
+import type { EventStore } from '@berth/event-store';
+import type { BrokerCheck } from '@berth/messaging';
+import type { Database } from '@berth/persistence';
+import type { DeadLetterDesk } from './dead-letter-desk.js';
+import { PartCheck } from './part-check.js';
+
+export interface HealthCheckParts {
+  readonly store: EventStore;
+  /** Left out by a service without tables. */
+  readonly database?: Database;
+  /** Left out by a service without streams. */
+  readonly broker?: BrokerCheck;
+  readonly deadLetters?: DeadLetterDesk;
+}
+
+/** Whether what one service stands on responds: each part is asked a question that needs all of it. */
+export class HealthCheck {
+  readonly #store: PartCheck<boolean>;
+  readonly #database: PartCheck<boolean> | null;
+  readonly #broker: PartCheck<boolean> | null;
+  readonly #deadLetters: PartCheck<number>;
+
+  constructor({ store, database, broker, deadLetters }: HealthCheckParts) {
+    this.#store = new PartCheck(() => done(store.ping()));
+    this.#database = database === undefined ? null : new PartCheck(() => done(database.ping()));
+    this.#broker = broker === undefined ? null : new PartCheck(() => broker.isFit());
+    this.#deadLetters = new PartCheck(async () => (await deadLetters?.count()) ?? 0);
+  }
+
+  async look(): Promise<ServiceHealth> {
+    const [eventStore, postgres, jetStream, deadLetters] = await Promise.all([
+      this.#store.ask(),
+      this.#database === null ? null : this.#database.ask(),
+      this.#broker === null ? null : this.#broker.ask(),
+      this.#deadLetters.ask(),
+    ]);
+    return {
+      eventStore: eventStore ?? false,
+      postgres: postgres === undefined ? false : postgres,
+      jetStream: jetStream === undefined ? false : jetStream,
+      deadLetters: deadLetters ?? null,
+    };
+  }
+}
+
+const done = (work: Promise<unknown>): Promise<boolean> => work.then(() => true);

@@ -1,0 +1,96 @@
+import {
+  operationsRequests,
+  type DeadLetterRef,
+  type DeadLetterView,
+  type ListDeadLetters,
+  type ProjectionView,
+  type RebuildProjection,
+  type ServiceHealth,
+} from '@berth/contracts-operations';
+import type { Page } from '@berth/kernel';
+import { HandleRequest } from '@berth/messaging';
+import { Controller, Inject, type Provider, type Type } from '@nestjs/common';
+import { Payload } from '@nestjs/microservices';
+import { DeadLetterDesk } from './dead-letter-desk.js';
+import { HealthCheck } from './health-check.js';
+import type { Operations } from './operations.js';
+import { Projections } from './projections.js';
+
+/** The controllers of `operationsRequests(context)`; the module provides `operationsProviders` too. */
+export const operationsControllers = (context: string): Type[] => [
+  projectionsController(context),
+  deadLettersController(context),
+  healthController(context),
+];
+
+export const operationsProviders = ({ projections, deadLetters, health }: Operations): Provider[] => [
+  { provide: Projections, useValue: projections },
+  { provide: DeadLetterDesk, useValue: deadLetters },
+  { provide: HealthCheck, useValue: health },
+];
+
+/** Alone for a service that has neither tables nor streams; the module provides `HealthCheck`. */
+export const healthController = (context: string): Type => {
+  const requests = operationsRequests(context);
+
+  @Controller()
+  class HealthNatsController {
+    constructor(@Inject(HealthCheck) private readonly health: HealthCheck) {}
+
+    @HandleRequest(requests.health)
+    look(): Promise<ServiceHealth> {
+      return this.health.look();
+    }
+  }
+
+  return HealthNatsController;
+};
+
+const projectionsController = (context: string): Type => {
+  const requests = operationsRequests(context);
+
+  @Controller()
+  class ProjectionsNatsController {
+    constructor(@Inject(Projections) private readonly projections: Projections) {}
+
+    @HandleRequest(requests.listProjections, { broadcast: true })
+    async list(): Promise<{ readonly items: readonly ProjectionView[] }> {
+      return { items: await this.projections.list() };
+    }
+
+    @HandleRequest(requests.rebuildProjection)
+    rebuild(@Payload() { name }: RebuildProjection): Promise<ProjectionView> {
+      return this.projections.rebuild(name);
+    }
+  }
+
+  return ProjectionsNatsController;
+};
+
+const deadLettersController = (context: string): Type => {
+  const requests = operationsRequests(context);
+
+  @Controller()
+  class DeadLettersNatsController {
+    constructor(@Inject(DeadLetterDesk) private readonly desk: DeadLetterDesk) {}
+
+    @HandleRequest(requests.listDeadLetters)
+    list(@Payload() request: ListDeadLetters): Promise<Page<DeadLetterView>> {
+      return this.desk.list(request);
+    }
+
+    @HandleRequest(requests.replayDeadLetter)
+    async replay(@Payload() { id }: DeadLetterRef): Promise<Record<string, never>> {
+      await this.desk.replay(id);
+      return {};
+    }
+
+    @HandleRequest(requests.deleteDeadLetter)
+    async delete(@Payload() { id }: DeadLetterRef): Promise<Record<string, never>> {
+      await this.desk.delete(id);
+      return {};
+    }
+  }
+
+  return DeadLettersNatsController;
+};
