@@ -10,6 +10,7 @@ import { checkDeclarations, checkImports } from './imports.check.mjs';
 import { checkMetrics, metricsOf } from './metrics.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
+import { checkSecrets } from './secrets.check.mjs';
 import { checkSizes, percentile95 } from './sizes.check.mjs';
 import { checkSubjects, renderSubjects } from './subjects.mjs';
 import { Scratch } from './workspace.fixture.js';
@@ -387,5 +388,25 @@ describe('the run', () => {
   it('fails when a check is asked for that does not exist', () => {
     const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
     expect(spawnSync(process.execPath, [run, 'no such check']).status).toBe(1);
+  });
+});
+
+describe('prefixes of secrets', () => {
+  it.each([
+    ['minted from a template', 'export const token = (mac: string): string => `zz_${mac}`;'],
+    [
+      'kept in a constant',
+      "const PREFIX = 'zz_';\nexport const token = (mac: string): string => PREFIX + mac;",
+    ],
+  ])('that are not in the list are found: %s', (_what, source) => {
+    using scratch = new Scratch();
+    scratch.pack('libs/a', 'platform', { 'a.ts': source });
+    expect(problemsOf(checkSecrets, scratch)).toMatch(/libs\/a\/src\/a\.ts:\d: 'zz_' looks like the prefix/);
+  });
+
+  it('are not ids', () => {
+    using scratch = new Scratch();
+    scratch.pack('libs/a', 'platform', { 'a.ts': 'export const id = (x: string): string => `agt_${x}`;' });
+    expect(problemsOf(checkSecrets, scratch)).toBe('');
   });
 });

@@ -10,6 +10,7 @@ import { checkDeclarations, checkImports } from './imports.check.mjs';
 import { checkMetrics } from './metrics.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
+import { checkSecrets } from './secrets.check.mjs';
 import { checkSizes } from './sizes.check.mjs';
 import { checkSubjects } from './subjects.mjs';
 import { runNx, runOxlint, runPrettier } from './tools.check.mjs';
@@ -35,6 +36,7 @@ const CHECKS = [
   ['imports are declared', checkDeclarations],
   ['pure files are pure', checkPurity],
   ['environment, console and execa in their places', checkPlaces],
+  ['prefixes of secrets', checkSecrets],
   ['sizes', checkSizes],
   ['golden events', checkGoldenEvents],
   ['docs/subjects.md', checkSubjects],

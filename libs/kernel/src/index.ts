@@ -19,3 +19,4 @@ export {
   type CommandEnvelope,
   type Page,
 } from './request.js';
+export { SECRET_PREFIXES } from './secret-prefixes.js';

@@ -1,6 +1,6 @@
-import { createHmac } from 'node:crypto';
 import type { StartAgent } from '@berth/contracts-runtime';
 import type { EnvVault } from '../env/env-vault.js';
+import { agentToken } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
 
 /** Puts together what a host needs to start an agent: variables, secrets, token, sizes. */
@@ -21,7 +21,7 @@ export class StartRecipe {
       source: { kind: 'template' },
       env: env.values,
       secretKeys: env.secretKeys,
-      token: this.agentToken(agentId, epoch),
+      token: agentToken(this.tokenSecret, agentId, epoch),
       instructions: profile.instructions,
       resources: profile.resources,
       idleTtlSeconds: profile.idleTtlSeconds,
@@ -32,13 +32,5 @@ export class StartRecipe {
   /** Nothing of a deleted agent's secrets stays. */
   async forget(agentId: string): Promise<void> {
     await this.vault.forget(agentId);
-  }
-
-  /** `BERTH_AGENT_TOKEN`: another one at every start, the same when the same start is asked for twice. */
-  private agentToken(agentId: string, epoch: number): string {
-    const mac = createHmac('sha256', this.tokenSecret)
-      .update(`${agentId}\0${String(epoch)}`)
-      .digest('base64url');
-    return `at_${agentId.slice(4)}_${String(epoch)}_${mac}`;
   }
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isWellFormedKey } from '@berth/contracts-accounts';
+import { SECRET_PREFIXES } from '@berth/kernel';
 
 /** SHA-256 of a key, hex: what travels and what is stored instead of the key. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
@@ -13,7 +14,9 @@ export const keyOf = (authorization: string | undefined): string | undefined => 
 };
 
 /** Long enough that nobody's name or label is taken for one. */
-const CREDENTIAL = /^(?:mk|eu)_[0-9A-Za-z]{20,}$/;
+const CREDENTIAL = new RegExp(
+  `^(?:${SECRET_PREFIXES.apiKey}|${SECRET_PREFIXES.endUserToken})_[0-9A-Za-z]{20,}$`,
+);
 
 /**
  * Whether a query carries a credential: the member `token`, or a key or token under any name. Addresses end up in

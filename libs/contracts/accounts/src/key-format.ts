@@ -1,6 +1,8 @@
+import { SECRET_PREFIXES } from '@berth/kernel';
+
 /** In ASCII order, so that encoded numbers of one length compare like their texts. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'mk_';
+const PREFIX = `${SECRET_PREFIXES.apiKey}_`;
 const SECRET_BYTES = 32;
 /** 62^43 is the first power of 62 above 2^256. */
 const SECRET_CHARS = 43;

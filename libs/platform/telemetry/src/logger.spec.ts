@@ -1,3 +1,4 @@
+import { SECRET_PREFIXES } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
 import { createLogger, requestContext, type Logger, type LoggerOptions } from './index.js';
 
@@ -35,6 +36,15 @@ describe('the logger', () => {
     ['a bearer token in the message', {}, `sent Bearer ${canary}`],
     ['an API key in the message', {}, `key mk_${canary} refused`],
     ['an end user token in an error', { err: new Error(`bad eu_${canary}`) }, ''],
+    ['a token of an agent', {}, `at_01jd8z6x3k5e0g2h4m6p8r0t2v_7_${canary} was refused`],
+    ['a key behind a name', {}, `BERTH_API_KEY_mk_${canary}`],
+    ['what a variable is set to', {}, `BERTH_API_KEY=mk_${canary}`],
+    ['a basic credential', {}, `Basic ${canary}`],
+    ['a transfer ticket', { ticket: canary }, ''],
+    ['the password of a broker', { err: new Error(`nats://u:${canary}@h1:4222,h2:4222 is away`) }, ''],
+    ['passwords of several brokers', {}, `nats://u:x@h1:4222,nats://u:p@${canary}@h2:4222`],
+    ['the token of a broker', {}, `connecting to nats://${canary}@h1:4222`],
+    ['the password of an event log', {}, `esdb://admin:${canary}@h1:2113?tls=true`],
     ['a password in a URL', { url: `postgres://berth:${canary}@host/db` }, ''],
     [
       'what a driver hangs on its errors',
@@ -56,6 +66,19 @@ describe('the logger', () => {
     expect(() => JSON.parse(lines[0] ?? '') as unknown).not.toThrow();
   });
 
+  it.each(Object.entries(SECRET_PREFIXES))(
+    'hides every %s by its prefix, wherever it stands',
+    (_kind, prefix) => {
+      const { log, lines } = keeping();
+      const secret = `${prefix}_${canary}-${canary}_${canary}`;
+      log.info(
+        { where: secret, list: [`x=${secret}`], err: new Error(`<${secret}>`) },
+        `(${secret}) /${secret}/ "${secret}"`,
+      );
+      expect(lines[0]).not.toContain(canary);
+    },
+  );
+
   it('hides what a child logger is bound to', () => {
     const { log, lines } = keeping();
     log.child({ token: canary, url: `?token=${canary}` }).info('x');
@@ -66,14 +89,14 @@ describe('the logger', () => {
     const { log, lines } = keeping();
     log.info(
       { env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) },
-      'tokens: 3',
+      'tokens: 3, changed_at_the_time_of_the_start, at_rest, http://host:80/a@b',
     );
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       env: { key: 'REGION', value: 'eu', isSecret: false },
       externalId: 'eus_01',
       n: '1',
       at: '1970-01-01T00:00:00.000Z',
-      msg: 'tokens: 3',
+      msg: 'tokens: 3, changed_at_the_time_of_the_start, at_rest, http://host:80/a@b',
     });
   });
 

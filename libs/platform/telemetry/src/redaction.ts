@@ -1,27 +1,41 @@
+import { SECRET_PREFIXES } from '@berth/kernel';
+
 const REDACTED = '[redacted]';
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 200;
 
-const SECRET_NAMES = new Set([
+/** Members that hold a secret, compared without case, `-` and `_`. */
+const SECRET_NAMES = [
   'authorization',
   'proxyauthorization',
   'cookie',
   'setcookie',
   'token',
   'accesstoken',
-  'key',
   'apikey',
-  'secret',
-  'password',
   'xapikey',
-]);
+  'secret',
+  'clientsecret',
+  'password',
+  'ticket',
+] as const;
 
-/** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, passwords inside URLs: wherever they stand in a text. */
+/** Too common a name to be hidden in a line that has been put together already. */
+const OBJECT_SECRET_NAMES: ReadonlySet<string> = new Set([...SECRET_NAMES, 'key']);
+
+const PREFIXES = Object.values(SECRET_PREFIXES).join('|');
+
+/** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, credentials inside URLs: wherever they stand in a text. */
 const SECRET_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [/((?:^|[?&;\s"'])(?:access_)?token=)[^&\s"'\\#;]+/gi, `$1${REDACTED}`],
   [/\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}/gi, `$1 ${REDACTED}`],
-  [/\b(mk|eu|wh|ag)_[A-Za-z0-9]{20,}(?:\b|_)/g, `$1_${REDACTED}`],
-  [/\b([a-z][a-z0-9+.-]*:\/\/[^/\s:@"']*):[^/\s@"']+@/gi, `$1:${REDACTED}@`],
+  [new RegExp(`\\b(${PREFIXES})_[\\w-]{20,}`, 'g'), `$1_${REDACTED}`],
+  // Behind a name such as KEY_ no word begins; less than 20 letters and digits in a row are a name there.
+  [new RegExp(`(?<=_)(${PREFIXES})_[A-Za-z0-9]{20,}[\\w-]*`, 'g'), `$1_${REDACTED}`],
+  // Up to the last @ before a path: a password may hold one, and a list of servers several.
+  [/\b([a-z][a-z0-9+.-]*:\/\/[^/\s:@"']*):[^/\s"']+@/gi, `$1:${REDACTED}@`],
+  // A token of NATS stands alone before the @.
+  [/\b((?:nats|tls|wss?):\/\/)[^/\s:@"']+@/gi, `$1${REDACTED}@`],
 ];
 
 /** The text without the secrets that are known by their form. */
@@ -33,10 +47,12 @@ export const redactText = (text: string): string => {
 
 /** The same for a whole JSON line: a child logger's own members are in it without having passed `redact`. */
 export const redactLine = (line: string): string =>
-  redactText(line).replace(
-    /"((?:proxy-?)?authorization|(?:set-?)?cookie|(?:access_?)?token|(?:x-)?api-?_?key|secret|password)":"(?:[^"\\]|\\.)*"/gi,
-    `"$1":"${REDACTED}"`,
-  );
+  redactText(line).replace(SECRET_MEMBER, `"$1":"${REDACTED}"`);
+
+const SECRET_MEMBER = new RegExp(
+  `"(${SECRET_NAMES.map((name) => [...name].join('[-_]?')).join('|')})":"(?:[^"\\\\]|\\\\.)*"`,
+  'gi',
+);
 
 /**
  * A copy fit for a log: members named like a secret are replaced at any depth, and the `value` of a variable
@@ -67,7 +83,8 @@ const redactMembers = (value: object, depth: number): Record<string, unknown> =>
   return clean;
 };
 
-const isSecretName = (name: string): boolean => SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
+const isSecretName = (name: string): boolean =>
+  OBJECT_SECRET_NAMES.has(name.toLowerCase().replaceAll(/[-_]/g, ''));
 
 const redactError = (error: Error, depth: number): Record<string, unknown> => ({
   type: error.name,

@@ -1,0 +1,23 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '@berth/kernel';
+import { redactText } from '@berth/telemetry';
+import { describe, expect, it } from 'vitest';
+import { agentToken } from './agent-token.js';
+
+describe('the token of an agent', () => {
+  const agentId = newId('agt');
+
+  it('is another one at every start, and the same when the same start is asked for twice', () => {
+    const secret = randomBytes(32);
+    expect(agentToken(secret, agentId, 1)).toBe(agentToken(secret, agentId, 1));
+    expect(agentToken(secret, agentId, 1)).not.toBe(agentToken(secret, agentId, 2));
+  });
+
+  it('is in no log, whatever its letters are', () => {
+    for (let epoch = 1; epoch <= 200; epoch++) {
+      const token = agentToken(randomBytes(32), agentId, epoch);
+      const mac = token.split('_').slice(3).join('_');
+      expect(redactText(`the token ${token} is not good`)).not.toContain(mac.slice(0, 8));
+    }
+  });
+});
