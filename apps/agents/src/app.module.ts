@@ -4,7 +4,8 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
-import { AgentRegistration } from './agent/create-agent.js';
+import { AgentCreation } from './agent/create-agent.js';
+import { AgentDeletion } from './agent/delete-agent.js';
 import { EnsureAwakeHandler } from './agent/ensure-awake.js';
 import { Transitions } from './agent/transitions.js';
 import type { AgentsHandlers, AgentsParts } from './assemble.js';
@@ -32,7 +33,8 @@ export class AppModule {
         ...operationsProviders(parts.operations),
         { provide: AgentActivity, useValue: handlers.activity },
         { provide: AgentListQuery, useValue: handlers.query },
-        { provide: AgentRegistration, useValue: handlers.registration },
+        { provide: AgentCreation, useValue: handlers.creation },
+        { provide: AgentDeletion, useValue: handlers.deletion },
         { provide: Transitions, useValue: handlers.transitions },
         { provide: EnsureAwakeHandler, useValue: handlers.ensureAwake },
         { provide: EnvCommandHandler, useValue: handlers.env },

@@ -1,15 +1,17 @@
 import { hkdfSync } from 'node:crypto';
 import type { EventStore, ProjectionRunner } from '@berth/event-store';
-import { Requester, type NatsLink } from '@berth/messaging';
+import type { Requester } from '@berth/messaging';
 import type { Operations } from '@berth/operations';
 import { SecretBox, type Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { AgentActivity } from './agent-list/agent-activity.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
+import { DecidedAgents } from './agent-list/decided-agents.js';
 import { ownersAdmission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
 import { AgentLifecycle } from './agent/agent-lifecycle.js';
-import { AgentRegistration } from './agent/create-agent.js';
+import { AgentCreation } from './agent/create-agent.js';
+import { AgentDeletion } from './agent/delete-agent.js';
 import { EnsureAwakeHandler } from './agent/ensure-awake.js';
 import { StartRecipe } from './agent/start-recipe.js';
 import { Transitions } from './agent/transitions.js';
@@ -18,6 +20,7 @@ import { EnvCommandHandler } from './env/env.command-handler.js';
 import { EnvVault } from './env/env-vault.js';
 import { AnnounceHostHandler } from './host/announce-host.js';
 import { HostDirectory } from './host/host-directory.js';
+import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { Reservations } from './reservation/reservations.js';
 import type { TemplateCatalogue } from './templates/template-catalogue.js';
@@ -26,11 +29,11 @@ import { AgentTimers } from './timers/agent-timers.js';
 /** What the service stands on, opened before it. */
 export interface AgentsParts {
   readonly config: AgentsConfig;
-  readonly link: NatsLink;
+  readonly requester: Pick<Requester, 'request' | 'requestAll'>;
   readonly store: EventStore;
   readonly database: Database;
   readonly templates: TemplateCatalogue;
-  readonly agentList: ProjectionRunner;
+  readonly agentList: Pick<ProjectionRunner, 'waitFor'>;
   readonly operations: Operations;
   readonly log: Logger;
 }
@@ -39,7 +42,8 @@ export interface AgentsParts {
 export interface AgentsHandlers {
   readonly query: AgentListQuery;
   readonly activity: AgentActivity;
-  readonly registration: AgentRegistration;
+  readonly creation: AgentCreation;
+  readonly deletion: AgentDeletion;
   readonly transitions: Transitions;
   readonly ensureAwake: EnsureAwakeHandler;
   readonly env: EnvCommandHandler;
@@ -50,27 +54,32 @@ export interface AgentsHandlers {
 
 /** Puts the service together: commands in the middle, hosts on one side, the table on the other. */
 export const assemble = (parts: AgentsParts): AgentsHandlers => {
-  const { config, store, database, templates, log } = parts;
-  const requester = new Requester(parts.link);
-  const query = new AgentListQuery(database);
+  const { config, store, database, requester, templates, log } = parts;
   const activity = new AgentActivity(database);
   const vault = new EnvVault(database, new SecretBox(config.keyring));
-  const hosts = new HostDirectory(requester, database);
+  const hosts = new HostDirectory(database);
+  const placement = new Placement(requester, database);
   const agents = new AgentCommandHandler(store, parts.agentList);
+  const decided = new DecidedAgents(agents, activity);
   const recipe = new StartRecipe(vault, tokenSecret(config));
   const lifecycle = new AgentLifecycle(agents, requester, recipe, log);
-  // The claims ask the registration whether a holder is gone, and the registration makes the claims.
-  const reservations = new Reservations(store, (agentId) => registration.isGone(agentId));
-  const registry = { reservations, templates, hosts, vault };
-  const registration: AgentRegistration = new AgentRegistration(agents, lifecycle, registry, query, log);
+  // The claims ask the creation whether a holder is gone, and the creation makes the claims.
+  const reservations = new Reservations(store, (...asked) => creation.isGone(...asked));
+  const creation: AgentCreation = new AgentCreation(
+    agents,
+    lifecycle,
+    { reservations, templates, placement, vault },
+    log,
+  );
   return {
-    query,
+    query: new AgentListQuery(database, decided),
     activity,
-    registration,
-    transitions: new Transitions(agents, lifecycle, requester, query, config),
+    creation,
+    deletion: new AgentDeletion(agents, lifecycle, reservations),
+    transitions: new Transitions(agents, lifecycle, requester, decided, config),
     ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission, activity, log),
-    env: new EnvCommandHandler(store, agents, vault, requester, query, lifecycle),
-    announceHost: new AnnounceHostHandler(agents, lifecycle, hosts, database),
+    env: new EnvCommandHandler(store, agents, vault, requester, decided, lifecycle),
+    announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database }),
     observations: new ObservationHandler(agents, lifecycle),
     timers: new AgentTimers(agents, lifecycle, hosts, database, config, log),
   };

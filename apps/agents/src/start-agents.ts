@@ -1,5 +1,5 @@
 import { ProjectionRunner } from '@berth/event-store';
-import { EventRelay, startService } from '@berth/messaging';
+import { EventRelay, Requester, startService } from '@berth/messaging';
 import { operationsOf } from '@berth/operations';
 import { AdvisoryLock } from '@berth/persistence';
 import { BackgroundWork, closeParts, openParts, type ServiceParts, type Stoppable } from '@berth/service';
@@ -45,7 +45,8 @@ export const startAgents = async (
   try {
     work.start('agent-list', (signal) => agentList.run(signal));
     await agentList.untilCaughtUp(signal);
-    const parts = { ...opened, config, templates, agentList, operations };
+    const requester = new Requester(link);
+    const parts = { ...opened, requester, config, templates, agentList, operations };
     const handlers = assemble(parts);
     service = await startService({ name: NAME, module: AppModule.forRoot(parts, handlers), link, log });
     startBackground(work, opened, handlers);

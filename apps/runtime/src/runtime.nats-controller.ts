@@ -42,6 +42,11 @@ export class RuntimeNatsController {
     };
   }
 
+  @HandleRequest(runtimeRequests.describe)
+  async describe(): Promise<HostView> {
+    return this.hosts();
+  }
+
   @HandleRequest(runtimeRequests.start)
   async start(request: StartAgent): Promise<StartedAgent> {
     return this.agents.start(request);

@@ -62,7 +62,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   const module = AppModule.forRoot({ host, driver, agents, logs, executions, transfers, dataPort });
   const service = await startService({ name: 'runtime', module, link, host, log });
   const stopping = new AbortController();
-  const announcing = new HostAnnouncer(host, agents, requester, log).run(link, stopping.signal);
+  const announcing = new HostAnnouncer(host, agents, driver, requester, log).run(link, stopping.signal);
   const stop = async (): Promise<void> => {
     stopping.abort();
     logs.close();

@@ -12,6 +12,7 @@ export { type Clock, systemClock, isoTime } from './clock.js';
 export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,
+  stepOf,
   type RequestDefinition,
   type RequestTraits,
   type WhenLost,

@@ -50,6 +50,13 @@ export interface CommandEnvelope {
   readonly actor: Actor;
 }
 
+/** The envelope of one step of a command: one command touches several streams, and each step needs an id of its own. */
+export const stepOf = ({ commandId, accountId, actor }: CommandEnvelope, step: string): CommandEnvelope => ({
+  commandId: `${commandId}/${step}`,
+  accountId,
+  actor,
+});
+
 /** One page of a list (contract §1). `nextCursor` is opaque, null on the last page. */
 export interface Page<Item> {
   readonly items: readonly Item[];

@@ -1,5 +1,6 @@
 import type { ActivityKind, ReportActivity } from '@berth/contracts-agents';
 import type { SqlRunner } from '@berth/persistence';
+import type { Activity } from './agent-view.js';
 import type { LiveAgent } from '../agent/agent.js';
 
 /** When agents were last used. Beside the log: it decides nothing, and losing it loses nothing. */
@@ -29,6 +30,24 @@ export class AgentActivity {
         ),
       ],
     );
+  }
+
+  /** The last use of one agent; null before its first. */
+  async of(agentId: string): Promise<Activity | null> {
+    const rows = await this.database.query<{
+      last_active_at: Date;
+      last_activity_kind: string;
+      sleep_at: Date | null;
+    }>('SELECT last_active_at, last_activity_kind, sleep_at FROM agent_activity WHERE agent_id = $1', [
+      agentId,
+    ]);
+    const row = rows[0];
+    if (row === undefined) return null;
+    return {
+      lastActiveAt: row.last_active_at.toISOString(),
+      lastActivityKind: row.last_activity_kind,
+      sleepAt: row.sleep_at?.toISOString() ?? null,
+    };
   }
 
   /** A use that begins: whoever caused it sees it at once; when it ends the host tells. */

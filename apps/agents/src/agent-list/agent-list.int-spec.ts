@@ -5,12 +5,15 @@ import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentDecider } from '../agent/agent.decider.js';
+import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
 import { migrations } from '../migrations/migrations.js';
+import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
+import { DecidedAgents } from './decided-agents.js';
 
 const AGENTS = 40;
 const STEPS = 12;
@@ -110,7 +113,14 @@ describe('the agent list', () => {
       idleTtlSeconds: random() < 0.2 ? 0 : 900,
       labels: { half: random() < 0.5 ? 'one' : 'two' },
     };
-    let last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', at: time() });
+    let last = await send(agentId, {
+      type: 'Create',
+      agentId,
+      profile,
+      host: 'hst_1',
+      attempt: 0,
+      at: time(),
+    });
     for (let step = 0; step < STEPS; step++) {
       const { state } = await agents.load(agentId);
       const commands = commandsFor(state.status === 'live' ? state.epoch : 0, time());
@@ -119,6 +129,9 @@ describe('the agent list', () => {
     }
     return last ?? 0n;
   };
+
+  const decided = (): DecidedAgents =>
+    new DecidedAgents(new AgentCommandHandler(store, runner), new AgentActivity(database));
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');
 
@@ -134,8 +147,16 @@ describe('the agent list', () => {
     expect(await rows()).toEqual(before);
   });
 
+  it('shows every agent as its log has it', async () => {
+    const fromLog = decided();
+    const query = new AgentListQuery(database, fromLog);
+    const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);
+    expect(shown.length).toBeGreaterThan(5);
+    for (const { id } of shown) expect(await fromLog.view('acc_1', id)).toEqual(await query.get('acc_1', id));
+  });
+
   it('shows on every page what its filters ask for, and each agent once', async () => {
-    const query = new AgentListQuery(database);
+    const query = new AgentListQuery(database, decided());
     const all = {
       accountId: 'acc_1',
       externalId: null,
@@ -175,11 +196,11 @@ describe('the agent list', () => {
       // What was accepted before instructions were bounded: 100,000 characters of six bytes each in JSON.
       const profile = { ...aProfile(agentId), accountId, instructions: '\u0001'.repeat(100_000) };
       const at = new Date().toISOString();
-      const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', at });
+      const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at });
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
       ids.unshift(agentId);
     }
-    const query = new AgentListQuery(database);
+    const query = new AgentListQuery(database, decided());
     const filters = {
       accountId,
       externalId: null,

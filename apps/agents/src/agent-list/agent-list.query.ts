@@ -1,8 +1,9 @@
 import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts-agents';
-import { AGENT_STATES, type AgentState } from '@berth/contracts-agents';
 import { DomainError, type Page } from '@berth/kernel';
 import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import type { AgentRow } from './agent-row.js';
+import { viewOf } from './agent-view.js';
+import type { DecidedAgents } from './decided-agents.js';
 
 /** The row with what the activity table knows beside it. */
 interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'created_at' | 'updated_at'> {
@@ -36,17 +37,19 @@ const WAIT_POLL_MS = 50;
 
 /** Reads of agents. A deleted agent is not found from the moment its deletion was accepted. */
 export class AgentListQuery {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly decided: Pick<DecidedAgents, 'view' | 'locate'>,
+  ) {}
 
-  /** Errors: not_found `agent_not_found`, also for another account's agent. */
+  /** An agent that the list does not show yet is read from its log. Errors: not_found `agent_not_found`. */
   async get(accountId: string, agentId: string): Promise<AgentView> {
     const rows = await this.database.query<ShownRow>(
       `${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`,
       [agentId, accountId],
     );
     const row = rows[0];
-    if (row === undefined) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
-    return toView(row);
+    return row === undefined ? this.decided.view(accountId, agentId) : toView(row);
   }
 
   /** Answers as soon as the agent is in the state waited for or `failed`, or when the time is over. */
@@ -78,9 +81,7 @@ export class AgentListQuery {
       `SELECT host, guest FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
       [agentId, accountId],
     );
-    if (rows[0] === undefined)
-      throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
-    return rows[0];
+    return rows[0] ?? this.decided.locate(accountId, agentId);
   }
 }
 
@@ -129,43 +130,21 @@ const cursorId = (cursor: string): string => {
   });
 };
 
-const isState = (state: string): state is AgentState => AGENT_STATES.some((known) => known === state);
-
-const later = (left: Date, right: Date | null): boolean =>
-  right === null || left.getTime() >= right.getTime();
-
-const toView = (row: ShownRow): AgentView => {
-  if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
-  const wokeLast = later(row.woken_at, row.last_active_at);
-  return {
-    id: row.id,
-    name: row.name,
-    templateId: row.template_id,
-    externalId: row.external_id,
-    externalUserId: row.external_user_id,
-    instructions: row.instructions,
-    labels: row.labels,
-    state: row.state,
-    stateReason: row.state_reason,
-    stateChangedAt: row.state_changed_at.toISOString(),
-    lastError: row.last_error,
-    idleTtlSeconds: row.idle_ttl_seconds,
-    sleepDepth: row.sleep_depth,
-    lastActiveAt: (wokeLast ? row.woken_at : (row.last_active_at ?? row.woken_at)).toISOString(),
-    lastActivityKind: wokeLast ? 'start' : (row.last_activity_kind ?? 'start'),
-    sleepAt: row.state === 'running' ? sleepAt(row, wokeLast) : null,
-    nextWakeAt: null,
-    source: row.source,
-    resources: row.resources,
-    guest: row.guest,
-    appUrl: null,
-    createdAt: row.created_at.toISOString(),
-    updatedAt: row.updated_at.toISOString(),
-  };
-};
-
-const sleepAt = (row: ShownRow, wokeLast: boolean): string | null => {
-  if (row.idle_ttl_seconds === 0) return null;
-  if (!wokeLast) return row.sleep_at?.toISOString() ?? null;
-  return new Date(row.state_changed_at.getTime() + row.idle_ttl_seconds * 1000).toISOString();
-};
+/** Times arrive from the table as `Date`; the row has them as the log does. */
+const toView = ({ last_active_at, last_activity_kind, sleep_at, ...row }: ShownRow): AgentView =>
+  viewOf(
+    {
+      ...row,
+      state_changed_at: row.state_changed_at.toISOString(),
+      woken_at: row.woken_at.toISOString(),
+      created_at: row.created_at.toISOString(),
+      updated_at: row.updated_at.toISOString(),
+    },
+    last_active_at === null
+      ? null
+      : {
+          lastActiveAt: last_active_at.toISOString(),
+          lastActivityKind: last_activity_kind ?? 'start',
+          sleepAt: sleep_at?.toISOString() ?? null,
+        },
+  );

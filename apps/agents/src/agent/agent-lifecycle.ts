@@ -20,7 +20,7 @@ export class AgentLifecycle {
 
   constructor(
     private readonly agents: AgentCommandHandler,
-    private readonly requester: Requester,
+    private readonly requester: Pick<Requester, 'request'>,
     private readonly recipe: StartRecipe,
     private readonly log: Logger,
   ) {}

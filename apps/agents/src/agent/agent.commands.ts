@@ -7,9 +7,17 @@ export type AgentCommand =
       readonly agentId: string;
       readonly profile: Profile;
       readonly host: string;
+      /** How often the creation had been given up when this try began; given up again since, the try is refused. */
+      readonly attempt: number;
       readonly at: string;
     }
-  | { readonly type: 'AbandonCreation'; readonly agentId: string; readonly at: string }
+  /** Ends the attempt for good, unless the agent exists or that attempt has been given up already. */
+  | {
+      readonly type: 'AbandonCreation';
+      readonly agentId: string;
+      readonly attempt: number;
+      readonly at: string;
+    }
   | { readonly type: 'Start'; readonly cause: 'start' | 'restart'; readonly at: string }
   | { readonly type: 'Wake'; readonly refusedEpoch: number | null; readonly at: string }
   | { readonly type: 'ConfirmStarted'; readonly epoch: number; readonly guest: Guest; readonly at: string }

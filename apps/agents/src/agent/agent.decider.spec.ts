@@ -2,6 +2,7 @@ import { decideGiven, isDomainError, type Decided } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
 import type { AgentCommand } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
+import { CreationOvertaken } from './creation-overtaken.js';
 import { MAX_RECOVERIES } from './decide-observed.js';
 import type { AgentEvent, Profile, SleepReason } from './agent.js';
 
@@ -61,7 +62,22 @@ const refusal = (decided: Decided<AgentEvent>): string => {
 const wake = (refusedEpoch: number | null = null): AgentCommand => ({ type: 'Wake', refusedEpoch, at });
 
 describe('creating', () => {
-  const create: AgentCommand = { type: 'Create', agentId, profile, host: 'hst_1', at };
+  const createAs = (attempt: number): AgentCommand => ({
+    type: 'Create',
+    agentId,
+    profile,
+    host: 'hst_1',
+    attempt,
+    at,
+  });
+  const create = createAs(0);
+  const abandonAs = (attempt: number): AgentCommand => ({ type: 'AbandonCreation', agentId, attempt, at });
+  const abandoned: AgentEvent = { type: 'AgentCreationAbandoned', data: { agentId, at } };
+  const deleted: readonly AgentEvent[] = [
+    ...running,
+    { type: 'AgentDeletionRequested', data: { agentId, at } },
+    { type: 'AgentDeleted', data: { agentId, at } },
+  ];
 
   it('deploys at once, under the first epoch', () => {
     const decided = given([], create);
@@ -73,10 +89,23 @@ describe('creating', () => {
 
   it('is already so for an agent that is there', () => expect(types(given(running, create))).toEqual([]));
 
-  it('is refused after somebody took its name for left behind', () => {
-    const abandoned: AgentEvent = { type: 'AgentCreationAbandoned', data: { agentId, at } };
-    expect(refusal(given([abandoned], create))).toBe('agent_creation_abandoned');
-    expect(types(given(running, { type: 'AbandonCreation', agentId, at }))).toEqual([]);
+  it('is refused to an attempt that was abandoned, and granted to the next one', () => {
+    expect(given([abandoned], create).refusal).toBeInstanceOf(CreationOvertaken);
+    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated', 'AgentStarting']);
+    expect(given([abandoned, abandoned], createAs(1)).refusal).toBeInstanceOf(CreationOvertaken);
+  });
+
+  it('never brings a deleted agent back', () => {
+    expect(refusal(given(deleted, create))).toBe('agent_not_found');
+    expect(refusal(given(deleted.slice(0, -1), create))).toBe('agent_not_found');
+  });
+
+  it('is abandoned once for each attempt, and not any more once the agent was created', () => {
+    expect(types(given([], abandonAs(0)))).toEqual(['AgentCreationAbandoned']);
+    expect(types(given([abandoned], abandonAs(0)))).toEqual([]);
+    expect(types(given([abandoned], abandonAs(1)))).toEqual(['AgentCreationAbandoned']);
+    expect(types(given([abandoned, created(), starting(1, 'deploy')], abandonAs(1)))).toEqual([]);
+    expect(types(given(deleted, abandonAs(0)))).toEqual([]);
   });
 });
 

@@ -2,18 +2,14 @@ import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { atEpoch, crash, fallAsleep, findAgain, loseHost, settleAbsence } from './decide-observed.js';
-import { create, start, stop, wake } from './decide-requested.js';
+import { abandonCreation, create, start, stop, wake } from './decide-requested.js';
 
 const notFound = (): DomainError =>
   new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
 
 const decide = (command: AgentCommand, agent: Agent): readonly AgentEvent[] => {
   if (command.type === 'Create') return create(command, agent);
-  if (command.type === 'AbandonCreation') {
-    return agent.status === 'absent'
-      ? [{ type: 'AgentCreationAbandoned', data: { agentId: command.agentId, at: command.at } }]
-      : [];
-  }
+  if (command.type === 'AbandonCreation') return abandonCreation(command, agent);
   if (command.type === 'ConfirmDeleted') {
     return agent.status === 'deleting'
       ? [{ type: 'AgentDeleted', data: { agentId: agent.agentId, at: command.at } }]

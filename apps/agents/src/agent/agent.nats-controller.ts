@@ -17,14 +17,16 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AgentListQuery } from '../agent-list/agent-list.query.js';
 import { TemplateCatalogue } from '../templates/template-catalogue.js';
-import { AgentRegistration } from './create-agent.js';
+import { AgentCreation } from './create-agent.js';
+import { AgentDeletion } from './delete-agent.js';
 import { EnsureAwakeHandler } from './ensure-awake.js';
 import { Transitions } from './transitions.js';
 
 @Controller()
 export class AgentNatsController {
   constructor(
-    private readonly registration: AgentRegistration,
+    private readonly creation: AgentCreation,
+    private readonly deletion: AgentDeletion,
     private readonly transitions: Transitions,
     private readonly awake: EnsureAwakeHandler,
     private readonly query: AgentListQuery,
@@ -33,12 +35,12 @@ export class AgentNatsController {
 
   @HandleRequest(agentsRequests.create)
   create(request: CreateAgent): Promise<AgentView> {
-    return this.registration.create(request);
+    return this.creation.create(request);
   }
 
   @HandleRequest(agentsRequests.delete)
   async delete(request: AgentCommand): Promise<Record<string, never>> {
-    await this.registration.delete(request);
+    await this.deletion.delete(request);
     return {};
   }
 

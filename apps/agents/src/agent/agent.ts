@@ -129,7 +129,8 @@ export interface LiveAgent {
 
 export type Agent =
   | { readonly status: 'absent' }
-  | { readonly status: 'abandoned' }
+  /** Never created; `times` counts how often its creation was given up. */
+  | { readonly status: 'abandoned'; readonly times: number }
   | LiveAgent
   | {
       readonly status: 'deleting';
@@ -145,6 +146,9 @@ export const NO_GUEST: Guest = { version: '', capabilities: [] };
 
 const KEPT_RECOVERIES = 10;
 
+/** How often the creation was given up so far: the number of the next attempt. */
+export const timesAbandoned = (agent: Agent): number => (agent.status === 'abandoned' ? agent.times : 0);
+
 const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent> = {}): Agent =>
   agent.status === 'live' ? { ...agent, life, since: at, ...more } : agent;
 
@@ -154,7 +158,7 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
     case 'AgentCreated':
       return created(event.data);
     case 'AgentCreationAbandoned':
-      return { status: 'abandoned' };
+      return { status: 'abandoned', times: timesAbandoned(agent) + 1 };
     case 'AgentStarting':
       return starting(agent, event.data);
     case 'AgentStarted':

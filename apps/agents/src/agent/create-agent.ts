@@ -1,91 +1,185 @@
-import type { AgentCommand as AgentRequest, AgentView, CreateAgent } from '@berth/contracts-agents';
-import { newId } from '@berth/kernel';
+import type { AgentView, CreateAgent } from '@berth/contracts-agents';
+import { deriveId, DomainError, isDomainError } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
-import type { AgentListQuery } from '../agent-list/agent-list.query.js';
+import type { AgentRow } from '../agent-list/agent-row.js';
+import { viewOf } from '../agent-list/agent-view.js';
 import type { EnvVault } from '../env/env-vault.js';
-import type { HostDirectory } from '../host/host-directory.js';
-import type { Claim, Reservations } from '../reservation/reservations.js';
+import type { Placement } from '../host/placement.js';
+import type { Holder } from '../reservation/reservation.js';
+import type { Reservations } from '../reservation/reservations.js';
 import type { TemplateCatalogue } from '../templates/template-catalogue.js';
-import type { AgentCommandHandler } from './agent.command-handler.js';
+import { systemOrigin, type AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
-import { ofAccount } from './ensure-awake.js';
-import type { Profile } from './agent.js';
+import { timesAbandoned, type Agent, type Profile } from './agent.js';
+import { within } from './within.js';
+import { claimsOf } from './claims.js';
+import { CreationOvertaken } from './creation-overtaken.js';
 
 const DEFAULT_IDLE_TTL_SECONDS = 900;
 
-export interface Registry {
+/** How often one call begins anew because other tries of its command abandon each other. */
+const MAX_ATTEMPTS = 5;
+
+/** A failed creation is undone before the answer, but the answer waits no longer than this from the call on. */
+const UNDONE_WITHIN_MS = 4_500;
+
+/** What creating an agent uses besides the log. */
+export interface CreationParts {
   readonly reservations: Reservations;
   readonly templates: TemplateCatalogue;
-  readonly hosts: HostDirectory;
+  readonly placement: Placement;
   readonly vault: EnvVault;
 }
 
-/** Agents come and go here: names are claimed first and freed last but for the removal itself. */
-export class AgentRegistration {
+/** One attempt of one command. */
+interface Attempt extends Holder {
+  readonly request: CreateAgent;
+  readonly profile: Profile;
+}
+
+const EVERY_ATTEMPT = 2 ** 31 - 1;
+
+type Undone = 'created' | 'undone';
+
+/**
+ * Creates agents. The agent's id derives from the command's, so every try of a command is about the same agent. A try that
+ * fails abandons its attempt in the agent's stream first: from then on nothing of that attempt can create the agent, and
+ * what it claimed and stored is released. The next try of the command is another attempt (ADR 15).
+ */
+export class AgentCreation {
+  private readonly undoing = new Set<Promise<unknown>>();
+
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly registry: Registry,
-    private readonly query: AgentListQuery,
+    private readonly parts: CreationParts,
     private readonly log: Logger,
   ) {}
 
   /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable without a host. */
   async create(request: CreateAgent): Promise<AgentView> {
-    const profile = await this.profile(request);
-    const agentId = newId('agt');
-    const claims = claimsOf(agentId, profile);
-    const held: Claim[] = [];
-    try {
-      for (const claim of claims) {
-        await this.registry.reservations.claim(claim, request);
-        held.push(claim);
+    const profile = this.profile(request);
+    const agentId = deriveId('agt', request.commandId);
+    const begun = Date.now();
+    for (let tried = 0; tried < MAX_ATTEMPTS; tried++) {
+      const agent = await this.agents.load(agentId);
+      if (wasCreated(agent)) return this.firstView(agentId);
+      const attempt = { agentId, attempt: timesAbandoned(agent), request, profile };
+      try {
+        return viewOf(await this.make(attempt), null);
+      } catch (error) {
+        const undone = await this.undoInTime(attempt, error, begun);
+        if (undone === 'created') return this.firstView(agentId);
+        if (!(error instanceof CreationOvertaken)) throw error;
       }
-      const host = await this.registry.hosts.place();
-      await this.registry.vault.putAll(agentId, request.env);
-      await this.agents.handle(
-        agentId,
-        { type: 'Create', agentId, profile, host, at: new Date().toISOString() },
-        request,
-      );
-    } catch (error) {
-      await this.undo(agentId, held, request);
-      throw error;
     }
-    void this.lifecycle.drive(agentId);
-    return await this.query.get(request.accountId, agentId);
+    throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
   }
 
-  /** From the answer on every read is not found and the name is free; the removal goes on behind it. */
-  async delete(request: AgentRequest): Promise<void> {
-    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    await this.agents.handle(
-      request.agentId,
-      { type: 'RequestDeletion', at: new Date().toISOString() },
+  /** Whether no agent is left behind a reservation; an overdue creation is ended for good. */
+  async isGone(holder: Holder, overdue: boolean, accountId: string): Promise<boolean> {
+    const agent = await this.agents.load(holder.agentId);
+    if (agent.status === 'live') return false;
+    if (wasCreated(agent) || holder.attempt < timesAbandoned(agent)) return true;
+    return (
+      overdue && (await this.abandon({ ...holder, attempt: timesAbandoned(agent) }, accountId)) === 'undone'
+    );
+  }
+
+  /** A creation that no host has announced: its agent exists all the same, or its try ended midway. */
+  async settleOverdue(agentId: string, accountId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (wasCreated(agent)) {
+      if (agent.status !== 'live') await this.parts.vault.forgetCreated(agentId, EVERY_ATTEMPT);
+      await this.parts.placement.forget(agentId, EVERY_ATTEMPT);
+    } else await this.abandon({ agentId, attempt: timesAbandoned(agent) }, accountId);
+  }
+
+  /** Waits for what is being undone behind answers. */
+  async settle(): Promise<void> {
+    while (this.undoing.size > 0) await Promise.allSettled(this.undoing);
+  }
+
+  /** Returns the new agent's row. */
+  private async make(attempt: Attempt): Promise<AgentRow> {
+    const { agentId, request, profile } = attempt;
+    const { reservations, placement, vault } = this.parts;
+    for (const claim of claimsOf(profile)) await reservations.claim(claim, attempt, request);
+    const { memMb } = profile.resources;
+    const host = await placement.place({ ...attempt, accountId: profile.accountId, memMb });
+    await vault.putCreated(agentId, attempt.attempt, request.env);
+    const at = new Date().toISOString();
+    const { row, isFirst } = await this.agents.decide(
+      agentId,
+      { type: 'Create', agentId, profile, host, attempt: attempt.attempt, at },
       request,
     );
-    for (const claim of claimsOf(request.agentId, agent.profile))
-      await this.registry.reservations.release(claim, request);
-    void this.lifecycle.drive(request.agentId);
+    void this.lifecycle.drive(agentId);
+    return isFirst && row !== null ? row : this.firstRow(agentId);
   }
 
-  /** Whether nobody is left behind an old reservation; a creation still under way is ended for good. */
-  async isGone(agentId: string): Promise<boolean> {
-    const origin = {
-      commandId: `${agentId}/abandon`,
-      accountId: '',
-      actor: { kind: 'system', id: 'agents' },
-    } as const;
+  private async firstView(agentId: string): Promise<AgentView> {
+    void this.lifecycle.drive(agentId);
+    return viewOf(await this.firstRow(agentId), null);
+  }
+
+  private async firstRow(agentId: string): Promise<AgentRow> {
+    const row = await this.agents.loadFirstRow(agentId);
+    if (row === null) throw new Error(`The stream of ${agentId} has no creation.`);
+    return row;
+  }
+
+  /** Past the time for the answer the undoing goes on behind it. */
+  private async undoInTime(attempt: Attempt, error: unknown, begun: number): Promise<Undone> {
+    // The name is claimed first, so this try has made nothing.
+    if (isDomainError(error) && error.code === 'agent_name_taken') return 'undone';
+    const work: Promise<Undone> = this.undo(attempt)
+      .catch((failure: unknown): Undone => {
+        // What is left is found by the next try, by whatever meets the name, and by the timers.
+        this.log.warn(
+          { agentId: attempt.agentId, err: failure },
+          'a failed creation could not be undone yet',
+        );
+        return 'undone';
+      })
+      .finally(() => this.undoing.delete(work));
+    this.undoing.add(work);
+    return within(Math.max(0, begun + UNDONE_WITHIN_MS - Date.now()), work, 'undone');
+  }
+
+  /** The append may have been carried out although its answer was lost: the stream decides. */
+  private async undo({ agentId, attempt, request, profile }: Attempt): Promise<Undone> {
+    const holder = { agentId, attempt };
+    const releases = async (): Promise<void> => {
+      for (const claim of claimsOf(profile)) await this.parts.reservations.release(claim, holder, request);
+    };
+    const outcome = await this.abandon(holder, request.accountId, releases);
+    if (outcome === 'created') void this.lifecycle.drive(agentId);
+    return outcome;
+  }
+
+  /** Ends the attempt in the log first, then takes back what it left elsewhere. */
+  private async abandon(
+    { agentId, attempt }: Holder,
+    accountId: string,
+    alsoTakeBack: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<Undone> {
     const agent = await this.agents.handle(
       agentId,
-      { type: 'AbandonCreation', agentId, at: new Date().toISOString() },
-      origin,
+      { type: 'AbandonCreation', agentId, attempt, at: new Date().toISOString() },
+      systemOrigin(accountId, `${agentId}/abandon/${String(attempt)}`),
     );
-    return agent.status !== 'live';
+    if (wasCreated(agent)) return 'created';
+    const forget = async (): Promise<void> => {
+      await this.parts.vault.forgetCreated(agentId, attempt);
+      await this.parts.placement.forget(agentId, attempt);
+    };
+    await Promise.all([forget(), alsoTakeBack()]);
+    return 'undone';
   }
 
-  private async profile(request: CreateAgent): Promise<Profile> {
-    const template = this.registry.templates.get(request.templateId);
+  private profile(request: CreateAgent): Profile {
+    const template = this.parts.templates.get(request.templateId);
     const { accountId, name, templateId, externalId, externalUserId, instructions, labels, idleTtlSeconds } =
       request;
     return {
@@ -100,24 +194,7 @@ export class AgentRegistration {
       resources: { ...template.resources, ...request.resources },
     };
   }
-
-  /** The append may have been carried out although its answer was lost: the stream decides. */
-  private async undo(agentId: string, held: readonly Claim[], request: CreateAgent): Promise<void> {
-    try {
-      if (held.length === 0 || !(await this.isGone(agentId))) return;
-      await this.registry.vault.forget(agentId);
-      for (const claim of held) await this.registry.reservations.release(claim, request);
-    } catch (error) {
-      // Whoever meets the reservation later resolves it.
-      this.log.warn({ agentId, err: error }, 'a creation that failed could not be undone at once');
-    }
-  }
 }
 
-const claimsOf = (agentId: string, profile: Profile): readonly Claim[] => {
-  const { accountId, name, externalId } = profile;
-  const byName: Claim = { kind: 'agentName', accountId, value: name, agentId };
-  return externalId === null
-    ? [byName]
-    : [byName, { kind: 'agentExternalId', accountId, value: externalId, agentId }];
-};
+const wasCreated = ({ status }: Agent): boolean =>
+  status === 'live' || status === 'deleting' || status === 'deleted';

@@ -1,7 +1,8 @@
 import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
-import type { Agent, AgentEvent, LiveAgent } from './agent.js';
+import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { after, starting } from './agent-starting.js';
+import { CreationOvertaken } from './creation-overtaken.js';
 
 /** Deadlines of the transient states in seconds (contract §3). */
 const DEPLOY_DEADLINE_SECONDS = 900;
@@ -9,8 +10,8 @@ const STOP_DEADLINE_SECONDS = 30;
 
 export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonly AgentEvent[] => {
   if (agent.status === 'live') return [];
-  if (agent.status !== 'absent')
-    throw new DomainError('conflict', 'agent_creation_abandoned', 'Creating took too long; try again.');
+  if (isGone(agent)) throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
+  if (timesAbandoned(agent) !== command.attempt) throw new CreationOvertaken();
   const { agentId, profile, at } = command;
   return [
     { type: 'AgentCreated', data: { agentId, ...profile, at } },
@@ -28,6 +29,16 @@ export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonl
     },
   ];
 };
+
+export const abandonCreation = (
+  { agentId, attempt, at }: AgentCommandOf<'AbandonCreation'>,
+  agent: Agent,
+): readonly AgentEvent[] =>
+  agent.status === 'live' || isGone(agent) || timesAbandoned(agent) !== attempt
+    ? []
+    : [{ type: 'AgentCreationAbandoned', data: { agentId, at } }];
+
+const isGone = ({ status }: Agent): boolean => status === 'deleting' || status === 'deleted';
 
 export const start = (command: AgentCommandOf<'Start'>, agent: LiveAgent): readonly AgentEvent[] => {
   const { life } = agent;

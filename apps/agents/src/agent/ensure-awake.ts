@@ -1,12 +1,11 @@
 import type { AwakeAgent, EnsureAwake } from '@berth/contracts-agents';
-import { DomainError, isDomainError } from '@berth/kernel';
+import { DomainError, isDomainError, stepOf } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { AgentActivity } from '../agent-list/agent-activity.js';
 import type { Admission } from './admission.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
-import { stepOf } from '../reservation/reservations.js';
 
 const OVERALL_MS = 62_000;
 /** A host that cannot be reached is given so long to come back before the caller is told. */

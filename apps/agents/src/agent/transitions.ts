@@ -1,14 +1,14 @@
 import type { AgentCommand as AgentRequest, TransitionResult } from '@berth/contracts-agents';
 import { runtimeRequests } from '@berth/contracts-runtime';
-import { isDomainError } from '@berth/kernel';
+import { isDomainError, stepOf } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
-import type { AgentListQuery } from '../agent-list/agent-list.query.js';
+import type { DecidedAgents } from '../agent-list/decided-agents.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
 import type { LiveAgent } from './agent.js';
-import { stepOf } from '../reservation/reservations.js';
+import { within } from './within.js';
 
 /** Past it a transition is answered 202 with the agent as it is. */
 const SETTLE_MS = 60_000;
@@ -23,8 +23,8 @@ export class Transitions {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly requester: Requester,
-    private readonly query: AgentListQuery,
+    private readonly requester: Pick<Requester, 'request'>,
+    private readonly decided: DecidedAgents,
     private readonly options: TransitionOptions,
   ) {}
 
@@ -48,7 +48,7 @@ export class Transitions {
       this.options.warmSleepSeconds > 0 &&
       (await this.freeze(agent, request))
     ) {
-      return { agent: await this.query.get(request.accountId, request.agentId), settled: true };
+      return { agent: await this.decided.view(request.accountId, request.agentId), settled: true };
     }
     return await this.decideAndDrive(request, { type: 'Stop', target: 'sleeping', at: now() });
   }
@@ -72,22 +72,12 @@ export class Transitions {
   private async decideAndDrive(request: AgentRequest, command: AgentCommand): Promise<TransitionResult> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     await this.agents.handle(request.agentId, command, request);
-    await within(SETTLE_MS, this.lifecycle.drive(request.agentId));
-    const agent = await this.query.get(request.accountId, request.agentId);
+    await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
+    const agent = await this.decided.view(request.accountId, request.agentId);
     return { agent, settled: !TRANSIENT.has(agent.state) };
   }
 }
 
 const TRANSIENT: ReadonlySet<string> = new Set(['deploying', 'starting', 'stopping']);
-
-/** Waits for the work, but no longer than that. */
-const within = async (millis: number, work: Promise<unknown>): Promise<void> => {
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, millis);
-  });
-  await Promise.race([work, overdue]);
-  clearTimeout(timer);
-};
 
 const now = (): string => new Date().toISOString();

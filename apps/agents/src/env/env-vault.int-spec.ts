@@ -110,9 +110,9 @@ describe('the vault of variables', () => {
       value: '',
       isSecret: null,
     }));
-    await expect(vault().putAll(agentId, tooMany)).rejects.toMatchObject({ code: 'invalid_request' });
+    await expect(vault().putCreated(agentId, 0, tooMany)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(await all(agentId)).toEqual([]);
-    await vault().putAll(agentId, tooMany.slice(1));
+    await vault().putCreated(agentId, 0, tooMany.slice(1));
     expect(await all(agentId)).toHaveLength(256);
   });
 

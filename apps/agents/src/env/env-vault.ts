@@ -37,14 +37,25 @@ export class EnvVault {
     private readonly box: SecretBox,
   ) {}
 
-  /** All or none. Errors: invalid `invalid_request` when the agent would hold more than it may. */
-  async putAll(agentId: string, variables: readonly EnvVar[]): Promise<void> {
-    if (variables.length > 0) await this.write(agentId, variables);
+  /**
+   * The variables that one attempt to create the agent brings. Those of a later attempt and those that were changed since
+   * stay. All or none. Errors: invalid `invalid_request` when the agent would hold more than it may.
+   */
+  async putCreated(agentId: string, attempt: number, variables: readonly EnvVar[]): Promise<void> {
+    if (variables.length > 0) await this.write(agentId, variables, attempt);
   }
 
-  /** Errors: as `putAll`. */
+  /** What attempts up to this one brought: they were abandoned. */
+  async forgetCreated(agentId: string, attempt: number): Promise<void> {
+    await this.database.query('DELETE FROM env_vault WHERE agent_id = $1 AND attempt <= $2', [
+      agentId,
+      attempt,
+    ]);
+  }
+
+  /** Errors: as `putCreated`. */
   async put(agentId: string, variable: EnvVar): Promise<EnvVarView> {
-    const [row] = await this.write(agentId, [variable]);
+    const [row] = await this.write(agentId, [variable], null);
     if (row === undefined) throw new Error('The vault returned no row for a variable it kept.');
     return this.view(agentId, row);
   }
@@ -91,27 +102,33 @@ export class EnvVault {
   }
 
   /** One writer per agent at a time, in all processes: the limits hold whoever writes beside it. */
-  private write(agentId: string, variables: readonly EnvVar[]): Promise<VaultRow[]> {
+  private write(agentId: string, variables: readonly EnvVar[], attempt: number | null): Promise<VaultRow[]> {
     return this.#writers.run(agentId, () =>
       this.database.transaction(async (tx) => {
         await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
         const before = await totalsOf(tx, agentId);
-        const rows = await this.upsert(tx, agentId, variables);
+        const rows = await this.upsert(tx, agentId, variables, attempt);
         checkEnvGrowth(before, await totalsOf(tx, agentId));
         return rows;
       }),
     );
   }
 
-  private upsert(tx: SqlRunner, agentId: string, variables: readonly EnvVar[]): Promise<VaultRow[]> {
+  private upsert(
+    tx: SqlRunner,
+    agentId: string,
+    variables: readonly EnvVar[],
+    attempt: number | null,
+  ): Promise<VaultRow[]> {
     return tx.query<VaultRow>(
-      `INSERT INTO env_vault (agent_id, key, sealed, bytes, is_secret, updated_at)
-       SELECT $1, given.key, given.sealed, given.bytes, coalesce(given.is_secret, earlier.is_secret, false), now()
+      `INSERT INTO env_vault (agent_id, key, sealed, bytes, is_secret, updated_at, attempt)
+       SELECT $1, given.key, given.sealed, given.bytes, coalesce(given.is_secret, earlier.is_secret, false), now(), $6
        FROM unnest($2::text[], $3::text[], $4::integer[], $5::boolean[]) AS given (key, sealed, bytes, is_secret)
          LEFT JOIN env_vault AS earlier ON earlier.agent_id = $1 AND earlier.key = given.key
        ON CONFLICT (agent_id, key) DO UPDATE
          SET sealed = excluded.sealed, bytes = excluded.bytes, is_secret = excluded.is_secret,
-           updated_at = excluded.updated_at
+           updated_at = excluded.updated_at, attempt = excluded.attempt
+         WHERE excluded.attempt IS NULL OR env_vault.attempt < excluded.attempt
        RETURNING key, sealed, is_secret, updated_at`,
       [
         agentId,
@@ -119,6 +136,7 @@ export class EnvVault {
         variables.map(({ key, value }) => this.box.seal(value, aad(agentId, key))),
         variables.map(({ key, value }) => variableBytes(key, value)),
         variables.map(({ isSecret }) => isSecret),
+        attempt,
       ],
     );
   }

@@ -11,7 +11,7 @@ import { runtimeRequests } from '@berth/contracts-runtime';
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
-import type { AgentListQuery } from '../agent-list/agent-list.query.js';
+import type { DecidedAgents } from '../agent-list/decided-agents.js';
 import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
@@ -31,15 +31,15 @@ export class EnvCommandHandler {
     store: EventStore,
     private readonly agents: AgentCommandHandler,
     private readonly vault: EnvVault,
-    private readonly requester: Requester,
-    private readonly query: AgentListQuery,
+    private readonly requester: Pick<Requester, 'request'>,
+    private readonly decided: DecidedAgents,
     private readonly lifecycle: AgentLifecycle,
   ) {
     this.handler = new CommandHandler({ store, decider: envDecider, codec: envCodec, cacheSize: 500 });
   }
 
   async list(request: ListEnv): Promise<EnvPage> {
-    await this.query.locate(request.accountId, request.agentId);
+    ofAccount(await this.agents.load(request.agentId), request.accountId);
     return await this.vault.list(request.agentId, request.after);
   }
 
@@ -76,7 +76,7 @@ export class EnvCommandHandler {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.renew(ofAccount(await this.agents.load(agentId), accountId));
-        return await this.query.get(accountId, agentId);
+        return await this.decided.view(accountId, agentId);
       } catch (error) {
         // It fell asleep or woke up in between.
         const overtaken = isDomainError(error, 'conflict') && error.code === 'stale_epoch';

@@ -8,6 +8,7 @@ import {
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import type { HostDirectory } from './host-directory.js';
+import type { Placement } from './placement.js';
 
 /** A listing may have been made a moment before a start: what changed so lately is left for the next one. */
 const YOUNG_MS = 15_000;
@@ -20,20 +21,29 @@ interface HostedRow {
   readonly state_changed_at: Date;
 }
 
+export interface AnnounceHostParts {
+  readonly agents: AgentCommandHandler;
+  readonly lifecycle: AgentLifecycle;
+  readonly hosts: HostDirectory;
+  readonly placement: Placement;
+  readonly database: SqlRunner;
+}
+
 /** Compares what a host has with what the log says it should have, and settles the difference. */
 export class AnnounceHostHandler {
-  constructor(
-    private readonly agents: AgentCommandHandler,
-    private readonly lifecycle: AgentLifecycle,
-    private readonly hosts: HostDirectory,
-    private readonly database: SqlRunner,
-  ) {}
+  constructor(private readonly parts: AnnounceHostParts) {}
 
   async handle(announcement: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
-    const { host, incarnation } = announcement;
-    const { restarted } = await this.hosts.seen(host, incarnation);
+    const { host, incarnation, freeMemMb, agents } = announcement;
+    const { restarted } = await this.parts.hosts.seen(host, incarnation, freeMemMb);
+    // One that is starting has not taken its memory yet.
+    const reported = agents.filter(({ state }) => state !== 'starting');
+    await this.parts.placement.reported(
+      host,
+      reported.map(({ agentId }) => agentId),
+    );
     const answer = { remove: [] as string[], stop: [] as string[] };
-    for (const observed of announcement.agents) await this.compare(host, observed, answer);
+    for (const observed of agents) await this.compare(host, observed, answer);
     await this.settleAbsent(announcement, restarted);
     return answer;
   }
@@ -44,8 +54,8 @@ export class AnnounceHostHandler {
     answer: { remove: string[]; stop: string[] },
   ): Promise<void> {
     const { agentId, epoch } = observed;
-    const agent = await this.agents.load(agentId);
-    if (agent.status === 'deleting') return void this.lifecycle.drive(agentId);
+    const agent = await this.parts.agents.load(agentId);
+    if (agent.status === 'deleting') return void this.parts.lifecycle.drive(agentId);
     if (agent.status !== 'live' || agent.host !== host) {
       answer.remove.push(agentId);
       return;
@@ -60,7 +70,7 @@ export class AnnounceHostHandler {
     }
     const at = new Date().toISOString();
     const frozen = observed.state === 'frozen';
-    await this.agents.handle(
+    await this.parts.agents.handle(
       agentId,
       { type: 'FindAgain', epoch, frozen, at },
       origin(agent, `found/${observed.state}`),
@@ -70,7 +80,7 @@ export class AnnounceHostHandler {
   /** Agents that should be awake or frozen there and are not. */
   private async settleAbsent(announcement: AnnounceHost, restarted: boolean): Promise<void> {
     const present = new Set(announcement.agents.map((agent) => agent.agentId));
-    const rows = await this.database.query<HostedRow>(
+    const rows = await this.parts.database.query<HostedRow>(
       `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list
        WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm'
          OR (state = 'failed' AND state_reason = 'host_lost')
@@ -85,16 +95,16 @@ export class AnnounceHostHandler {
   }
 
   private async settle(agentId: string): Promise<void> {
-    const agent = await this.agents.load(agentId);
+    const agent = await this.parts.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch } = agent;
-    await this.agents.handle(
+    await this.parts.agents.handle(
       agentId,
       { type: 'SettleAbsence', epoch, at: new Date().toISOString() },
       origin(agent, 'absent'),
     );
     // What cannot be carried on now is met again by the timers.
-    void this.lifecycle.drive(agentId);
+    void this.parts.lifecycle.drive(agentId);
   }
 }
 

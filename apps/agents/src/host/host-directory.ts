@@ -1,45 +1,23 @@
-import { runtimeRequests, type HostView } from '@berth/contracts-runtime';
-import { DomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
 import type { SqlRunner } from '@berth/persistence';
 
 /** A host that says nothing for so long is taken for lost. It announces itself every 10 s. */
 const LOST_AFTER_MS = 60_000;
 
-/** Which runtime hosts there are. */
+/** Which runtime hosts there are, as they announce themselves to any process of this service. */
 export class HostDirectory {
-  constructor(
-    private readonly requester: Requester,
-    private readonly database: SqlRunner,
-  ) {}
-
-  /** The host with the most free memory. Errors: unavailable when none answers. */
-  async place(): Promise<string> {
-    const hosts = await this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 300 });
-    const best = hosts.reduce<HostView | null>(
-      (left, right) => (left === null || right.freeMemMb > left.freeMemMb ? right : left),
-      null,
-    );
-    if (best === null) {
-      throw new DomainError(
-        'unavailable',
-        'service_unavailable',
-        'No machine that runs agents answers; try again shortly.',
-      );
-    }
-    return best.host;
-  }
+  constructor(private readonly database: SqlRunner) {}
 
   /** Notes a sign of life; answers whether the host's process is a new one. */
-  async seen(host: string, incarnation: string): Promise<{ restarted: boolean }> {
+  async seen(host: string, incarnation: string, freeMemMb: number): Promise<{ restarted: boolean }> {
     const before = await this.database.query<{ incarnation: string }>(
       'SELECT incarnation FROM agent_hosts WHERE host = $1',
       [host],
     );
     await this.database.query(
-      `INSERT INTO agent_hosts (host, incarnation, last_seen_at) VALUES ($1, $2, now())
-       ON CONFLICT (host) DO UPDATE SET incarnation = excluded.incarnation, last_seen_at = excluded.last_seen_at`,
-      [host, incarnation],
+      `INSERT INTO agent_hosts (host, incarnation, last_seen_at, free_mem_mb) VALUES ($1, $2, now(), $3)
+       ON CONFLICT (host) DO UPDATE SET incarnation = excluded.incarnation, last_seen_at = excluded.last_seen_at,
+         free_mem_mb = excluded.free_mem_mb, silent_since = NULL`,
+      [host, incarnation, freeMemMb],
     );
     return { restarted: before[0]?.incarnation !== incarnation };
   }

@@ -3,6 +3,6 @@ import { describeGoldenEvents } from '@berth/testing';
 import { reservationCodec } from './reservation.js';
 
 describeGoldenEvents(join(import.meta.dirname, '__events__'), reservationCodec('agentName'), {
-  NameReserved: true,
+  'NameReserved.v2': true,
   NameReleased: true,
 });

@@ -1,42 +1,70 @@
-import { decideGiven } from '@berth/kernel';
+import { decideGiven, type Decided } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
-import { reservationDecider, type ReservationEvent } from './reservation.js';
+import {
+  NameHeld,
+  reservationDecider,
+  type Holder,
+  type ReservationCommand,
+  type ReservationEvent,
+} from './reservation.js';
 
 const at = '2026-11-21T10:00:00.000Z';
-const held: ReservationEvent = { type: 'NameReserved', data: { agentId: 'agt_1', at } };
+const ada: Holder = { agentId: 'agt_1', attempt: 0 };
+const adaAgain: Holder = { agentId: 'agt_1', attempt: 1 };
+const bob: Holder = { agentId: 'agt_2', attempt: 0 };
+
+const held = (holder: Holder): ReservationEvent => ({ type: 'NameReserved.v2', data: { ...holder, at } });
+const reserve = (holder: Holder, evicted: Holder | null = null): ReservationCommand => ({
+  type: 'Reserve',
+  holder,
+  evicted,
+  at,
+});
+const release = ({ agentId }: Holder, attempt: number | null): ReservationCommand => ({
+  type: 'Release',
+  agentId,
+  attempt,
+  at,
+});
+const given = (
+  history: readonly ReservationEvent[],
+  command: ReservationCommand,
+): Decided<ReservationEvent> => decideGiven(reservationDecider, history, command);
 
 describe('a reserved name', () => {
-  it('goes to the first who asks, and to nobody else', () => {
-    expect(
-      decideGiven(reservationDecider, [], { type: 'Reserve', agentId: 'agt_1', evicted: null, at }).events,
-    ).toEqual([held]);
-    expect(
-      decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_2', evicted: null, at })
-        .refusal,
-    ).toMatchObject({
-      context: { agentId: 'agt_1', since: at },
-    });
+  it('goes to the first that asks, and to no other agent', () => {
+    expect(given([], reserve(ada)).events).toEqual([held(ada)]);
+    expect(given([held(ada)], reserve(bob)).refusal).toMatchObject({ holder: ada, since: at });
   });
 
   it('is already held by its holder', () => {
-    expect(
-      decideGiven(reservationDecider, [held], { type: 'Reserve', agentId: 'agt_1', evicted: null, at }),
-    ).toEqual({ events: [], refusal: undefined });
+    expect(given([held(ada)], reserve(ada))).toEqual({ events: [], refusal: undefined });
   });
 
-  it('passes on when its holder is gone, but not when another holder came between', () => {
-    const reserve = { type: 'Reserve', agentId: 'agt_2', evicted: 'agt_1', at } as const;
-    expect(decideGiven(reservationDecider, [held], reserve).events).toHaveLength(1);
-    const other: ReservationEvent = { type: 'NameReserved', data: { agentId: 'agt_3', at } };
-    expect(decideGiven(reservationDecider, [held, other], reserve).refusal).toBeDefined();
+  it('passes to a later attempt of its agent, and not back to an earlier one', () => {
+    expect(given([held(ada)], reserve(adaAgain)).events).toEqual([held(adaAgain)]);
+    expect(given([held(adaAgain)], reserve(ada)).refusal).toBeInstanceOf(NameHeld);
+  });
+
+  it('passes on when its holder is gone', () => {
+    expect(given([held(ada)], reserve(bob, ada)).events).toEqual([held(bob)]);
+  });
+
+  it('stays when another holder, or a later attempt of the one that was gone, came between', () => {
+    expect(
+      given([held(ada), held({ agentId: 'agt_3', attempt: 0 })], reserve(bob, ada)).refusal,
+    ).toBeDefined();
+    expect(given([held(ada), held(adaAgain)], reserve(bob, ada)).refusal).toBeInstanceOf(NameHeld);
   });
 
   it('is freed by its holder only', () => {
-    expect(
-      decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_1', at }).events,
-    ).toHaveLength(1);
-    expect(decideGiven(reservationDecider, [held], { type: 'Release', agentId: 'agt_2', at }).events).toEqual(
-      [],
-    );
+    const freed = { type: 'NameReleased', data: { agentId: ada.agentId, at } };
+    expect(given([held(ada)], release(ada, 0)).events).toEqual([freed]);
+    expect(given([held(ada)], release(bob, 0)).events).toEqual([]);
+  });
+
+  it('is not freed by an attempt that it has passed on from', () => {
+    expect(given([held(adaAgain)], release(ada, 0)).events).toEqual([]);
+    expect(given([held(adaAgain)], release(ada, null)).events).toHaveLength(1);
   });
 });

@@ -1,59 +1,98 @@
-import type { EventCodec } from '@berth/event-store';
-import { DomainError, type Decider } from '@berth/kernel';
+import type { EventCodec, EventData } from '@berth/event-store';
+import type { Decider } from '@berth/kernel';
 
-/** Names and external ids are unique in an account: whoever holds the reservation stream's last word holds the name. */
+/**
+ * One try of a creation. A try that failed is abandoned, and the next one of the same command has the next number, so that
+ * nothing that is left of the earlier one can be taken for the later one's.
+ */
+export interface Holder {
+  readonly agentId: string;
+  /** How often the creation of this agent had been abandoned before. */
+  readonly attempt: number;
+}
+
+/** Names and external ids are unique in an account: the last event of the reservation's stream says who holds the name. */
 export type ReservationEvent =
-  | { readonly type: 'NameReserved'; readonly data: { readonly agentId: string; readonly at: string } }
+  | {
+      readonly type: 'NameReserved.v2';
+      readonly data: { readonly agentId: string; readonly attempt: number; readonly at: string };
+    }
   | { readonly type: 'NameReleased'; readonly data: { readonly agentId: string; readonly at: string } };
 
 export type Reservation =
-  { readonly status: 'free' } | { readonly status: 'held'; readonly agentId: string; readonly since: string };
+  { readonly status: 'free' } | { readonly status: 'held'; readonly holder: Holder; readonly since: string };
 
 export type ReservationCommand =
   /** `evicted`: the holder that the caller found to be gone. */
   | {
       readonly type: 'Reserve';
-      readonly agentId: string;
-      readonly evicted: string | null;
+      readonly holder: Holder;
+      readonly evicted: Holder | null;
       readonly at: string;
     }
-  | { readonly type: 'Release'; readonly agentId: string; readonly at: string };
+  /** `attempt` null: whichever attempt of the agent holds it. */
+  | {
+      readonly type: 'Release';
+      readonly agentId: string;
+      readonly attempt: number | null;
+      readonly at: string;
+    };
 
-/** Thrown within the service when the name is held; the edge words it for names and for external ids. */
-export const NAME_HELD = 'reservation_held';
+/** Thrown within the service when another agent holds the name; the edge words it for names and for external ids. */
+export class NameHeld extends Error {
+  override readonly name = 'NameHeld';
 
-const decide = (command: ReservationCommand, reservation: Reservation): readonly ReservationEvent[] => {
-  const { agentId, at } = command;
-  if (command.type === 'Release') {
-    return reservation.status === 'held' && reservation.agentId === agentId
-      ? [{ type: 'NameReleased', data: { agentId, at } }]
-      : [];
+  constructor(
+    readonly holder: Holder,
+    readonly since: string,
+  ) {
+    super(`The name is held by ${holder.agentId}`);
   }
+}
+
+const decide = (command: ReservationCommand, reservation: Reservation): readonly ReservationEvent[] =>
+  command.type === 'Reserve' ? reserve(command, reservation) : release(command, reservation);
+
+const reserve = (
+  { holder, evicted, at }: Extract<ReservationCommand, { type: 'Reserve' }>,
+  reservation: Reservation,
+): readonly ReservationEvent[] => {
   if (reservation.status === 'held') {
-    if (reservation.agentId === agentId) return [];
-    if (reservation.agentId !== command.evicted) {
-      throw new DomainError('conflict', NAME_HELD, 'The name is taken.', {
-        agentId: reservation.agentId,
-        since: reservation.since,
-      });
-    }
+    const held = reservation.holder;
+    if (isSame(held, holder)) return [];
+    const ownEarlier = held.agentId === holder.agentId && held.attempt < holder.attempt;
+    if (!ownEarlier && !(evicted !== null && isSame(held, evicted)))
+      throw new NameHeld(held, reservation.since);
   }
-  return [{ type: 'NameReserved', data: { agentId, at } }];
+  return [{ type: 'NameReserved.v2', data: { ...holder, at } }];
 };
 
-const evolve = (_: Reservation, event: ReservationEvent): Reservation =>
-  event.type === 'NameReserved'
-    ? { status: 'held', agentId: event.data.agentId, since: event.data.at }
-    : { status: 'free' };
+const release = (
+  { agentId, attempt, at }: Extract<ReservationCommand, { type: 'Release' }>,
+  reservation: Reservation,
+): readonly ReservationEvent[] => {
+  if (reservation.status === 'free' || reservation.holder.agentId !== agentId) return [];
+  if (attempt !== null && reservation.holder.attempt !== attempt) return [];
+  return [{ type: 'NameReleased', data: { agentId, at } }];
+};
+
+const isSame = (one: Holder, other: Holder): boolean =>
+  one.agentId === other.agentId && one.attempt === other.attempt;
+
+export const isHeldBy = (reservation: Reservation, holder: Holder): boolean =>
+  reservation.status === 'held' && isSame(reservation.holder, holder);
+
+const evolve = (_: Reservation, event: ReservationEvent): Reservation => {
+  if (event.type === 'NameReleased') return { status: 'free' };
+  const { agentId, attempt, at } = event.data;
+  return { status: 'held', holder: { agentId, attempt }, since: at };
+};
 
 export const reservationDecider: Decider<Reservation, ReservationCommand, ReservationEvent> = {
   initial: { status: 'free' },
   decide,
   evolve,
 };
-
-const isReservationEvent = (stored: { readonly type: string }): stored is ReservationEvent =>
-  stored.type === 'NameReserved' || stored.type === 'NameReleased';
 
 /** Streams `agentName-<hash>` and `agentExternalId-<hash>`. */
 export const reservationCodec = (
@@ -62,8 +101,18 @@ export const reservationCodec = (
   category,
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
+    if (stored.type === 'NameReserved') return firstShape(stored.data);
     if (!isReservationEvent(stored))
       throw new Error(`A reservation stream holds an event of unknown type ${stored.type}.`);
     return stored;
   },
+});
+
+const isReservationEvent = (stored: { readonly type: string }): stored is ReservationEvent =>
+  stored.type === 'NameReserved.v2' || stored.type === 'NameReleased';
+
+/** Attempts were not counted then. */
+const firstShape = ({ agentId, at }: EventData): ReservationEvent => ({
+  type: 'NameReserved.v2',
+  data: { agentId: String(agentId), attempt: 0, at: String(at) },
 });

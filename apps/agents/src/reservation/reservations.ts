@@ -1,42 +1,47 @@
 import { createHash } from 'node:crypto';
 import { CommandHandler, type EventStore } from '@berth/event-store';
-import { DomainError, isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { DomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
+import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import {
-  NAME_HELD,
+  isHeldBy,
+  NameHeld,
   reservationCodec,
   reservationDecider,
+  type Holder,
   type Reservation,
   type ReservationCommand,
   type ReservationEvent,
 } from './reservation.js';
 
-/** A holder that has no agent to show for it after so long is taken to have died midway. */
+/** A creation that has no agent to show for it after so long is taken to have died midway. */
 const UNFINISHED_AFTER_MS = 10_000;
+
+/** A reservation that changes hands so often meanwhile is told as taken. */
+const MAX_EVICTIONS = 5;
 
 export interface Claim {
   readonly kind: 'agentName' | 'agentExternalId';
   readonly accountId: string;
   readonly value: string;
-  readonly agentId: string;
 }
 
-/** Whether the holder of a reservation is gone; one that never came to be is kept from coming. */
-export type IsGone = (agentId: string) => Promise<boolean>;
+/**
+ * Whether the holder of a reservation is gone. A creation that may still be under way is ended for good when it is
+ * `overdue`, and counts as present when not.
+ */
+export type IsGone = (holder: Holder, overdue: boolean, accountId: string) => Promise<boolean>;
+
+type ReservationHandler = CommandHandler<Reservation, ReservationCommand, ReservationEvent>;
 
 /** Keeps names and external ids unique in an account across any number of processes. */
 export class Reservations {
-  private readonly handlers: Record<
-    Claim['kind'],
-    CommandHandler<Reservation, ReservationCommand, ReservationEvent>
-  >;
+  private readonly handlers: Record<Claim['kind'], ReservationHandler>;
 
   constructor(
     store: EventStore,
     private readonly isGone: IsGone,
   ) {
-    const handler = (
-      kind: Claim['kind'],
-    ): CommandHandler<Reservation, ReservationCommand, ReservationEvent> =>
+    const handler = (kind: Claim['kind']): ReservationHandler =>
       new CommandHandler({
         store,
         decider: reservationDecider,
@@ -46,58 +51,68 @@ export class Reservations {
     this.handlers = { agentName: handler('agentName'), agentExternalId: handler('agentExternalId') };
   }
 
-  /** Errors: conflict `agent_name_taken` or `external_id_taken` with `agentId`. */
-  async claim(claim: Claim, envelope: CommandEnvelope): Promise<void> {
-    let evicted: string | null = null;
-    for (;;) {
+  /**
+   * The same holder may claim any number of times. Errors: conflict `agent_name_taken` or `external_id_taken` with
+   * `agentId`.
+   */
+  async claim(claim: Claim, holder: Holder, envelope: CommandEnvelope): Promise<void> {
+    let evicted: Holder | null = null;
+    for (let evictions = 0; ; evictions++) {
       const at = new Date().toISOString();
+      const step = `${claim.kind}:${String(holder.attempt)}:${nameOf(evicted)}`;
       try {
-        await this.handlers[claim.kind].handle(
+        const command = { type: 'Reserve', holder, evicted, at } as const;
+        const { state } = await this.handlers[claim.kind].handle(
           streamId(claim),
-          { type: 'Reserve', agentId: claim.agentId, evicted, at },
-          stepOf(envelope, `${claim.kind}:${evicted ?? ''}`),
+          command,
+          stepOf(envelope, step),
         );
+        // An earlier try of this attempt may have claimed it and lost it since.
+        if (!isHeldBy(state, holder)) throw new CreationOvertaken();
         return;
       } catch (error) {
-        evicted = await this.evictable(error, claim);
+        if (!(error instanceof NameHeld)) throw error;
+        if (evictions === MAX_EVICTIONS) throw taken(claim, error.holder);
+        evicted = await this.evict(error, claim, holder);
       }
     }
   }
 
-  async release(claim: Claim, envelope: CommandEnvelope): Promise<void> {
-    const at = new Date().toISOString();
+  /** `attempt` null releases it for whichever attempt of the agent holds it. */
+  async release(
+    claim: Claim,
+    holder: { readonly agentId: string; readonly attempt: number | null },
+    envelope: CommandEnvelope,
+  ): Promise<void> {
+    const { agentId, attempt } = holder;
+    const step = `release:${claim.kind}:${String(attempt ?? 'any')}`;
     await this.handlers[claim.kind].handle(
       streamId(claim),
-      { type: 'Release', agentId: claim.agentId, at },
-      stepOf(envelope, `release:${claim.kind}`),
+      { type: 'Release', agentId, attempt, at: new Date().toISOString() },
+      stepOf(envelope, step),
     );
   }
 
-  private async evictable(error: unknown, claim: Claim): Promise<string> {
-    if (!isDomainError(error, 'conflict') || error.code !== NAME_HELD) throw error;
-    const holder = String(error.context['agentId']);
-    const fresh = Date.now() - Date.parse(String(error.context['since'])) < UNFINISHED_AFTER_MS;
-    if (!fresh && (await this.isGone(holder))) return holder;
-    throw claim.kind === 'agentName'
-      ? new DomainError(
-          'conflict',
-          'agent_name_taken',
-          'An agent of this name exists; choose another name.',
-          { agentId: holder },
-        )
-      : new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', {
-          agentId: holder,
-        });
+  /** Returns the holder that may be passed over. */
+  private async evict({ holder: held, since }: NameHeld, claim: Claim, holder: Holder): Promise<Holder> {
+    // A later attempt of the same command holds it.
+    if (held.agentId === holder.agentId) throw new CreationOvertaken();
+    const overdue = Date.now() - Date.parse(since) >= UNFINISHED_AFTER_MS;
+    if (!(await this.isGone(held, overdue, claim.accountId))) throw taken(claim, held);
+    return held;
   }
 }
+
+const taken = (claim: Claim, { agentId }: Holder): DomainError =>
+  claim.kind === 'agentName'
+    ? new DomainError('conflict', 'agent_name_taken', 'An agent of this name exists; choose another name.', {
+        agentId,
+      })
+    : new DomainError('conflict', 'external_id_taken', 'An agent with this externalId exists.', { agentId });
+
+const nameOf = (holder: Holder | null): string =>
+  holder === null ? '' : `${holder.agentId}:${String(holder.attempt)}`;
 
 /** Opaque: a name can be personal and must not be readable from a stream's name. */
 const streamId = (claim: Claim): string =>
   createHash('sha256').update(`${claim.accountId}\0${claim.value}`).digest('hex').slice(0, 40);
-
-/** One command touches several streams; each step needs an id of its own. */
-export const stepOf = (envelope: CommandEnvelope, step: string): CommandEnvelope => ({
-  commandId: `${envelope.commandId}/${step}`,
-  accountId: envelope.accountId,
-  actor: envelope.actor,
-});

@@ -14,13 +14,15 @@ describe('a host that announces itself', () => {
     const recipe = HostFixture.recipe();
     const { agentId } = recipe;
     await host.agents.start(recipe);
-    const answering = async (_: unknown, { agents }: AnnounceHost): Promise<unknown> => {
+    const driver = { freeMemMb: (): number => 512 };
+    const answering = async (_: unknown, { agents, freeMemMb }: AnnounceHost): Promise<unknown> => {
+      expect(freeMemMb).toBe(512);
       expect(agents).toEqual([{ agentId, epoch: 1, state: 'running' }]);
       await host.agents.start({ ...recipe, epoch: 2 });
       return { remove: [], stop: [agentId] };
     };
     const requester = { request: answering } as unknown as Pick<Requester, 'request'>;
-    await new HostAnnouncer('hst_1', host.agents, requester, quietLog).announce();
+    await new HostAnnouncer('hst_1', host.agents, driver, requester, quietLog).announce();
     expect(host.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running' }]);
     expect(await host.deliver(agentId, 2, 'still here')).toBe('echo: still here');
   });

@@ -4,6 +4,7 @@ import type { ObservedAgent } from '@berth/contracts-runtime';
 import type { NatsLink, Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostedAgents } from '../agent/hosted-agents.js';
+import type { Driver } from '../driver/driver.js';
 
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
@@ -16,6 +17,7 @@ export class HostAnnouncer {
   constructor(
     private readonly host: string,
     private readonly agents: HostedAgents,
+    private readonly driver: Pick<Driver, 'freeMemMb'>,
     private readonly requester: Pick<Requester, 'request'>,
     private readonly log: Logger,
   ) {}
@@ -42,6 +44,7 @@ export class HostAnnouncer {
     const { remove, stop } = await this.requester.request(agentsRequests.announceHost, {
       host: this.host,
       incarnation: this.#incarnation,
+      freeMemMb: this.driver.freeMemMb(),
       agents: announced,
     });
     await Promise.all([

@@ -90,6 +90,8 @@ export interface AnnounceHost {
   readonly host: string;
   /** New at every start of the host's process. */
   readonly incarnation: string;
+  /** Memory that is free there, in MB. */
+  readonly freeMemMb: number;
   readonly agents: readonly ObservedAgent[];
 }
 

@@ -107,6 +107,8 @@ export interface ReplaceEnv extends AgentEpoch {
 export const runtimeRequests = {
   /** Asked of every host at once (no queue group): each answers for itself. */
   hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
+  /** Asked of one host: whether it is there. */
+  describe: defineRequest<Record<string, never>, HostView>('qry.runtime.describe.v1.{host}', 1_000),
   /** Creates what is missing and starts it; answers once the guest and the agent's program serve. The same epoch joins. Errors: upstream `agent_start_failed`. */
   start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000, {
     whenLost: 'repeat',

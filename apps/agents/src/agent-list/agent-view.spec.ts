@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest';
+import type { AgentRow } from './agent-row.js';
+import { viewOf } from './agent-view.js';
+
+const at = (minute: number): string => `2026-11-21T10:${String(minute).padStart(2, '0')}:00.000Z`;
+const row: AgentRow = {
+  id: 'agt_1',
+  account_id: 'acc_1',
+  name: 'ada',
+  template_id: 'echo',
+  external_id: null,
+  external_user_id: null,
+  instructions: null,
+  labels: {},
+  state: 'running',
+  state_reason: null,
+  state_changed_at: at(5),
+  last_error: null,
+  idle_ttl_seconds: 900,
+  sleep_depth: null,
+  source: { kind: 'template' },
+  resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+  guest: { version: '1', capabilities: [] },
+  epoch: 1,
+  host: 'hst_1',
+  deadline_at: null,
+  woken_at: at(4),
+  created_at: at(0),
+  updated_at: at(5),
+};
+const used = { lastActiveAt: at(7), lastActivityKind: 'exec', sleepAt: at(22) };
+
+describe('what is shown of an agent', () => {
+  it('counts its last start as its last use until it was used', () => {
+    const shown = { lastActiveAt: at(4), lastActivityKind: 'start', sleepAt: at(20) };
+    expect(viewOf(row, null)).toMatchObject(shown);
+    expect(viewOf(row, { ...used, lastActiveAt: at(3) })).toMatchObject(shown);
+  });
+
+  it('says when it was last used, and when it falls asleep', () => {
+    expect(viewOf(row, used)).toMatchObject(used);
+  });
+
+  it('names no time to fall asleep unless it runs and may sleep', () => {
+    expect(viewOf({ ...row, state: 'stopped' }, used).sleepAt).toBeNull();
+    expect(viewOf({ ...row, idle_ttl_seconds: 0 }, used).sleepAt).toBeNull();
+  });
+});

@@ -1,0 +1,48 @@
+import { AGENT_STATES, type AgentState, type AgentView } from '@berth/contracts-agents';
+import type { AgentRow } from './agent-row.js';
+
+/** When an agent was last used; times are ISO 8601. */
+export interface Activity {
+  readonly lastActiveAt: string;
+  readonly lastActivityKind: string;
+  readonly sleepAt: string | null;
+}
+
+/** What the API shows of an agent; `activity` is null when no use was noted yet. */
+export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
+  if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
+  const used = activity !== null && activity.lastActiveAt > row.woken_at ? activity : null;
+  return {
+    id: row.id,
+    name: row.name,
+    templateId: row.template_id,
+    externalId: row.external_id,
+    externalUserId: row.external_user_id,
+    instructions: row.instructions,
+    labels: row.labels,
+    state: row.state,
+    stateReason: row.state_reason,
+    stateChangedAt: row.state_changed_at,
+    lastError: row.last_error,
+    idleTtlSeconds: row.idle_ttl_seconds,
+    sleepDepth: row.sleep_depth,
+    lastActiveAt: used?.lastActiveAt ?? row.woken_at,
+    lastActivityKind: used?.lastActivityKind ?? 'start',
+    sleepAt: row.state === 'running' ? sleepAt(row, used) : null,
+    nextWakeAt: null,
+    source: row.source,
+    resources: row.resources,
+    guest: row.guest,
+    appUrl: null,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+};
+
+const isState = (state: string): state is AgentState => AGENT_STATES.some((known) => known === state);
+
+const sleepAt = (row: AgentRow, used: Activity | null): string | null => {
+  if (row.idle_ttl_seconds === 0) return null;
+  if (used !== null) return used.sleepAt;
+  return new Date(Date.parse(row.state_changed_at) + row.idle_ttl_seconds * 1000).toISOString();
+};

@@ -1,0 +1,123 @@
+import { agentsRequests, type AgentView, type ObservedAgent } from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';
+
+let test: ServedAgents;
+
+beforeAll(async () => {
+  test = await ServedAgents.start();
+});
+beforeEach(async () => {
+  await test.database.query('DELETE FROM agent_hosts');
+  await test.database.query('DELETE FROM agent_creations');
+});
+afterEach(async () => {
+  await test.hosts.stop();
+  test.hosts.reset();
+});
+afterAll(() => test.stop());
+
+const announce = (host: string, freeMemMb: number, agents: readonly ObservedAgent[] = []): Promise<unknown> =>
+  test.requester.request(agentsRequests.announceHost, { host, incarnation: 'one', freeMemMb, agents });
+
+const add = async (host: string, freeMemMb: number): Promise<void> => {
+  await test.hosts.add(host);
+  await announce(host, freeMemMb);
+};
+
+const hostOf = async ({ id }: AgentView): Promise<string> => {
+  const events = await test.store.read(`agent-${id}`);
+  return String(events.find(({ type }) => type === 'AgentStarting')?.data['host']);
+};
+
+/** How many of them each host got. */
+const spread = async (agents: readonly AgentView[]): Promise<Record<string, number>> => {
+  const counts: Record<string, number> = {};
+  for (const host of await Promise.all(agents.map(hostOf))) counts[host] = (counts[host] ?? 0) + 1;
+  return counts;
+};
+
+const createMany = (count: number): Promise<AgentView[]> =>
+  Promise.all(Array.from({ length: count }, () => test.create(aCreation({ resources: { memMb: 256 } }))));
+
+describe('a new agent', () => {
+  it('is placed without a question to all hosts when they have announced themselves', async () => {
+    await add('host1', 4_096);
+    await test.create(aCreation());
+    expect(test.hosts.asked(runtimeRequests.hosts)).toEqual([]);
+  });
+
+  it('goes where most memory is free', async () => {
+    await add('host1', 4_096);
+    await add('host2', 8_192);
+    expect(await hostOf(await test.create(aCreation()))).toBe('host2');
+  });
+
+  it('is not placed on a host that has died since it announced itself, nor are the next ones', async () => {
+    await add('host1', 4_096);
+    await add('host2', 8_192);
+    await test.hosts.remove('host2');
+    expect(await spread(await createMany(1))).toEqual({ host1: 1 });
+    const silent = await test.database.query<{ host: string }>(
+      'SELECT host FROM agent_hosts WHERE silent_since IS NOT NULL',
+    );
+    expect(silent).toEqual([{ host: 'host2' }]);
+    await test.hosts.add('host2');
+    await announce('host2', 8_192);
+    expect(await spread(await createMany(1))).toEqual({ host2: 1 });
+  });
+
+  it('is not placed on a host that does not answer', async () => {
+    await add('host1', 4_096);
+    await add('host2', 8_192);
+    test.hosts.on(runtimeRequests.describe, (_, host) =>
+      host === 'host2'
+        ? new Promise(() => undefined)
+        : { host, driver: 'process', freeMemMb: 4_096, agents: 0 },
+    );
+    expect(await spread(await createMany(4))).toEqual({ host1: 4 });
+  });
+
+  it('is placed on a host that has not announced itself yet, when it answers', async () => {
+    await test.hosts.add('host1');
+    expect(await spread(await createMany(1))).toEqual({ host1: 1 });
+  });
+
+  it('is refused as unavailable when there is no host, and leaves nothing behind', async () => {
+    const creation = aCreation({ env: [{ key: 'A', value: '1', isSecret: true }] });
+    await expect(test.create(creation)).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'service_unavailable',
+    });
+    expect(await test.database.query('SELECT agent_id FROM agent_creations')).toEqual([]);
+    await add('host1', 4_096);
+    await test.create(aCreation({ name: creation.name }));
+  });
+});
+
+describe('new agents at the same time', () => {
+  it('spread over the hosts by what is left of their memory, from two processes too', async () => {
+    const other = await test.another();
+    await add('host1', 8_192);
+    await add('host2', 8_192);
+    await add('host3', 8_192 - 4 * 256);
+    const agents = await createMany(20);
+    expect(await spread(agents)).toEqual({ host1: 8, host2: 8, host3: 4 });
+    await other.stop();
+  });
+
+  it('count until their host reports them', async () => {
+    await add('host1', 4_096);
+    await add('host2', 4_095);
+    const [first] = await createMany(1);
+    if (first === undefined) throw new Error('There is no agent.');
+    expect(await hostOf(first)).toBe('host1');
+    await eventually(async () => expect((await test.get(first.id)).state).toBe('running'));
+    // It needs less than it may have.
+    await announce('host1', 4_090, [{ agentId: first.id, epoch: 1, state: 'running' }]);
+    await announce('host2', 4_000);
+    expect(await spread(await createMany(1))).toEqual({ host1: 1 });
+  });
+});
