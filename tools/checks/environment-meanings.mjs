@@ -7,6 +7,8 @@ export const MEANINGS = {
   BERTH_ALLOW_UNISOLATED: 'Listen on all addresses although agents share the machine (process driver).',
   BERTH_API_KEY: 'The key the command line uses; else the bootstrap key of the data folder.',
   BERTH_BOOTSTRAP_KEY_FILE: 'Where the first start leaves the first key.',
+  BERTH_CLIENT_TIMEOUT_SECONDS:
+    'A client that neither sends what it has announced nor takes what it is sent for so long is cut.',
   BERTH_CRASH_LIMIT: 'After so many deaths of its program within the window an agent is `failed`.',
   BERTH_CRASH_WINDOW_SECONDS: 'The window for `BERTH_CRASH_LIMIT`.',
   BERTH_DATA: 'The data folder.',
@@ -23,6 +25,8 @@ export const MEANINGS = {
   BERTH_INSTANCE:
     'Name of this installation on the broker: 1 to 32 letters, digits, hyphens and underscores. Installations that share a broker need different names.',
   BERTH_LOG_LEVEL: 'How much is logged.',
+  BERTH_MAX_CONNECTIONS:
+    'Connections the gateway holds at once; by default half of what the process may open, at most 10,000.',
   BERTH_MESSAGES_PER_MINUTE: 'Messages an agent takes in a minute; beyond it 429.',
   BERTH_METRICS_PORT: 'Port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'End with the process that started this one. Set by `npm start`.',

@@ -1,10 +1,14 @@
 import { readEnv, type Env, type EnvReader, type ServiceEnv } from '@berth/config';
+import { shareOfDescriptors } from '@berth/sockets';
 import { parseKeyring, type Keyring } from '@berth/persistence';
 
 export interface GatewayConfig extends ServiceEnv {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** See `ClientBounds`. */
+  readonly clientTimeoutMs: number;
+  readonly maxConnections: number;
   /** The runtime's driver, as `/health` names it while no host answers. */
   readonly runtime: 'process' | 'nerdctl';
   /** The operator's keys that seal kept answers. */
@@ -13,9 +17,12 @@ export interface GatewayConfig extends ServiceEnv {
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
 const EVERYBODY = '0.0.0.0';
+/** The other half of the descriptors is for everything behind the door, in the same process or not. */
+const SHARE_OF_DESCRIPTORS = 0.5;
+const MOST_CONNECTIONS = 10_000;
 
 /**
- * PORT (8080), BERTH_HOST, BERTH_RUNTIME (process), BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`,
+ * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process), BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`,
  * newest first) and what every service reads. Under the process driver agents share the machine, so that the door opens
  * for this machine only, unless the operator says otherwise. Throws `ConfigError` naming every bad variable.
  */
@@ -27,6 +34,11 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
     ...reader.serviceEnv(),
     host: reader.string('BERTH_HOST', isolated ? EVERYBODY : ONLY_THIS_MACHINE),
     port: reader.integer('PORT', { default: 8080, max: 65_535 }),
+    clientTimeoutMs:
+      reader.integer('BERTH_CLIENT_TIMEOUT_SECONDS', { default: 60, min: 1, max: 3_600 }) * 1_000,
+    maxConnections:
+      reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ??
+      shareOfDescriptors(SHARE_OF_DESCRIPTORS, MOST_CONNECTIONS),
     runtime,
     keyring: keyringOf(reader),
   });

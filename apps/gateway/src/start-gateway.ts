@@ -81,7 +81,7 @@ const createApp = async (
   log: Logger,
 ): Promise<NestFastifyApplication> => {
   const { requester, answers, drain, facts } = dependencies;
-  const adapter = new FastifyAdapter({ ...serverOptions(), skipMiddie: true });
+  const adapter = new FastifyAdapter({ ...serverOptions(config), skipMiddie: true });
   const server: HttpServer = adapter.getInstance();
   prepareRequests(server);
   addContextHook(server, { tracing: config.otlpEndpoint !== undefined });
@@ -89,7 +89,7 @@ const createApp = async (
   addAccessCheck(server);
   addAuthenticationHook(server, requester);
   addRequestLineHook(server);
-  addBodyDeadlines(server);
+  addBodyDeadlines(server, { bodyMs: config.clientTimeoutMs });
   addValidationHook(server);
   addIdempotencyHooks(server, answers, log);
   addFixedHeadersHook(server, drain.signal);

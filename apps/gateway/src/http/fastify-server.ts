@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { guardServer } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
 import type { HttpServer } from './fastify-types.js';
@@ -10,29 +11,45 @@ import { STREAMED_TYPE } from './request-hooks.js';
 import { answerUpgrade, wantsWebSocket } from './upgrades.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
-/**
- * Headers within 10 s. An hour is for the slowest upload; other bodies have a deadline of their own (late-bodies.ts).
- * How long an answer takes is not bounded here, because a chat waits for 600 s.
- */
-const TIMEOUTS = { headersTimeout: 10_000, requestTimeout: 3_600_000, keepAliveTimeout: 72_000 };
+/** What clients may take of this server. */
+export interface ClientBounds {
+  /** A client that neither sends what it has announced nor takes what it is sent for so long is cut. */
+  readonly clientTimeoutMs: number;
+  /** Connections at once. */
+  readonly maxConnections: number;
+}
 
+const DEFAULT_BOUNDS: ClientBounds = { clientTimeoutMs: 60_000, maxConnections: 1_000 };
+
+/** Headers are short, so that they have less time than bodies. */
+const HEADERS_MS = 10_000;
+/** Long enough for the slowest upload; other bodies have a deadline of their own (late-bodies.ts). */
+const REQUEST_MS = 3_600_000;
+const KEEP_ALIVE_MS = 72_000;
 /** How often Node looks for requests past those bounds. */
 const TIMEOUT_CHECK_MS = 2_000;
+
+/** How long an answer takes is not bounded here, because a chat waits for 600 s. */
+const timeoutsOf = ({ clientTimeoutMs }: ClientBounds) => ({
+  headersTimeout: Math.min(HEADERS_MS, clientTimeoutMs),
+  requestTimeout: REQUEST_MS,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+});
 
 /** Longer than any header block: an over-long parameter is an unknown id or a bad field, never a router error. */
 const MAX_PARAM_CHARS = 65_536;
 
 /** Options of a Fastify instance that answers errors of the HTTP layer itself in the API's words. */
-export const serverOptions = () => ({
+export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
   logger: false,
   genReqId: (raw: IncomingMessage) => requestIdOf(raw.headers['x-request-id']),
   requestIdHeader: false as const,
   return503OnClosing: false,
   forceCloseConnections: false,
   bodyLimit: JSON_BODY_LIMIT,
-  ...TIMEOUTS,
+  ...timeoutsOf(bounds),
   routerOptions: { maxParamLength: MAX_PARAM_CHARS },
-  serverFactory: createNodeServer,
+  serverFactory: (handler: Handler) => createNodeServer(handler, bounds),
   clientErrorHandler: answerBrokenRequest,
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
     const { status, headers, body } = answerTo(error);
@@ -57,12 +74,14 @@ export const prepareRequests = (server: HttpServer): void => {
   server.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: JSON_BODY_LIMIT }, readJsonBody);
 };
 
-const createNodeServer = (handler: (request: IncomingMessage, response: ServerResponse) => void) => {
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const createNodeServer = (handler: Handler, bounds: ClientBounds) => {
   // The Host header is asked for by a hook, which answers with a body; Node's own refusal has none.
   const server = createServer(
     {
-      ...TIMEOUTS,
-      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+      ...timeoutsOf(bounds),
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, bounds.clientTimeoutMs),
       requireHostHeader: false,
       shouldUpgradeCallback: wantsWebSocket,
     },
@@ -74,5 +93,10 @@ const createNodeServer = (handler: (request: IncomingMessage, response: ServerRe
     writeRawAnswer(request, response, refusal);
   });
   server.on('connect', answerConnect);
+  guardServer(server, {
+    most: bounds.maxConnections,
+    idleMs: KEEP_ALIVE_MS + HEADERS_MS,
+    stalledMs: bounds.clientTimeoutMs,
+  });
   return server;
 };

@@ -7,11 +7,12 @@ export interface BodyBounds {
   /** Headers and body of an ordinary request; a client that trickles holds no socket for longer. */
   readonly bodyMs: number;
   /** How much of a body that nobody wants is still taken, so that a client that writes before it reads gets its answer. */
-  readonly unwantedMs: number;
-  readonly unwantedBytes: number;
+  readonly unwantedMs?: number;
+  readonly unwantedBytes?: number;
 }
 
-const BOUNDS: BodyBounds = { bodyMs: 60_000, unwantedMs: 10_000, unwantedBytes: 268_435_456 };
+const UNWANTED_MS = 10_000;
+const UNWANTED_BYTES = 268_435_456;
 
 /** Whether the request announced a body. */
 export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
@@ -19,11 +20,11 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 
 /**
  * Bounds bodies in time. Routes that stream theirs look after it themselves, because an honest upload may take long;
- * all others get 60 s. What nobody reads because the answer stands before is taken for a bounded while.
+ * all others get `bodyMs`. What nobody reads because the answer stands before is taken for a bounded while.
  */
 export const addBodyDeadlines = (
   server: HttpServer,
-  { bodyMs, unwantedMs, unwantedBytes }: BodyBounds = BOUNDS,
+  { bodyMs, unwantedMs = UNWANTED_MS, unwantedBytes = UNWANTED_BYTES }: BodyBounds,
 ): void => {
   server.addHook('preParsing', (request, reply, _payload, done) => {
     if (isUnread(request) && request.routeOptions.config.rules?.body !== 'stream') {

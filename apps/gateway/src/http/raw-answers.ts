@@ -1,6 +1,7 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { endSocket, isEnding } from '@berth/sockets';
 import { answerTo } from './error-answer.js';
 import { FIXED_HEADERS } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
@@ -19,7 +20,15 @@ interface ParserError extends Error {
 
 /** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
 export const answerBrokenRequest = (error: ParserError, socket: AnsweringSocket): void => {
-  if (error.code === 'ECONNRESET' || !socket.writable || socket._httpMessage?.headersSent === true) {
+  // The parser fails again on each further piece of input; the answer is on its way already.
+  if (isEnding(socket)) return;
+  const current = socket._httpMessage ?? undefined;
+  if (error.code !== 'ECONNRESET' && socket.writable && current?.req.complete === true) {
+    // Broken is what follows a request that has no answer yet: an answer to it now would be read as that request's.
+    current.shouldKeepAlive = false;
+    return;
+  }
+  if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
     // Inside an answer that is on its way, a second one would be read as part of the first.
     socket.destroy();
     return;
@@ -39,14 +48,15 @@ export const answerTimedOut = (socket: AnsweringSocket, requestId: string): void
     socket.destroy();
     return;
   }
-  writeToSocket(socket, refusalOf('ERR_HTTP_REQUEST_TIMEOUT'), requestId);
-  socket.destroySoon();
+  // Nothing more is read: what came now would still be acted on behind this answer.
+  writeToSocket(socket, refusalOf('ERR_HTTP_REQUEST_TIMEOUT'), requestId, { linger: false });
 };
 
 const writeToSocket = (
   socket: Duplex,
   refusal: HttpRefusal,
   requestId: string | readonly string[] | undefined,
+  ending: { readonly linger?: boolean } = {},
 ): void => {
   const { status, headers, body } = answerTo(refusal);
   const text = JSON.stringify(body);
@@ -62,7 +72,7 @@ const writeToSocket = (
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     ...Object.entries(fields).map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${text}`);
+  endSocket(socket, `${head.join('\r\n')}\r\n\r\n${text}`, ending);
 };
 
 const REQUEST_ID_LINE = /\r\nx-request-id:[ \t]*([^\r\n]*?)[ \t]*\r\n/gi;

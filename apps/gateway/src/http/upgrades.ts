@@ -1,5 +1,6 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { endSocket } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { HttpRefusal } from './http-refusal.js';
 
@@ -24,12 +25,11 @@ export const wantsWebSocket = ({ method, headers }: IncomingMessage): boolean =>
 export const answerUpgrade =
   (handler: Handler) =>
   (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-    socket.on('error', () => socket.destroy());
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
     // Node's types know a connection of an upgrade as a stream; it is the socket.
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
-    response.once('finish', () => socket.end());
+    response.once('finish', () => endSocket(socket));
     upgrades.set(request, { socket, head, response });
     handler(request, response);
   };

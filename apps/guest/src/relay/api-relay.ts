@@ -7,10 +7,14 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { guardServer } from '@berth/sockets';
 
 /** The part of Berth's API that is meant for agents. */
 const AGENT_API = /^\/agent\/v1(?:\/|$)/;
 const RELAY = 'http://relay';
+/** It listens on the loopback of a machine that others may share. */
+const BOUNDS = { most: 256, idleMs: 60_000, stalledMs: 60_000 };
+const TIMEOUTS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -32,7 +36,8 @@ export class ApiRelay {
   ) {}
 
   static async open(): Promise<ApiRelay> {
-    const server = createServer();
+    const server = createServer(TIMEOUTS);
+    guardServer(server, BOUNDS);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
+import { endSocket, guardServer, type ConnectionBounds } from '@berth/sockets';
 import { GUEST_LIMITS, type GuestErrorBody, type GuestRoute } from '@berth/guest-protocol';
 import type { StreamRoute, UpgradeRoute } from './stream-route.js';
 
@@ -19,19 +20,30 @@ export type Route = JsonRoute | StreamRoute | UpgradeRoute;
 
 const STATUS_OF_REFUSAL = 422;
 
+const HEADERS_MS = 10_000;
+const KEEP_ALIVE_MS = 60_000;
+/** The longest upload. An answer may take as long as it likes: the callers have deadlines of their own. */
+const REQUEST_MS = 3_600_000;
+const TIMEOUT_CHECK_MS = 5_000;
+/** JSON comes from the runtime on the same machine, at once. */
+const JSON_BODY_MS = 60_000;
+const BOUNDS: ConnectionBounds = { most: 2_000, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: 180_000 };
+
 /** A server of a guest's routes. It answers whoever can reach its socket: the folder's mode is the access control. */
 export const createGuestServer = (routes: readonly Route[]): Server => {
-  const server = createServer((request, response) => {
+  const timeouts = {
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  };
+  const server = createServer(timeouts, (request, response) => {
     answer(routes, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
     upgrade(routes, request, socket, head).catch((error: unknown) => refuseUpgrade(socket, error));
   });
-  // A chat, a command or a question for events may stay open for long; the callers have deadlines of their own.
-  server.requestTimeout = 0;
-  server.headersTimeout = 10_000;
-  server.keepAliveTimeout = 60_000;
+  guardServer(server, BOUNDS);
   return server;
 };
 
@@ -83,13 +95,23 @@ const refuse = (response: ServerResponse, error: unknown): void => {
 
 const refuseUpgrade = (socket: Duplex, error: unknown): void => {
   const body = JSON.stringify(toErrorBody(error));
-  socket.end(
+  endSocket(
+    socket,
     `HTTP/1.1 ${STATUS_OF_REFUSAL} Unprocessable Entity\r\nconnection: close\r\ncontent-type: application/json\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
 };
 
 const readJson = async (request: IncomingMessage): Promise<unknown> => {
+  const late = setTimeout(() => request.destroy(), JSON_BODY_MS);
+  try {
+    return parseJson(await readAll(request));
+  } finally {
+    clearTimeout(late);
+  }
+};
+
+const readAll = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -99,9 +121,13 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
     }
     chunks.push(chunk);
   }
-  if (bytes === 0) return undefined;
+  return Buffer.concat(chunks);
+};
+
+const parseJson = (bytes: Buffer): unknown => {
+  if (bytes.length === 0) return undefined;
   try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+    return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
     throw new DomainError('invalid', 'invalid_request', 'The body is not JSON.');
   }

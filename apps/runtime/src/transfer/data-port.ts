@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
+import { endSocket, guardServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
 import type { Logger } from '@berth/telemetry';
 import { consoleTarget, toExchange } from './guest-exchange.js';
 import { BUFFERED_BYTES, relayExchange } from './relay-exchange.js';
@@ -27,6 +28,18 @@ export interface DataPortOptions {
 const PATH = '/v1/transfer';
 const REFUSED = 422;
 
+const HEADERS_MS = 10_000;
+const KEEP_ALIVE_MS = 65_000;
+/** Bodies that move are not hurried; what does not move is cut by whoever relays it. */
+const REQUEST_MS = 3_600_000;
+const TIMEOUT_CHECK_MS = 2_000;
+/** Gateways keep few connections each; the rest of the descriptors is for agents. */
+const BOUNDS: ConnectionBounds = {
+  most: shareOfDescriptors(0.25, 4_000),
+  idleMs: KEEP_ALIVE_MS + HEADERS_MS,
+  stalledMs: 120_000,
+};
+
 /** Where bytes pass between gateways and this host's guests, past the broker: one route, opened by tickets alone. */
 export class DataPort {
   readonly #server: Server;
@@ -36,16 +49,19 @@ export class DataPort {
     private readonly transfers: Transfers,
     private readonly log: Logger,
   ) {
-    this.#server = createServer({ highWaterMark: BUFFERED_BYTES, noDelay: true });
+    this.#server = createServer({
+      highWaterMark: BUFFERED_BYTES,
+      noDelay: true,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+    });
     this.#server.on('request', (request, response) => void this.#answer(request, response));
     this.#server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
-      client.on('error', () => client.destroy());
       void this.#upgrade(request, client, head);
     });
-    // A file takes as long as it takes; what does not move at all is cut by whoever relays it.
-    this.#server.requestTimeout = 0;
-    this.#server.headersTimeout = 10_000;
-    this.#server.keepAliveTimeout = 65_000;
+    guardServer(this.#server, BOUNDS);
   }
 
   /** Where a ticket is redeemed, as others reach it. */
@@ -113,7 +129,7 @@ export class DataPort {
         begun.release();
       }
     } catch (error) {
-      if (client.writable) client.end(rawRefusal(this.#toRefusal(error)));
+      endSocket(client, rawRefusal(this.#toRefusal(error)));
     }
   }
 

@@ -1,5 +1,5 @@
 import { request as askGuest, type ClientRequest, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { guestUnreachable } from '../guest/guest-answers.js';
 import { readRefusalOf } from './relay-exchange.js';
@@ -29,6 +29,7 @@ const ANSWERED_WITHIN_MS = 10_000;
 /** What the last bytes have to leave in, once one side has ended. */
 const LINGER_MS = 1_000;
 const REFUSED = 422;
+const PROBE_AFTER_MS = 15_000;
 
 /**
  * Opens the guest's socket for a client's, then lets both speak. Resolves when both are closed. Before the guest agreed:
@@ -54,6 +55,8 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
     client.off('close', giveUp);
     cut.removeEventListener('abort', giveUp);
   }
+  // A gateway whose machine is gone says nothing: without this its shell would live on.
+  if (client instanceof Socket) client.setKeepAlive(true, PROBE_AFTER_MS);
   client.write(agreement(opened.answer));
   if (opened.head.length > 0) client.write(opened.head);
   if (head.length > 0) opened.guest.write(head);

@@ -2,6 +2,12 @@ import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import { createServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { isOwnPeer } from './peer-user.js';
 
+/** Services share few connections each; any process of this machine can open one. */
+const MOST_CONNECTIONS = 1_000;
+/** A client's preface and settings (RFC 9113 §3.4), which it sends at once. */
+const FIRST_BYTES = 33;
+const FIRST_BYTES_MS = 10_000;
+
 /** Listens for the gRPC server and lets in this user's and root's connections only. */
 export interface Listener {
   readonly port: number;
@@ -14,9 +20,15 @@ export const listen = (server: Server, host: string, port: number): Promise<List
   new Promise((resolve, reject) => {
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const listener: TcpServer = createServer({ noDelay: true }, (socket) => {
-      if (isOwnPeer(socket)) injector.injectConnection(socket);
-      else socket.destroy();
+      socket.on('error', () => socket.destroy());
+      if (!isOwnPeer(socket)) return void socket.destroy();
+      const silent = setTimeout(() => {
+        if (socket.bytesRead < FIRST_BYTES) socket.destroy();
+      }, FIRST_BYTES_MS).unref();
+      socket.once('close', () => clearTimeout(silent));
+      injector.injectConnection(socket);
     });
+    listener.maxConnections = MOST_CONNECTIONS;
     listener.once('error', reject);
     listener.listen(port, host, () => {
       const { port: bound } = listener.address() as AddressInfo;

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { guardServer } from '@berth/sockets';
 import type { Meter } from '@opentelemetry/api';
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http';
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus';
@@ -12,6 +13,15 @@ export interface MetricExport {
   readonly port: number | undefined;
   stop(): Promise<void>;
 }
+
+/** Scrapers are few, and any process of this machine reaches the port. */
+const BOUNDS = { most: 32, idleMs: 75_000, stalledMs: 30_000 };
+const TIMEOUTS = {
+  headersTimeout: 10_000,
+  requestTimeout: 10_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 2_000,
+};
 
 /** Serves metrics on 127.0.0.1 and sends them to the collector every 15 s, whichever is configured. */
 export const startMetricExport = async (options: {
@@ -57,13 +67,14 @@ const otlpReader = (endpoint: string): IMetricReader =>
   });
 
 const listen = async (exporter: PrometheusExporter, port: number): Promise<Server> => {
-  const server = createServer((request, response) => {
+  const server = createServer(TIMEOUTS, (request, response) => {
     if (request.method === 'GET' && request.url?.split('?', 1)[0] === '/metrics') {
       exporter.getMetricsRequestHandler(request, response);
       return;
     }
     response.writeHead(404).end();
   });
+  guardServer(server, BOUNDS);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   server.unref();

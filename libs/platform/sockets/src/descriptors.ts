@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+
+/** Where the limit cannot be read: the lowest default in use. */
+const ASSUMED_LIMIT = 1_024;
+
+const OPEN_FILES = /^Max open files\s+(\d+|unlimited)/m;
+
+/**
+ * How many connections a server may hold so that the rest of the process keeps descriptors for files, databases and
+ * brokers: a share of what the process may open, at most `most`.
+ */
+export const shareOfDescriptors = (share: number, most: number): number =>
+  Math.max(1, Math.min(most, Math.floor(descriptorLimit() * share)));
+
+const descriptorLimit = (): number => {
+  try {
+    const limit = OPEN_FILES.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    if (limit === 'unlimited') return Number.MAX_SAFE_INTEGER;
+    return limit === undefined ? ASSUMED_LIMIT : Number(limit);
+  } catch {
+    return ASSUMED_LIMIT;
+  }
+};

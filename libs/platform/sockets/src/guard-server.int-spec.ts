@@ -1,0 +1,202 @@
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { endSocket } from './end-socket.js';
+import { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
+
+const WIDE: ConnectionBounds = { most: 1_000, idleMs: 60_000, stalledMs: 60_000 };
+const ASK = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
+
+let server: Server;
+let guarded: GuardedConnections;
+let clients: Socket[] = [];
+/** Responses to `/held`, which the test gives when it likes. */
+let held: ServerResponse[] = [];
+
+afterEach(async () => {
+  for (const client of clients) client.destroy();
+  clients = [];
+  held = [];
+  server.closeAllConnections();
+  server.close();
+  await once(server, 'close');
+});
+
+const start = async (
+  bounds: Partial<ConnectionBounds>,
+  prepare?: (server: Server) => void,
+): Promise<void> => {
+  server = createServer((request, response) => {
+    if (request.url === '/held') held.push(response);
+    else if (request.url === '/large') response.end(Buffer.alloc(50_000_000));
+    else response.end('here');
+  });
+  prepare?.(server);
+  guarded = guardServer(server, { ...WIDE, ...bounds });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+};
+
+const dial = async (): Promise<Socket> => {
+  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  clients.push(client);
+  client.on('error', () => undefined);
+  await once(client, 'connect');
+  return client;
+};
+
+const ask = async (client: Socket, request = ASK): Promise<string> => {
+  client.write(request);
+  return String((await once(client, 'data'))[0]);
+};
+
+/** Opens a connection whose request the server holds. */
+const occupy = async (): Promise<Socket> => {
+  const client = await dial();
+  const arrived = once(server, 'request');
+  client.write(ASK.replace('/', '/held'));
+  await arrived;
+  return client;
+};
+
+describe('a guarded server', () => {
+  it('outlives the reset of a socket that Node has handed over and nobody listens to', async () => {
+    const taken: Socket[] = [];
+    await start({}, (one) => {
+      one.on('connect', (_request, socket: Socket) => taken.push(socket));
+      one.on('upgrade', (_request, socket: Socket) => taken.push(socket));
+    });
+    for (const request of [
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    ]) {
+      const client = await dial();
+      client.write(request);
+      await once(server, request.startsWith('C') ? 'connect' : 'upgrade');
+      const socket = taken.pop();
+      if (socket === undefined) throw new Error('The socket was not handed over.');
+      const closed = once(socket, 'close').catch(() => undefined);
+      client.resetAndDestroy();
+      socket.write('too late');
+      socket.resume();
+      await closed;
+    }
+    expect(await ask(await dial())).toContain('here');
+    expect(guarded.size).toBe(1);
+  });
+
+  it('lets the connection give way that has been idle for longest', async () => {
+    await start({ most: 3 });
+    const [first, second] = [await dial(), await dial()];
+    expect(await ask(first)).toContain('here');
+    const closed = once(second, 'close');
+    const third = await dial();
+    const fourth = await dial();
+    await closed;
+    for (const client of [first, third, fourth]) expect(await ask(client)).toContain('here');
+    expect(guarded.size).toBe(3);
+  });
+
+  it('closes no connection whose request is in flight, but the new one', async () => {
+    await start({ most: 2 });
+    const busy = [await occupy(), await occupy()];
+    await once(await dial(), 'close');
+    for (const [index, client] of busy.entries()) {
+      held[index]?.end('late');
+      expect(String((await once(client, 'data'))[0])).toContain('late');
+    }
+    expect(await ask(await dial())).toContain('here');
+  });
+
+  it('holds twice the requests of one connection only once, and until the last is answered', async () => {
+    await start({ most: 1 });
+    const client = await occupy();
+    const arrived = once(server, 'request');
+    client.write(ASK.replace('/', '/held'));
+    await arrived;
+    held[0]?.end('one');
+    expect(String((await once(client, 'data'))[0])).toContain('one');
+    await once(await dial(), 'close');
+    held[1]?.end('two');
+    expect(String((await once(client, 'data'))[0])).toContain('two');
+  });
+
+  it('closes a connection that asks for nothing, although it sends line breaks', async () => {
+    await start({ idleMs: 500 });
+    const client = await dial();
+    expect(await ask(client)).toContain('here');
+    const timer = setInterval(() => client.write('\r\n'), 50);
+    await new Promise((resolve) => client.once('close', resolve));
+    clearInterval(timer);
+  });
+
+  it('cuts a client that takes nothing of its answer although it sends, and none that waits for one', async () => {
+    await start({ stalledMs: 300 });
+    const waiting = await occupy();
+    const client = await dial();
+    client.pause();
+    const timer = setInterval(() => client.write('\r\n'), 50);
+    const [socket] = (await Promise.all([
+      once(server, 'request').then(([request]) => (request as { socket: Socket }).socket),
+      client.write(ASK.replace('/', '/large')),
+    ])) as [Socket, boolean];
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(timer);
+    held[0]?.end('late');
+    expect(String((await once(waiting, 'data'))[0])).toContain('late');
+  });
+
+  it('cuts no client that takes its answer slowly', async () => {
+    await start({ stalledMs: 300 });
+    const client = await dial();
+    let bytes = 0;
+    client.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      client.pause();
+    });
+    const timer = setInterval(() => client.resume(), 2);
+    client.write(ASK.replace('/', '/large').replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    await once(client, 'end');
+    clearInterval(timer);
+    expect(bytes).toBeGreaterThan(50_000_000);
+  });
+});
+
+describe('a raw socket that is ended', () => {
+  it('delivers its last bytes to a client that is still sending, and does not outlive it for long', async () => {
+    let ended: Promise<unknown> | undefined;
+    await start({}, (one) =>
+      one.on('connect', (_request, socket: Socket) => {
+        ended = once(socket, 'close');
+        endSocket(socket, 'HTTP/1.1 405 No\r\n\r\n');
+      }),
+    );
+    const client = await dial();
+    const since = performance.now();
+    client.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
+    client.write(Buffer.alloc(1_000_000));
+    const timer = setInterval(() => client.write('more'), 20);
+    expect(String((await once(client, 'data'))[0])).toContain('405');
+    await ended;
+    clearInterval(timer);
+    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(guarded.size).toBe(0);
+  });
+
+  it('closes at once with a client that closes', async () => {
+    let ended: Promise<unknown> | undefined;
+    await start({}, (one) =>
+      one.on('connect', (_request, socket: Socket) => {
+        ended = once(socket, 'close');
+        endSocket(socket, 'bye');
+        endSocket(socket, 'twice');
+      }),
+    );
+    const client = await dial();
+    const since = performance.now();
+    expect(await ask(client, 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n')).toBe('bye');
+    client.end();
+    await ended;
+    expect(performance.now() - since).toBeLessThan(1_500);
+  });
+});

@@ -1,0 +1,129 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { sentOf } from './sent-bytes.js';
+
+export interface ConnectionBounds {
+  /** Connections at once. Beyond it the one that has been idle for longest gives way, or the new one if none is idle. */
+  readonly most: number;
+  /** A connection without a request in flight is closed after this time. */
+  readonly idleMs: number;
+  /** A client that takes nothing of what it is sent for this time is cut. */
+  readonly stalledMs: number;
+}
+
+export interface GuardedConnections {
+  /** Connections that are open. */
+  readonly size: number;
+}
+
+/** How often per bound it is looked whether a connection is past it. */
+const LOOKS = 5;
+
+/**
+ * Bounds the connections of a server in number and time, and gives every socket and response an `error` listener from its
+ * first moment: a socket that Node hands over (`connect`, `upgrade`) has none of its own, and its error would end the
+ * process. Call it once the server has its listeners: a listener for `upgrade` or `checkContinue` changes what Node does.
+ */
+export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedConnections => {
+  const connections = new Connections(bounds);
+  const exchange = (request: IncomingMessage, response: ServerResponse): void => {
+    const { socket } = request;
+    response.on('error', () => response.destroy());
+    connections.hold(socket);
+    response.once('close', () => connections.release(socket));
+  };
+  const takeOver = (_request: IncomingMessage, socket: Duplex): void => connections.hold(socket);
+  server.on('connection', (socket: Socket) => {
+    socket.on('error', () => socket.destroy());
+    connections.add(socket);
+  });
+  server.prependListener('request', exchange);
+  for (const event of ['checkContinue', 'checkExpectation'] as const) {
+    if (server.listenerCount(event) > 0) server.prependListener(event, exchange);
+  }
+  for (const event of ['upgrade', 'connect'] as const) {
+    if (server.listenerCount(event) > 0) server.prependListener(event, takeOver);
+  }
+  const sweeps = [
+    setInterval(() => connections.closeIdle(), bounds.idleMs / LOOKS),
+    setInterval(() => connections.cutStalled(), bounds.stalledMs / LOOKS),
+  ];
+  for (const sweep of sweeps) sweep.unref();
+  server.once('close', () => {
+    for (const sweep of sweeps) clearInterval(sweep);
+  });
+  return connections;
+};
+
+/** A connection with requests in flight, or that somebody has taken over. */
+interface Held {
+  requests: number;
+  /** What the client had taken when it was last looked at, and at how many looks that has not changed. */
+  sent: string | undefined;
+  unchanged: number;
+}
+
+class Connections implements GuardedConnections {
+  /** Since when each has been idle, the longest first. */
+  readonly #idle = new Map<Duplex, number>();
+  readonly #held = new Map<Duplex, Held>();
+
+  constructor(private readonly bounds: ConnectionBounds) {}
+
+  get size(): number {
+    return this.#idle.size + this.#held.size;
+  }
+
+  add(socket: Duplex): void {
+    socket.once('close', () => {
+      this.#idle.delete(socket);
+      this.#held.delete(socket);
+    });
+    this.#idle.set(socket, performance.now());
+    if (this.size > this.bounds.most) this.#drop(this.#idle.keys().next().value ?? socket);
+  }
+
+  hold(socket: Duplex): void {
+    if (socket.destroyed) return;
+    this.#idle.delete(socket);
+    const held = this.#held.get(socket);
+    if (held === undefined) this.#held.set(socket, { requests: 1, sent: undefined, unchanged: 0 });
+    else held.requests++;
+  }
+
+  release(socket: Duplex): void {
+    const held = this.#held.get(socket);
+    if (held === undefined) return;
+    held.requests--;
+    if (held.requests > 0) return;
+    this.#held.delete(socket);
+    if (!socket.destroyed) this.#idle.set(socket, performance.now());
+  }
+
+  closeIdle(): void {
+    const now = performance.now();
+    for (const [socket, since] of this.#idle) {
+      if (now - since < this.bounds.idleMs) return;
+      this.#drop(socket);
+    }
+  }
+
+  /**
+   * What a client sends meanwhile is no progress, although a timeout of the socket would count it as such. Looks are
+   * counted and not time, because a process that was frozen has given its clients no chance.
+   */
+  cutStalled(): void {
+    for (const [socket, held] of this.#held) {
+      const sent = socket.writableLength === 0 ? undefined : sentOf(socket);
+      held.unchanged = sent !== undefined && sent === held.sent ? held.unchanged + 1 : 0;
+      held.sent = sent;
+      if (held.unchanged >= LOOKS) socket.destroy();
+    }
+  }
+
+  #drop(socket: Duplex): void {
+    this.#idle.delete(socket);
+    socket.destroy();
+  }
+}

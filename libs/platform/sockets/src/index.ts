@@ -1,0 +1,3 @@
+export { endSocket, isEnding } from './end-socket.js';
+export { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
+export { shareOfDescriptors } from './descriptors.js';
