@@ -3,7 +3,7 @@ import { Requester, type NatsLink } from '@berth/messaging';
 import { operationsControllers, operationsProviders, type Operations } from '@berth/operations';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
-import { Module, type DynamicModule, type Provider } from '@nestjs/common';
+import { Module, type DynamicModule } from '@nestjs/common';
 import type { DeliveryConfig } from './config.js';
 import { ConversationListQuery } from './conversation-list/conversation-list.query.js';
 import { AttachmentCommandHandler } from './delivery/attachment.command-handler.js';
@@ -13,8 +13,12 @@ import { deliveryDecider, type DeliveryCommand } from './delivery/delivery.decid
 import { deliveryCodec } from './delivery/delivery.events.js';
 import { DeliveryNatsController } from './delivery/delivery.nats-controller.js';
 import type { Delivery, DeliveryEvent } from './delivery/delivery.js';
+import { EarlierMessage } from './delivery/earlier-message.js';
 import { HandOver } from './delivery/hand-over.js';
+import { MessageAdmission } from './delivery/message-admission.js';
 import { MessageBudget } from './delivery/message-budget.js';
+import { MessageJournal } from './delivery/message-journal.js';
+import { OutcomeNotes } from './delivery/outcome-notes.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
 
 /** What the service stands on, opened before it. */
@@ -33,42 +37,35 @@ type Deliveries = CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
 @Module({})
 export class AppModule {
   static forRoot(parts: DeliveryParts): DynamicModule {
-    const { database, conversationList, operations, store, log } = parts;
+    const { config, link, database, conversationList, operations, store, log } = parts;
     const deliveries: Deliveries = new CommandHandler({
       store,
       decider: deliveryDecider,
       codec: deliveryCodec,
       cacheSize: 1_000,
     });
+    const requester = new Requester(link);
     const query = new ConversationListQuery(database);
+    const budget = new MessageBudget(database, config.messagesPerMinute);
+    const commands = new DeliveryCommandHandler(deliveries, conversationList);
+    const journal = new MessageJournal(requester);
+    const notes = new OutcomeNotes(commands, log);
+    const handOver = new HandOver(requester);
+    const admission = new MessageAdmission(query, handOver, budget);
+    const earlier = new EarlierMessage(handOver, journal, notes);
+    const lost = new LostDeliveries({ store, deliveries: commands, query, journal, budget, log });
+    const chats = new ChatCommandHandler(commands, admission, handOver, earlier, notes);
+    const attachments = new AttachmentCommandHandler(commands, admission, handOver, notes, log);
     return {
       module: AppModule,
       controllers: [DeliveryNatsController, ...operationsControllers('delivery')],
       providers: [
-        ...messageProviders(parts, new DeliveryCommandHandler(deliveries, conversationList), query),
+        { provide: ChatCommandHandler, useValue: chats },
+        { provide: AttachmentCommandHandler, useValue: attachments },
+        { provide: OutcomeNotes, useValue: notes },
         ...operationsProviders(operations),
-        { provide: LostDeliveries, useValue: new LostDeliveries(deliveries, query, log) },
+        { provide: LostDeliveries, useValue: lost },
       ],
     };
   }
 }
-
-/** Every way a message comes in; they share one budget. */
-const messageProviders = (
-  { config, link, database, log }: DeliveryParts,
-  deliveries: DeliveryCommandHandler,
-  query: ConversationListQuery,
-): Provider[] => {
-  const handOver = new HandOver(new Requester(link));
-  const budget = new MessageBudget(database, config.messagesPerMinute);
-  return [
-    {
-      provide: ChatCommandHandler,
-      useValue: new ChatCommandHandler(deliveries, query, handOver, budget),
-    },
-    {
-      provide: AttachmentCommandHandler,
-      useValue: new AttachmentCommandHandler(deliveries, query, handOver, budget, log),
-    },
-  ];
-};

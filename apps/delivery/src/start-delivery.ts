@@ -8,13 +8,16 @@ import { AppModule } from './app.module.js';
 import type { DeliveryConfig } from './config.js';
 import { conversationListProjection } from './conversation-list/conversation-list.projection.js';
 import { AttachmentCommandHandler } from './delivery/attachment.command-handler.js';
-import { createDeliveryTables } from './migrations/2026-11-21-delivery.js';
+import { OutcomeNotes } from './delivery/outcome-notes.js';
+import { migrations } from './migrations/index.js';
 import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
 import { LostDeliveries } from './timers/lost-deliveries.js';
 
 const NAME = 'delivery';
 /** How long a stop lets go on what is in flight: as long as the link lets running requests. */
 const IN_FLIGHT_MS = 5_000;
+/** What was in flight to the end still has its outcome noted. */
+const LAST_NOTES_MS = 500;
 
 /**
  * Starts the service; resolves once it hears requests and its tables contain what the log held at the start. Throws the
@@ -25,7 +28,7 @@ export const startDelivery = async (
   log: Logger,
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations: [createDeliveryTables], log, signal });
+  const opened = await openParts({ name: NAME, config, migrations, log, signal });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = conversationListProjection;
@@ -39,11 +42,14 @@ export const startDelivery = async (
   });
   let service: Stoppable | undefined;
   let attachments: AttachmentCommandHandler | undefined;
+  let notes: OutcomeNotes | undefined;
   const stop = async (): Promise<void> => {
     const begun = performance.now();
     await service?.stop();
     // Who told nobody to wait is waited for all the same, for as long as a chat would be.
-    await attachments?.settle(Math.max(0, IN_FLIGHT_MS - (performance.now() - begun)));
+    const leftMs = (): number => Math.max(0, IN_FLIGHT_MS - (performance.now() - begun));
+    await attachments?.settle(leftMs());
+    await notes?.settle(Math.max(LAST_NOTES_MS, leftMs()));
     await Promise.all([work.stop(), operations.projections.stop()]);
     await closeParts(opened);
   };
@@ -54,6 +60,7 @@ export const startDelivery = async (
     const { app, ...started } = await startService({ name: NAME, module, link, log });
     service = started;
     attachments = app.get(AttachmentCommandHandler);
+    notes = app.get(OutcomeNotes);
     startBackground(work, opened, deletedAgents, app.get(LostDeliveries));
     return { name: NAME, stop };
   } catch (error) {

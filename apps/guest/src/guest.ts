@@ -2,6 +2,7 @@ import { DomainError } from '@berth/kernel';
 import {
   GENERATIONS,
   type DeliverToProgram,
+  type DeliveryReport,
   type Generation,
   type GuestHealth,
   type ProgramAnswer,
@@ -110,6 +111,10 @@ export class Guest {
       );
     }
     return this.#deliveries.deliver(message);
+  }
+
+  findDelivery(deliveryId: string): DeliveryReport {
+    return this.#deliveries.find(deliveryId);
   }
 
   /** What other processes than the program are to run in. Errors: unavailable `agent_unavailable` as long as there is none. */

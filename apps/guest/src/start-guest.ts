@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { guestEnv } from '@berth/guest-protocol';
+import { DELIVERIES_FILE, guestEnv } from '@berth/guest-protocol';
 import type { GuestConfig } from './config.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
@@ -35,7 +35,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
   const guest = new Guest({
     generation: config.generation,
     log,
-    journal: await DeliveryJournal.open(join(config.journal, 'deliveries.jsonl')),
+    journal: await DeliveryJournal.open(join(config.journal, DELIVERIES_FILE)),
     executionJournal: executions.journal,
     relay: await ApiRelay.open(),
     pipes: new OutputPipes(join(dirname(config.socket), PIPES_FOLDER)),

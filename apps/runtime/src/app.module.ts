@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { HostedAgents } from './agent/hosted-agents.js';
+import { Deliveries } from './delivery/deliveries.js';
 import type { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
 import { Executions } from './execution/executions.js';
@@ -16,6 +17,7 @@ export interface RuntimeParts {
   readonly driver: Driver;
   readonly agents: HostedAgents;
   readonly logs: AgentLogs;
+  readonly deliveries: Deliveries;
   readonly executions: Executions;
   readonly transfers: Transfers;
   readonly dataPort: DataPort;
@@ -28,6 +30,7 @@ export class AppModule {
     driver,
     agents,
     logs,
+    deliveries,
     executions,
     transfers,
     dataPort,
@@ -40,6 +43,7 @@ export class AppModule {
         { provide: DRIVER, useValue: driver },
         { provide: HostedAgents, useValue: agents },
         { provide: AgentLogs, useValue: logs },
+        { provide: Deliveries, useValue: deliveries },
         { provide: Executions, useValue: executions },
         { provide: Transfers, useValue: transfers },
         { provide: DataPort, useValue: dataPort },

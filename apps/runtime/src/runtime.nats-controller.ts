@@ -3,6 +3,8 @@ import {
   type AgentEpoch,
   type DeliverMessage,
   type DeliveredMessage,
+  type FindDelivery,
+  type FoundDelivery,
   type HostView,
   type LogsPage,
   type ReadLogs,
@@ -15,6 +17,7 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { agentNotOnHost } from './agent/agent-refusals.js';
 import { HostedAgents } from './agent/hosted-agents.js';
+import { Deliveries } from './delivery/deliveries.js';
 import type { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
 import { DRIVER, HOST } from './tokens.js';
@@ -28,6 +31,7 @@ export class RuntimeNatsController {
     @Inject(HOST) private readonly host: string,
     @Inject(DRIVER) private readonly driver: Driver,
     private readonly agents: HostedAgents,
+    private readonly deliveries: Deliveries,
     private readonly agentLogs: AgentLogs,
   ) {}
 
@@ -84,6 +88,11 @@ export class RuntimeNatsController {
   @HandleRequest(runtimeRequests.deliver)
   async deliver({ agentId, epoch, ...message }: DeliverMessage): Promise<DeliveredMessage> {
     return this.agents.of(agentId).awakeAt(epoch).deliver(message);
+  }
+
+  @HandleRequest(runtimeRequests.findDelivery)
+  async findDelivery(which: FindDelivery): Promise<FoundDelivery> {
+    return this.deliveries.find(which);
   }
 
   @HandleRequest(runtimeRequests.logs)

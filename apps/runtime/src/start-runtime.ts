@@ -8,6 +8,8 @@ import { AgentStarter } from './agent/agent-starter.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { AppModule } from './app.module.js';
 import type { RuntimeConfig } from './config.js';
+import { Deliveries } from './delivery/deliveries.js';
+import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ProcessDriver } from './driver/process/process.driver.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
 import { Executions } from './execution/executions.js';
@@ -55,11 +57,21 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   });
   await agents.open();
   const logs = new AgentLogs(dataDir);
+  const deliveries = new Deliveries(agents, new DeliveryJournal(dataDir));
   const executions = new Executions(agents, new ExecutionJournal(dataDir));
   const transfers = new Transfers(agents);
   const dataPort = new DataPort(transfers, log);
   await dataPort.listen(config.dataPort);
-  const module = AppModule.forRoot({ host, driver, agents, logs, executions, transfers, dataPort });
+  const module = AppModule.forRoot({
+    host,
+    driver,
+    agents,
+    logs,
+    deliveries,
+    executions,
+    transfers,
+    dataPort,
+  });
   const service = await startService({ name: 'runtime', module, link, host, log });
   const stopping = new AbortController();
   const announcing = new HostAnnouncer(host, agents, driver, requester, log).run(link, stopping.signal);

@@ -19,6 +19,8 @@ export const GUEST_ROUTES = {
    * `agent_unavailable`, unsupported `chat_unsupported`; context `handedOver` says whether the program got the message.
    */
   deliver: { method: 'POST', path: '/v1/deliver' },
+  /** Query `id` → `DeliveryReport`, at once. */
+  delivery: { method: 'GET', path: '/v1/deliveries/one' },
   /** Query `after` (a sequence number) and `waitMs` → `GuestEvents`, as soon as there is one or the time is over. */
   events: { method: 'GET', path: '/v1/events' },
   /** `ShutDown` → `{}` once the program has ended; then the guest ends too. */

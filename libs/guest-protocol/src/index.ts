@@ -18,6 +18,14 @@ export {
   type ShutDown,
   type VolumeStorage,
 } from './guest-api.js';
+export {
+  decodeDelivery,
+  DELIVERIES_FILE,
+  toDeliveryReport,
+  type DeliveryOutcome,
+  type DeliveryRecord,
+  type DeliveryReport,
+} from './delivery-journal.js';
 export { GENERATIONS, isGeneration, type Generation, type GuestIdentity } from './generations.js';
 export {
   decodeLogLine,

@@ -4,6 +4,7 @@ import type { Logger } from '@berth/telemetry';
 import type { AgentActivity } from '../agent-list/agent-activity.js';
 import type { Admission } from './admission.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
+import { agentDecider } from './agent.decider.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
 
@@ -31,6 +32,7 @@ export class EnsureAwakeHandler {
       const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
       if (agent.life.state === 'running' && agent.epoch !== refusedEpoch) return this.awake(agent, request);
       if (agent.life.state === 'sleeping') await this.admission.admitWake(agent, request.kind);
+      if (request.asleep === 'refuse') throw asleep(agent, refusedEpoch);
       const command = { type: 'Wake', refusedEpoch, at: new Date().toISOString() } as const;
       await this.agents.handle(request.agentId, command, stepOf(request, `wake:${String(round)}`));
       refusedEpoch = null;
@@ -52,6 +54,12 @@ export class EnsureAwakeHandler {
     return { agentId, host: agent.host ?? '', epoch, guest };
   }
 }
+
+/** Why the agent is not awake: what refuses to wake it comes before that it sleeps. */
+const asleep = (agent: LiveAgent, refusedEpoch: number | null): DomainError => {
+  agentDecider.decide({ type: 'Wake', refusedEpoch, at: new Date().toISOString() }, agent);
+  return new DomainError('conflict', 'agent_asleep', 'The agent is asleep.');
+};
 
 const tooLate = (cause?: unknown): DomainError =>
   new DomainError(

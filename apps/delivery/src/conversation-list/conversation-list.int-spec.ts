@@ -8,7 +8,7 @@ import { deliveryDecider, type DeliveryCommand } from '../delivery/delivery.deci
 import { deliveryCodec } from '../delivery/delivery.events.js';
 import type { Delivery, DeliveryEvent } from '../delivery/delivery.js';
 import { MessageBudget } from '../delivery/message-budget.js';
-import { createDeliveryTables } from '../migrations/2026-11-21-delivery.js';
+import { migrations } from '../migrations/index.js';
 import { ForgetConversationsWhenAgentIsGone } from '../react/forget-conversations-when-agent-is-gone.js';
 import { conversationListProjection } from './conversation-list.projection.js';
 import { ConversationListQuery } from './conversation-list.query.js';
@@ -30,7 +30,7 @@ describe('the conversation list', () => {
     database = await openDatabase({
       url: infra.databaseUrl,
       schema: 'delivery',
-      migrations: [createDeliveryTables],
+      migrations,
       applicationName: 'conversation-list-test',
       log,
     });
@@ -139,7 +139,9 @@ describe('the conversation list', () => {
     const agentId = newId('agt');
     const minute = (): number => Math.floor(Date.now() / 60_000);
     const begun = minute();
-    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => budget.take(agentId)));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 50 }, () => budget.take(agentId, newId('dlv'))),
+    );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     // A minute that ended midway begins the count anew.
     if (minute() === begun) expect(refused).toHaveLength(30);

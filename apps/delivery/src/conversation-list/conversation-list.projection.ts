@@ -64,7 +64,8 @@ const gather = (events: readonly RecordedEvent[]): Changes => {
     }
     const event = deliveryCodec.fromStored(recorded);
     if (event.type === 'MessageAccepted') changes.accepted.push(event.data);
-    else {
+    // A message that was refused was never in a conversation.
+    else if (event.type !== 'MessageRefused') {
       const code = event.type === 'MessageFailed' ? event.data.code : null;
       const state = event.type === 'MessageAnswered' ? 'answered' : 'failed';
       changes.ended.push({ id: event.data.deliveryId, state, code, ended_at: event.data.at });

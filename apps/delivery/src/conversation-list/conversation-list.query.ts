@@ -3,8 +3,18 @@ import type { SqlRunner } from '@berth/persistence';
 /** Longer than any message may take: what is still open then was lost with its process. */
 const LOST_AFTER_SECONDS = 900;
 
+/** A delivery that nobody has ended in time. */
+export interface LostDelivery {
+  readonly id: string;
+  readonly agentId: string;
+  readonly acceptedAt: Date;
+}
+
 export class ConversationListQuery {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(
+    private readonly database: SqlRunner,
+    private readonly lostAfterSeconds = LOST_AFTER_SECONDS,
+  ) {}
 
   /** The conversation that last received a message; null when there is none. */
   async current(agentId: string): Promise<string | null> {
@@ -15,13 +25,15 @@ export class ConversationListQuery {
     return rows[0]?.id ?? null;
   }
 
-  /** Deliveries whose process ended before they did. */
-  async lost(limit: number): Promise<readonly string[]> {
-    const rows = await this.database.query<{ id: string }>(
-      `SELECT id FROM delivery WHERE state = 'accepted' AND accepted_at < now() - make_interval(secs => $1)
-       ORDER BY accepted_at LIMIT $2`,
-      [LOST_AFTER_SECONDS, limit],
+  /** Deliveries whose process ended before they did, oldest first, those behind `after`. */
+  async lost(after: LostDelivery | null, limit: number): Promise<readonly LostDelivery[]> {
+    const rows = await this.database.query<{ id: string; agent_id: string; accepted_at: Date }>(
+      `SELECT id, agent_id, accepted_at FROM delivery
+       WHERE state = 'accepted' AND accepted_at < now() - make_interval(secs => $1)
+         AND ($2::timestamptz IS NULL OR (accepted_at, id) > ($2, $3))
+       ORDER BY accepted_at, id LIMIT $4`,
+      [this.lostAfterSeconds, after?.acceptedAt ?? null, after?.id ?? null, limit],
     );
-    return rows.map((row) => row.id);
+    return rows.map(({ id, agent_id: agentId, accepted_at: acceptedAt }) => ({ id, agentId, acceptedAt }));
   }
 }

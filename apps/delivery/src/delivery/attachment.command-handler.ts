@@ -1,40 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TellAttachment } from '@berth/contracts-delivery';
-import { deriveId, newId } from '@berth/kernel';
+import { deriveId } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
-import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
 import type { DeliveryCommandHandler } from './delivery.command-handler.js';
-import type { HandOver, Message } from './hand-over.js';
-import type { MessageBudget } from './message-budget.js';
+import type { HandOver, Message, Purpose } from './hand-over.js';
+import type { MessageAdmission } from './message-admission.js';
+import type { OutcomeNotes } from './outcome-notes.js';
+import { Patience } from './patience.js';
+
+/** Nobody waits for the end: parts that are away for a moment are waited for. */
+const WITHIN_MS = 10_000;
 
 /** A file that came: its sender is answered once the message is accepted, the agent is told behind the answer. */
 export class AttachmentCommandHandler {
-  readonly #inFlight = new Set<Promise<void>>();
+  readonly #inFlight = new Map<string, Promise<void>>();
 
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
-    private readonly conversations: ConversationListQuery,
+    private readonly admission: MessageAdmission,
     private readonly handOver: HandOver,
-    private readonly budget: MessageBudget,
+    private readonly notes: OutcomeNotes,
     private readonly log: Logger,
   ) {}
 
-  /** The same command tells once. Errors: see `deliveryRequests.tellAttachment`. */
+  /**
+   * The same command tells once. One whose earlier try accepted the message and ended then, tells it now. Errors: see
+   * `deliveryRequests.tellAttachment`.
+   */
   async handle(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
     const { agentId, attachment } = request;
+    const purpose: Purpose = { envelope: request, agentId, kind: 'file' };
     const deliveryId = deriveId('dlv', request.commandId);
     const message = textOf(request);
-    const current = await this.conversations.current(agentId);
-    const conversationId = current ?? newId('cnv');
+    const conversationId = await this.admission.conversationOf(purpose);
     const told = { deliveryId, agentId, conversationId, message };
-    const { shown, repeated } = await this.deliveries.accept(request, { ...told, kind: 'attachment' });
-    if (repeated) return { deliveryId };
-    const work = this.#tell(request, { ...told, attachments: [attachment] }).finally(() =>
-      this.#inFlight.delete(work),
-    );
-    this.#inFlight.add(work);
+    const { delivery, shown } = await this.deliveries.accept(request, { ...told, kind: 'attachment' });
+    if (delivery.status !== 'accepted') return { deliveryId };
+    this.#begin(purpose, { ...told, conversationId: delivery.conversationId, attachments: [attachment] });
     // What is said next without a conversation goes on in the one that this message opened.
-    if (current === null) await shown;
+    if (conversationId === deriveId('cnv', request.commandId)) await shown;
     return { deliveryId };
   }
 
@@ -42,30 +46,31 @@ export class AttachmentCommandHandler {
   async settle(withinMs: number): Promise<void> {
     const ending = new AbortController();
     const late = sleep(withinMs, undefined, { signal: ending.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#inFlight), late]);
+    await Promise.race([Promise.all(this.#inFlight.values()), late]);
     ending.abort();
     if (this.#inFlight.size > 0)
       this.log.warn({ running: this.#inFlight.size }, 'stopping before agents were told of their files');
   }
 
-  async #tell(request: TellAttachment, message: Message): Promise<void> {
-    const { deliveryId, agentId } = message;
-    try {
-      const response = await this.#handOver(request, message);
-      await this.deliveries.answered(request, deliveryId, response);
-    } catch (error) {
-      this.log.info({ deliveryId, agentId, err: error }, 'an agent could not be told of a file');
-      await this.deliveries
-        .failed(request, deliveryId, error)
-        // Nobody is left to tell; such deliveries are ended as lost.
-        .catch((failure: unknown) => this.log.warn({ deliveryId, err: failure }, 'an outcome was not kept'));
-    }
+  #begin(purpose: Purpose, message: Message): void {
+    const { deliveryId } = message;
+    if (this.#inFlight.has(deliveryId)) return;
+    const work = this.#tell(purpose, message).finally(() => this.#inFlight.delete(deliveryId));
+    this.#inFlight.set(deliveryId, work);
   }
 
-  async #handOver(request: TellAttachment, message: Message): Promise<string> {
-    const agent = await this.handOver.wake(request, message.agentId, 'file', null);
-    await this.budget.take(message.agentId);
-    return this.handOver.deliver(message, agent, request, 'file');
+  async #tell(purpose: Purpose, message: Message): Promise<void> {
+    const { envelope } = purpose;
+    const { deliveryId, agentId } = message;
+    const patience = new Patience(WITHIN_MS);
+    try {
+      const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
+      const response = await this.handOver.deliver(message, awake, purpose, patience);
+      this.notes.answered(envelope, deliveryId, response);
+    } catch (error) {
+      this.log.info({ deliveryId, agentId, err: error }, 'an agent could not be told of a file');
+      this.notes.failed(envelope, deliveryId, error);
+    }
   }
 }
 

@@ -1,41 +1,107 @@
 import type { Chat, ChatReply } from '@berth/contracts-delivery';
-import { newId } from '@berth/kernel';
-import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
-import type { DeliveryCommandHandler } from './delivery.command-handler.js';
-import type { HandOver } from './hand-over.js';
-import type { MessageBudget } from './message-budget.js';
+import { deriveId, isDomainError } from '@berth/kernel';
+import type { Delivery } from './delivery.js';
+import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';
+import type { EarlierMessage } from './earlier-message.js';
+import type { HandOver, Purpose } from './hand-over.js';
+import type { MessageAdmission } from './message-admission.js';
+import type { OutcomeNotes } from './outcome-notes.js';
+import { Patience } from './patience.js';
 
-/** A chat: wakes the agent, hands the message over once, answers what the agent answers. */
+/** What is left of the 5 s of contract §1 when a chat arrives here. */
+const WITHIN_MS = 4_300;
+
+/** One chat on its way. */
+interface Coming {
+  readonly chat: Chat;
+  readonly deliveryId: string;
+  readonly purpose: Purpose;
+  readonly patience: Patience;
+}
+
+/** A chat: wakes the agent, hands the message over once, returns the agent's response. */
 export class ChatCommandHandler {
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
-    private readonly conversations: ConversationListQuery,
+    private readonly admission: MessageAdmission,
     private readonly handOver: HandOver,
-    private readonly budget: MessageBudget,
+    private readonly earlier: EarlierMessage,
+    private readonly notes: OutcomeNotes,
   ) {}
 
   /** Errors: see `deliveryRequests.chat`. */
   async handle(chat: Chat): Promise<ChatReply> {
+    const coming: Coming = {
+      chat,
+      deliveryId: deriveId('dlv', chat.commandId),
+      purpose: { envelope: chat, agentId: chat.agentId, kind: 'chat' },
+      patience: new Patience(Math.min(chat.withinMs ?? WITHIN_MS, WITHIN_MS)),
+    };
+    if (chat.repeated === true) {
+      const known = await coming.patience.within(this.deliveries.load(coming.deliveryId));
+      if (known.status !== 'absent') return this.join(coming, known);
+    }
+    const admitted = await this.admission
+      .admit(coming.purpose, coming.deliveryId, chat.conversationId, coming.patience)
+      .catch((error: unknown) => this.unlessKnown(coming, error));
+    if ('status' in admitted) return this.join(coming, admitted);
+    const { awake, conversationId } = admitted;
     const { agentId, message } = chat;
-    const agent = await this.handOver.wake(chat, agentId, 'chat', null);
-    const [current] = await Promise.all([
-      chat.conversationId ?? this.conversations.current(agentId),
-      this.budget.take(agentId),
-    ]);
-    const deliveryId = newId('dlv');
-    const conversationId = current ?? newId('cnv');
-    const accepted = { deliveryId, agentId, conversationId, kind: 'chat', message } as const;
-    const { shown } = await this.deliveries.accept(chat, accepted);
+    const { deliveryId, patience } = coming;
+    const accepted = await patience.within(
+      this.deliveries.accept(chat, { deliveryId, agentId, conversationId, kind: 'chat', message }),
+    );
+    if (accepted.repeated || accepted.delivery.status !== 'accepted')
+      return this.join(coming, accepted.delivery);
+    return this.deliver(coming, awake, accepted, conversationId);
+  }
+
+  private async deliver(
+    { chat, deliveryId, purpose, patience }: Coming,
+    awake: Parameters<HandOver['deliver']>[1],
+    { shown }: Acceptance,
+    conversationId: string,
+  ): Promise<ChatReply> {
+    const { agentId, message } = chat;
+    const handed = { deliveryId, agentId, conversationId, message };
     try {
-      const handed = { deliveryId, agentId, conversationId, message };
-      const response = await this.handOver.deliver(handed, agent, chat, 'chat');
-      await this.deliveries.answered(chat, deliveryId, response);
+      const response = await this.handOver.deliver(handed, awake, purpose, patience);
+      this.notes.answered(chat, deliveryId, response);
       // The caller's next message without a conversation goes on in this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {
-      await this.deliveries.failed(chat, deliveryId, error);
+      this.notes.failed(chat, deliveryId, error);
       throw error;
     }
+  }
+
+  private async join(
+    { chat, deliveryId, patience }: Coming,
+    delivery: Exclude<Delivery, { readonly status: 'absent' }>,
+  ): Promise<ChatReply> {
+    const { agentId, message } = chat;
+    const repeated = { envelope: chat, kind: 'chat', message: { deliveryId, agentId, message } } as const;
+    const response = await this.earlier.join(repeated, delivery, patience);
+    return { response, conversationId: 'conversationId' in delivery ? delivery.conversationId : '' };
+  }
+
+  /** The message that another try of the command had accepted; else the refusal stands, and is thrown. */
+  private async unlessKnown(
+    { chat, deliveryId, patience }: Coming,
+    error: unknown,
+  ): Promise<Exclude<Delivery, { readonly status: 'absent' | 'refused' }>> {
+    if (!isDomainError(error) || error.code === 'service_unavailable' || error.kind === 'internal')
+      throw error;
+    const { agentId, repeated } = chat;
+    const { code } = error;
+    // Another try may be on its way still: it finds the refusal in the log.
+    const known = await patience.within(
+      repeated === true
+        ? this.deliveries.refuse(chat, { deliveryId, agentId, code })
+        : this.deliveries.load(deliveryId).catch(() => ({ status: 'absent' }) as const),
+    );
+    if (known.status === 'absent' || known.status === 'refused') throw error;
+    return known;
   }
 }

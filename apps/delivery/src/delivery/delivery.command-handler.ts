@@ -1,5 +1,5 @@
 import type { CommandHandler, ProjectionRunner } from '@berth/event-store';
-import { isDomainError, type CommandEnvelope } from '@berth/kernel';
+import type { CommandEnvelope } from '@berth/kernel';
 import type { DeliveryCommand } from './delivery.decider.js';
 import type { Delivery, DeliveryEvent, DeliveryKind } from './delivery.js';
 
@@ -11,43 +11,64 @@ export interface AcceptedMessage {
   readonly message: string;
 }
 
+/** Where a message stands once it was to be accepted. */
+export interface Acceptance {
+  /** As it stands in the log: an earlier try of the command may have brought it further, in another conversation. */
+  readonly delivery: Exclude<Delivery, { readonly status: 'absent' }>;
+  /** An earlier try of the command had it accepted. */
+  readonly repeated: boolean;
+  /** Resolves once the list shows the message; the agent need not wait for that. */
+  readonly shown: Promise<boolean>;
+}
+
 /** Writes down what happens to messages, without their text. */
 export class DeliveryCommandHandler {
   constructor(
     private readonly deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>,
-    private readonly conversationList: ProjectionRunner,
+    private readonly conversationList: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 
-  /**
-   * `shown` resolves once the list shows the message; the agent need not wait for that. `repeated`: the same command had
-   * it accepted before.
-   */
-  async accept(
-    envelope: CommandEnvelope,
-    { message, ...accepted }: AcceptedMessage,
-  ): Promise<{ readonly shown: Promise<boolean>; readonly repeated: boolean }> {
+  async load(deliveryId: string): Promise<Delivery> {
+    return (await this.deliveries.load(deliveryId)).state;
+  }
+
+  async accept(envelope: CommandEnvelope, { message, ...accepted }: AcceptedMessage): Promise<Acceptance> {
     const command = { type: 'Accept', ...accepted, messageLength: message.length, at: now() } as const;
-    const { position, replayed } = await this.deliveries.handle(accepted.deliveryId, command, envelope, {
-      expectNew: true,
-    });
+    const { position, replayed, state } = await this.deliveries.handle(
+      accepted.deliveryId,
+      command,
+      envelope,
+      { expectNew: true },
+    );
+    if (state.status === 'absent') throw new Error('A message was accepted and is absent.');
     const shown = position === null ? Promise.resolve(true) : this.conversationList.waitFor(position);
     // Past two seconds the caller is answered anyway, and so when the tables are away.
-    return { shown: shown.catch(() => false), repeated: replayed };
+    return { delivery: state, repeated: replayed, shown: shown.catch(() => false) };
   }
 
-  async answered(envelope: CommandEnvelope, deliveryId: string, response: string): Promise<void> {
-    await this.end(envelope, deliveryId, { type: 'Answer', responseLength: response.length, at: now() });
+  /** From now on no try of this command is accepted any more, unless one has been; returns how it stands. */
+  async refuse(
+    envelope: CommandEnvelope,
+    refused: { readonly deliveryId: string; readonly agentId: string; readonly code: string },
+  ): Promise<Delivery> {
+    const command = { type: 'Refuse', ...refused, at: now() } as const;
+    return (await this.deliveries.handle(refused.deliveryId, command, step(envelope, 'refuse'))).state;
   }
 
-  async failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): Promise<void> {
-    const code = isDomainError(error) ? error.code : 'internal_error';
-    await this.end(envelope, deliveryId, { type: 'Fail', code, at: now() });
+  async answered(envelope: CommandEnvelope, deliveryId: string, responseLength: number): Promise<void> {
+    const command = { type: 'Answer', responseLength, at: now() } as const;
+    await this.deliveries.handle(deliveryId, command, step(envelope, 'answered'));
   }
 
-  private async end(envelope: CommandEnvelope, deliveryId: string, command: DeliveryCommand): Promise<void> {
-    const commandId = `${envelope.commandId}/end`;
-    await this.deliveries.handle(deliveryId, command, { ...envelope, commandId });
+  async failed(envelope: CommandEnvelope, deliveryId: string, code: string): Promise<void> {
+    await this.deliveries.handle(deliveryId, { type: 'Fail', code, at: now() }, step(envelope, 'failed'));
   }
 }
+
+/** Each step of a command is a command of its own on the message's stream. */
+const step = (envelope: CommandEnvelope, name: string): CommandEnvelope => ({
+  ...envelope,
+  commandId: `${envelope.commandId}/${name}`,
+});
 
 const now = (): string => new Date().toISOString();

@@ -35,11 +35,25 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted], fail).events).toEqual([failed]);
   });
 
-  it('keeps its first outcome', () => {
-    for (const outcome of [answered, failed]) {
-      expect(decideGiven(deliveryDecider, [accepted, outcome], answer).events).toEqual([]);
-      expect(decideGiven(deliveryDecider, [accepted, outcome], fail).events).toEqual([]);
-    }
+  it('keeps an answer, and its first failure', () => {
+    expect(decideGiven(deliveryDecider, [accepted, answered], answer).events).toEqual([]);
+    expect(decideGiven(deliveryDecider, [accepted, answered], fail).events).toEqual([]);
+    expect(decideGiven(deliveryDecider, [accepted, failed], fail).events).toEqual([]);
+  });
+
+  it('is answered also after it was taken for failed', () => {
+    expect(decideGiven(deliveryDecider, [accepted, failed], answer).events).toEqual([answered]);
+    expect(decideGiven(deliveryDecider, [accepted, failed, answered], answer).events).toEqual([]);
+  });
+
+  it('that was refused is never accepted, and one that was accepted never refused', () => {
+    const refuse: DeliveryCommand = { type: 'Refuse', deliveryId: 'dlv_1', agentId: 'agt_1', code: 'x', at };
+    const { events } = decideGiven(deliveryDecider, [], refuse);
+    expect(events).toMatchObject([{ type: 'MessageRefused', data: { code: 'x' } }]);
+    for (const command of [refuse, answer, fail, { type: 'Accept', ...data } as const])
+      expect(decideGiven(deliveryDecider, events, command).events).toEqual([]);
+    for (const history of [[accepted], [accepted, answered], [accepted, failed]])
+      expect(decideGiven(deliveryDecider, history, refuse).events).toEqual([]);
   });
 
   it('has no outcome before it was accepted', () => {

@@ -11,6 +11,13 @@ export type DeliveryCommand =
       readonly messageLength: number;
       readonly at: string;
     }
+  | {
+      readonly type: 'Refuse';
+      readonly deliveryId: string;
+      readonly agentId: string;
+      readonly code: string;
+      readonly at: string;
+    }
   | { readonly type: 'Answer'; readonly responseLength: number; readonly at: string }
   | { readonly type: 'Fail'; readonly code: string; readonly at: string };
 
@@ -19,20 +26,23 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
     const { type: _, ...data } = command;
     return delivery.status === 'absent' ? [{ type: 'MessageAccepted', data }] : [];
   }
-  // The first outcome stands: an answer that comes after the delivery was given up changes nothing.
-  if (delivery.status !== 'accepted') return [];
+  if (command.type === 'Refuse') {
+    const { type: _, ...data } = command;
+    return delivery.status === 'absent' ? [{ type: 'MessageRefused', data }] : [];
+  }
+  if (delivery.status !== 'accepted' && delivery.status !== 'failed') return [];
   const { deliveryId, agentId } = delivery;
-  return command.type === 'Answer'
-    ? [
-        {
-          type: 'MessageAnswered',
-          data: { deliveryId, agentId, responseLength: command.responseLength, at: command.at },
-        },
-      ]
-    : [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at: command.at } }];
+  const { at } = command;
+  // An answer is a fact. A failure may be an assumption: another try of the command reached the agent after all.
+  if (command.type === 'Answer') {
+    const { responseLength } = command;
+    return [{ type: 'MessageAnswered', data: { deliveryId, agentId, responseLength, at } }];
+  }
+  if (delivery.status === 'failed') return [];
+  return [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at } }];
 };
 
-/** One message's way: accepted once, ended once. */
+/** One message's way: accepted or refused once, answered at most once. */
 export const deliveryDecider: Decider<Delivery, DeliveryCommand, DeliveryEvent> = {
   initial: { status: 'absent' },
   decide,

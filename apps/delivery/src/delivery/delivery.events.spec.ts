@@ -6,4 +6,5 @@ describeGoldenEvents(join(import.meta.dirname, '__events__'), deliveryCodec, {
   MessageAccepted: true,
   MessageAnswered: true,
   MessageFailed: true,
+  MessageRefused: true,
 });

@@ -5,6 +5,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<DeliveryEvent['type']>([
   'MessageAccepted',
   'MessageAnswered',
   'MessageFailed',
+  'MessageRefused',
 ]);
 
 const isDeliveryEvent = (stored: { readonly type: string }): stored is DeliveryEvent =>

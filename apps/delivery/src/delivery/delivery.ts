@@ -24,7 +24,7 @@ export type DeliveryEvent =
       };
     }
   | {
-      readonly type: 'MessageFailed';
+      readonly type: 'MessageFailed' | 'MessageRefused';
       readonly data: {
         readonly deliveryId: string;
         readonly agentId: string;
@@ -33,19 +33,38 @@ export type DeliveryEvent =
       };
     };
 
+/** A message that was accepted, whatever came of it. */
+export interface Accepted {
+  readonly deliveryId: string;
+  readonly agentId: string;
+  readonly conversationId: string;
+  readonly acceptedAt: string;
+}
+
 export type Delivery =
   | { readonly status: 'absent' }
-  | { readonly status: 'accepted'; readonly deliveryId: string; readonly agentId: string }
-  | { readonly status: 'answered' }
-  | { readonly status: 'failed'; readonly code: string };
+  /** The caller was told that nothing is done: it is never accepted. */
+  | { readonly status: 'refused'; readonly code: string }
+  | ({ readonly status: 'accepted' | 'answered' } & Accepted)
+  | ({ readonly status: 'failed'; readonly code: string } & Accepted);
 
-export const evolve = (delivery: Delivery, event: DeliveryEvent): Delivery => {
-  switch (event.type) {
-    case 'MessageAccepted':
-      return { status: 'accepted', deliveryId: event.data.deliveryId, agentId: event.data.agentId };
-    case 'MessageAnswered':
-      return delivery.status === 'accepted' ? { status: 'answered' } : delivery;
-    case 'MessageFailed':
-      return delivery.status === 'accepted' ? { status: 'failed', code: event.data.code } : delivery;
+export const evolve = (delivery: Delivery, { type, data }: DeliveryEvent): Delivery => {
+  if (type === 'MessageRefused') {
+    return delivery.status === 'absent' ? { status: 'refused', code: data.code } : delivery;
   }
+  if (type === 'MessageAccepted') {
+    const { deliveryId, agentId, conversationId, at } = data;
+    return { status: 'accepted', deliveryId, agentId, conversationId, acceptedAt: at };
+  }
+  if (delivery.status !== 'accepted' && delivery.status !== 'failed') return delivery;
+  return type === 'MessageAnswered'
+    ? { ...acceptedOf(delivery), status: 'answered' }
+    : { ...acceptedOf(delivery), status: 'failed', code: data.code };
 };
+
+const acceptedOf = ({ deliveryId, agentId, conversationId, acceptedAt }: Accepted): Accepted => ({
+  deliveryId,
+  agentId,
+  conversationId,
+  acceptedAt,
+});

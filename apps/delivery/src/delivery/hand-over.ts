@@ -1,13 +1,16 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
 import { DomainError, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { neverReached, type Requester } from '@berth/messaging';
+import { pause } from '@berth/persistence';
+import { isElsewhere, judgeSending, toCallersWords } from './sending.js';
+import type { Patience } from './patience.js';
 
 /** A host that froze the agent a moment ago refuses the epoch; so often the agent is woken again. */
 const MAX_REFUSALS = 5;
-/** The host's link may blink: the guest knows a delivery by its id, so asking again is safe. */
-const ASK_AGAIN_MS = 3_000;
 const ASK_AGAIN_PAUSE_MS = 250;
+/** A peer that is silent for so long fails a request. */
+const SILENCE_MS = 3_500;
 
 export interface Message {
   readonly deliveryId: string;
@@ -18,80 +21,116 @@ export interface Message {
   readonly attachments?: DeliverMessage['attachments'];
 }
 
+/** On whose behalf an agent is woken, and for what. */
+export interface Purpose {
+  readonly envelope: CommandEnvelope;
+  readonly agentId: string;
+  readonly kind: ActivityKind;
+}
+
 /** Brings a message to an awake agent and its answer back. */
 export class HandOver {
   constructor(private readonly requester: Requester) {}
 
-  /** Errors: those of `agentsRequests.ensureAwake`. */
-  wake(
-    envelope: CommandEnvelope,
-    agentId: string,
-    kind: ActivityKind,
-    refusedEpoch: number | null,
-  ): Promise<AwakeAgent> {
-    const { accountId, actor } = envelope;
-    const request = { commandId: newId('cmd'), accountId, actor, agentId, kind, refusedEpoch };
-    return this.requester.request(agentsRequests.ensureAwake, request);
+  /** The agent if it is awake, null if it sleeps. Errors: those of `agentsRequests.ensureAwake`. */
+  async findAwake(purpose: Purpose, patience: Patience): Promise<AwakeAgent | null> {
+    // Beyond the patience, so that one of the two says what the caller is told.
+    const deadlineMs = patience.leftMs + ASK_AGAIN_PAUSE_MS;
+    const request = { ...wish(purpose, null), asleep: 'refuse' } as const;
+    try {
+      return await patience.within(
+        this.requester.request(agentsRequests.ensureAwake, request, { deadlineMs }),
+      );
+    } catch (error) {
+      if (isDomainError(error, 'conflict') && error.code === 'agent_asleep') return null;
+      throw error;
+    }
   }
 
-  /** Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
-  async deliver(
-    message: Message,
-    agent: AwakeAgent,
-    envelope: CommandEnvelope,
-    kind: ActivityKind,
-  ): Promise<string> {
+  /** Errors: those of `agentsRequests.ensureAwake`. */
+  wake(purpose: Purpose, refusedEpoch: number | null): Promise<AwakeAgent> {
+    return this.requester.request(agentsRequests.ensureAwake, wish(purpose, refusedEpoch));
+  }
+
+  /**
+   * Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported
+   * `chat_unsupported`, and those of `wake`. Context `mayHaveBeenDone`: the agent may have the message.
+   */
+  async deliver(message: Message, agent: AwakeAgent, purpose: Purpose, patience: Patience): Promise<string> {
+    const sending = new Sending(this.requester, message, patience);
     let awake = agent;
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
       try {
-        return await this.askUntilReached(message, awake);
+        return await sending.send(awake);
       } catch (error) {
-        if (!isDomainError(error) || !NOT_AWAKE_THERE.has(error.code)) throw toCallersWords(error);
-        awake = await this.wake(envelope, message.agentId, kind, awake.epoch);
+        if (!isElsewhere(error)) throw toCallersWords(error, sending.mayBeThere);
       }
+      awake = await this.wake(purpose, awake.epoch).catch((error: unknown) => {
+        throw sending.mayBeThere ? toCallersWords(error, true) : error;
+      });
     }
-    throw new DomainError('unavailable', 'agent_unavailable', 'The agent keeps falling asleep; try again.');
-  }
-
-  private async askUntilReached(message: Message, { host, epoch }: AwakeAgent): Promise<string> {
-    const begun = Date.now();
-    for (;;) {
-      try {
-        const { response } = await this.requester.request(
-          runtimeRequests.deliver,
-          { ...message, epoch },
-          { host },
-        );
-        return response;
-      } catch (error) {
-        const unreached = isDomainError(error, 'unavailable') && error.code === 'service_unavailable';
-        if (!unreached || Date.now() - begun > ASK_AGAIN_MS) throw error;
-        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_PAUSE_MS));
-      }
-    }
+    const tired = new DomainError(
+      'unavailable',
+      'agent_unavailable',
+      'The agent keeps falling asleep; try again.',
+    );
+    throw toCallersWords(tired, sending.mayBeThere);
   }
 }
 
-const NOT_AWAKE_THERE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host']);
+/** To be awake is wished for anew each time: the agent may have fallen asleep since the last one was granted. */
+const wish = ({ envelope: { accountId, actor }, agentId, kind }: Purpose, refusedEpoch: number | null) => ({
+  commandId: newId('cmd'),
+  accountId,
+  actor,
+  agentId,
+  kind,
+  refusedEpoch,
+});
 
-const toCallersWords = (error: unknown): unknown => {
-  if (isDomainError(error, 'timeout')) {
-    return new DomainError(
-      'timeout',
-      'agent_timeout',
-      'The agent did not answer in time.',
-      {},
-      { cause: error },
-    );
+/** One message on its way. The guest knows a delivery by its id, so asking again is safe. */
+class Sending {
+  #mayBeThere = false;
+
+  constructor(
+    private readonly requester: Requester,
+    private readonly message: Message,
+    private readonly patience: Patience,
+  ) {}
+
+  /** Whether the agent may have the message, as far as is known here. */
+  get mayBeThere(): boolean {
+    return this.#mayBeThere;
   }
-  if (isDomainError(error, 'unavailable')) {
-    return new DomainError(
-      'unavailable',
-      'agent_unavailable',
-      'The agent cannot be reached; try again.',
-      {},
-      { cause: error },
-    );
+
+  /** Sends it to one wakefulness, again while its host cannot be reached and there is patience left. */
+  async send({ host, epoch }: AwakeAgent): Promise<string> {
+    for (;;) {
+      const begun = performance.now();
+      try {
+        const request = { ...this.message, epoch };
+        return (await this.requester.request(runtimeRequests.deliver, request, { host })).response;
+      } catch (error) {
+        if (judgeSending(error) === 'maybe') this.#mayBeThere = true;
+        if (!isDomainError(error, 'unavailable') || error.code !== 'service_unavailable') throw error;
+        this.patience.spend(Math.min(performance.now() - begun, SILENCE_MS));
+        if (this.patience.leftMs < 2 * ASK_AGAIN_PAUSE_MS) throw error;
+        await this.patience.within(pause(ASK_AGAIN_PAUSE_MS));
+        // A host that was silent is sent the message again only when it is heard of: that would take as long again.
+        if (!neverReached(error) && !(await this.isThere(host))) throw error;
+      }
+    }
   }
-  return error;
-};
+
+  private async isThere(host: string): Promise<boolean> {
+    const { agentId, deliveryId } = this.message;
+    try {
+      await this.patience.within(
+        this.requester.request(runtimeRequests.findDelivery, { agentId, deliveryId }, { host }),
+      );
+      return true;
+    } catch (error) {
+      return isDomainError(error) && error.code !== 'service_unavailable' && error.kind !== 'timeout';
+    }
+  }
+}

@@ -1,6 +1,9 @@
 import { DomainError } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 
+/** A message that was accepted is never counted again; until then its command is repeated within minutes. */
+const COUNTED_KEPT_FOR = "interval '1 hour'";
+
 /** One budget of messages per agent and minute, shared by every way a message comes in, counted across processes. */
 export class MessageBudget {
   constructor(
@@ -8,21 +11,22 @@ export class MessageBudget {
     private readonly perMinute: number,
   ) {}
 
-  /** Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
-  async take(agentId: string): Promise<void> {
+  /** Counts a message once, however often its command comes. Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
+  async take(agentId: string, deliveryId: string): Promise<void> {
     const minute = Math.floor(Date.now() / 60_000);
-    const rows = await this.database.query<{ taken: number }>(
-      `INSERT INTO message_budget (agent_id, minute, taken) VALUES ($1, $2, 1)
-       ON CONFLICT (agent_id) DO UPDATE SET
-         taken = CASE WHEN message_budget.minute = excluded.minute THEN message_budget.taken + 1 ELSE 1 END,
-         minute = excluded.minute
-       RETURNING taken`,
-      [agentId, minute],
+    const rows = await this.database.query<{ granted: boolean }>(
+      'SELECT take_from_message_budget($1, $2, $3, $4) AS granted',
+      [agentId, deliveryId, minute, this.perMinute],
     );
-    if ((rows[0]?.taken ?? 0) <= this.perMinute) return;
+    if (rows[0]?.granted === true) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - Date.now()) / 1000));
     throw new DomainError('exhausted', 'rate_limited', 'The agent gets too many messages; try again later.', {
       retryAfterSeconds,
     });
+  }
+
+  /** Forgets which messages were counted long ago. */
+  async sweep(): Promise<void> {
+    await this.database.query(`DELETE FROM counted_message WHERE counted_at < now() - ${COUNTED_KEPT_FOR}`);
   }
 }

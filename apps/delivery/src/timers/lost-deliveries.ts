@@ -1,24 +1,37 @@
-import type { CommandHandler } from '@berth/event-store';
+import type { FoundDelivery } from '@berth/contracts-runtime';
+import type { EventStore } from '@berth/event-store';
+import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
-import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
-import type { DeliveryCommand } from '../delivery/delivery.decider.js';
-import type { Delivery, DeliveryEvent } from '../delivery/delivery.js';
+import type { ConversationListQuery, LostDelivery } from '../conversation-list/conversation-list.query.js';
+import type { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js';
+import { deliveryCodec } from '../delivery/delivery.events.js';
+import type { MessageBudget } from '../delivery/message-budget.js';
+import type { MessageJournal } from '../delivery/message-journal.js';
 
 const TICK_MS = 30_000;
 const BATCH = 100;
+/** A host that is away for longer than its agents' journals are asked about is not waited for. */
+const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
-/** Ends the deliveries whose process ended first: nobody is left who waits for them. */
+/** What the search works with. */
+export interface LostDeliveriesParts {
+  readonly store: EventStore;
+  readonly deliveries: DeliveryCommandHandler;
+  readonly query: ConversationListQuery;
+  readonly journal: MessageJournal;
+  readonly budget: MessageBudget;
+  readonly log: Logger;
+}
+
+/** Ends the deliveries whose process ended first, or could not note the end: as the agent's journal has it. */
 export class LostDeliveries {
-  constructor(
-    private readonly deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>,
-    private readonly query: ConversationListQuery,
-    private readonly log: Logger,
-  ) {}
+  constructor(private readonly parts: LostDeliveriesParts) {}
 
   async run(signal: AbortSignal): Promise<void> {
+    const { budget, log } = this.parts;
     while (!signal.aborted) {
-      await this.tick().catch((error: unknown) =>
-        this.log.warn({ err: error }, 'lost deliveries could not be looked for'),
+      await Promise.all([this.endLost(signal), budget.sweep()]).catch((error: unknown) =>
+        log.warn({ err: error }, 'lost deliveries could not be looked for'),
       );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, TICK_MS);
@@ -27,14 +40,48 @@ export class LostDeliveries {
     }
   }
 
-  private async tick(): Promise<void> {
-    for (const deliveryId of await this.query.lost(BATCH)) {
-      const command = { type: 'Fail', code: 'delivery_lost', at: new Date().toISOString() } as const;
-      await this.deliveries.handle(deliveryId, command, {
-        commandId: `${deliveryId}/lost`,
-        accountId: '',
-        actor: { kind: 'system', id: 'delivery' },
-      });
+  /** Looks at every lost delivery once; one whose host is away is left for the next time and holds none up. */
+  async endLost(signal: AbortSignal): Promise<void> {
+    let after: LostDelivery | null = null;
+    do {
+      const batch: readonly LostDelivery[] = await this.parts.query.lost(after, BATCH);
+      for (const lost of batch) {
+        if (signal.aborted) return;
+        await this.end(lost).catch((error: unknown) =>
+          this.parts.log.warn({ deliveryId: lost.id, err: error }, 'a lost delivery was not ended'),
+        );
+      }
+      after = batch.length < BATCH ? null : (batch.at(-1) ?? null);
+    } while (after !== null);
+  }
+
+  private async end({ id: deliveryId, agentId, acceptedAt }: LostDelivery): Promise<void> {
+    const { deliveries, journal, log } = this.parts;
+    const envelope = await this.envelopeOf(deliveryId);
+    let found: FoundDelivery;
+    try {
+      found = await journal.find({ accountId: envelope.accountId, agentId, deliveryId });
+    } catch (error) {
+      const isGone = isDomainError(error, 'not_found');
+      if (!isGone && Date.now() - acceptedAt.getTime() < GIVEN_UP_AFTER_MS) {
+        log.info(
+          { deliveryId, agentId, err: error },
+          'the journal of an agent cannot be asked for a delivery yet',
+        );
+        return;
+      }
+      found = { state: 'absent' };
     }
+    if (found.state === 'answered') await deliveries.answered(envelope, deliveryId, found.response.length);
+    else
+      await deliveries.failed(envelope, deliveryId, found.state === 'failed' ? found.code : 'delivery_lost');
+  }
+
+  /** On behalf of the account whose message it is. */
+  private async envelopeOf(deliveryId: string): Promise<CommandEnvelope> {
+    const [accepted] = await this.parts.store.read(`${deliveryCodec.category}-${deliveryId}`);
+    if (accepted === undefined) throw new Error('The list has a delivery that the log does not have.');
+    const { accountId } = accepted.metadata;
+    return { commandId: `${deliveryId}/lost`, accountId, actor: { kind: 'system', id: 'delivery' } };
   }
 }

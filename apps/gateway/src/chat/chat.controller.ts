@@ -1,13 +1,18 @@
 import { deliveryRequests } from '@berth/contracts-delivery';
 import { Requester } from '@berth/messaging';
-import { Body, Controller, Param, Post, Req } from '@nestjs/common';
+import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { envelopeOf } from '../auth/caller.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
-import type { ApiRequest } from '../http/fastify-types.js';
+import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { JSON_BODY_LIMIT } from '../http/error-answer.js';
 import { IsText } from '../validation/rules.js';
+
+/** A 503 comes within 5 s (contract §1); the rest is for the way back. */
+const UNAVAILABLE_AFTER_MS = 4_500;
+/** A client that sends its body slowly spends its own time. */
+const LEAST_MS = 2_000;
 
 /** `POST /api/agents/{agent_id}/chat` */
 export class ChatBody {
@@ -47,7 +52,7 @@ export class ChatController {
     errors: {
       402: ['spend_cap_reached', 'compute_cap_reached'],
       404: ['agent_not_found'],
-      409: ['agent_deploying', 'agent_failed', 'agent_stopped'],
+      409: ['agent_deploying', 'agent_failed', 'agent_stopped', 'idempotency_answer_gone'],
       429: ['rate_limited'],
       501: ['chat_unsupported'],
       502: ['agent_error'],
@@ -60,12 +65,15 @@ export class ChatController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Body() body: ChatBody,
+    @Res({ passthrough: true }) answer: ApiReply,
   ): Promise<{ readonly response: string; readonly conversation_id: string }> {
     const reply = await this.requester.request(deliveryRequests.chat, {
       ...envelopeOf(request),
       agentId,
       message: body.message,
       conversationId: body.conversation_id ?? null,
+      repeated: request.claim?.repeated ?? false,
+      withinMs: Math.max(LEAST_MS, UNAVAILABLE_AFTER_MS - answer.elapsedTime),
     });
     return { response: reply.response, conversation_id: reply.conversationId };
   }

@@ -46,6 +46,24 @@ describe('a delivery to a program', () => {
     expect(guest.seen()).toEqual(['hold']);
   });
 
+  it('tells of a message what it came to, also after its own restart', async () => {
+    await guest.put();
+    const find = async (id: string) => (await guest.ask(GUEST_ROUTES.delivery, undefined, `?id=${id}`)).body;
+    expect(await find('dlv_x')).toEqual({ state: 'absent' });
+    const held = guest.deliver('hold', 'dlv_x');
+    const next = guest.deliver('next', 'dlv_y');
+    await vi.waitUntil(() => guest.seen().length === 1);
+    expect([await find('dlv_x'), await find('dlv_y')]).toEqual([{ state: 'open' }, { state: 'open' }]);
+    writeFileSync(join(guest.dir, 'volume/go'), '');
+    await Promise.all([held, next]);
+    await guest.deliver('fail', 'dlv_z');
+    const answered = { state: 'ended', outcome: { type: 'answered', response: 'heard hold' } };
+    const failed = { state: 'ended', outcome: { type: 'failed', code: 'agent_error' } };
+    expect([await find('dlv_x'), await find('dlv_z')]).toMatchObject([answered, failed]);
+    await guest.restart();
+    expect([await find('dlv_x'), await find('dlv_z')]).toMatchObject([answered, failed]);
+  });
+
   it('does not hand over again a message whose answer was lost with the guest', async () => {
     await guest.put();
     void guest.deliver('hold', 'dlv_x').catch(() => undefined);

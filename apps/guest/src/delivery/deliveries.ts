@@ -1,11 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDomainError } from '@berth/kernel';
-import { GUEST_LIMITS, type DeliverToProgram, type ProgramAnswer } from '@berth/guest-protocol';
+import {
+  GUEST_LIMITS,
+  toDeliveryReport,
+  type DeliverToProgram,
+  type DeliveryOutcome,
+  type DeliveryReport,
+  type ProgramAnswer,
+} from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
 import { agentTimeout, callProgram, NotConnected } from './call-program.js';
 import { ConversationQueue } from './conversation-queue.js';
 import type { DeliveryJournal } from './delivery-journal.js';
-import { notHandedOver, outcomeUnknown, replay, type Outcome } from './delivery-record.js';
+import { notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
 
 /** How long a message waits for a program that is being started again. */
 const PROGRAM_WITHIN_MS = 10_000;
@@ -35,6 +42,12 @@ export class Deliveries {
     const fresh = this.#deliverOnce(message).finally(() => this.#running.delete(deliveryId));
     this.#running.set(deliveryId, fresh);
     return fresh;
+  }
+
+  find(deliveryId: string): DeliveryReport {
+    return this.#running.has(deliveryId)
+      ? { state: 'open' }
+      : toDeliveryReport(this.journal.find(deliveryId));
   }
 
   async #deliverOnce(message: DeliverToProgram): Promise<ProgramAnswer> {
@@ -97,7 +110,7 @@ export class Deliveries {
     }
   }
 
-  async #note(deliveryId: string, outcome: Outcome): Promise<void> {
+  async #note(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
     // An outcome that cannot be written down is still the answer; only a repetition would not find it.
     await this.journal.ended(deliveryId, outcome).catch(() => undefined);
   }

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import { parseRecord, type DeliveryRecord, type Outcome } from './delivery-record.js';
+import { decodeDelivery, type DeliveryOutcome, type DeliveryRecord } from '@berth/guest-protocol';
 
 /** What the journal keeps. Beyond `answerChars` the oldest answers go, the fact that they were given stays. */
 export interface JournalBounds {
@@ -20,7 +20,7 @@ const DEFAULT_BOUNDS: JournalBounds = {
 
 interface Entry {
   readonly at: number;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: DeliveryOutcome | undefined;
 }
 
 /** Which messages were handed to the agent's program, and how that ended. Outlives the guest, lies outside the volume. */
@@ -40,7 +40,7 @@ export class DeliveryJournal {
     const journal = new DeliveryJournal(path, bounds, await open(path, 'a', 0o600));
     const lines = createInterface({ input: createReadStream(path), crlfDelay: Infinity });
     for await (const line of lines) {
-      const record = parseRecord(line);
+      const record = decodeDelivery(line);
       if (record !== undefined) journal.#apply(record);
     }
     await journal.#rewrite();
@@ -48,7 +48,7 @@ export class DeliveryJournal {
   }
 
   /** Whether that message was ever handed over, and its outcome where it is known and still kept. */
-  find(id: string): { readonly outcome: Outcome | undefined } | undefined {
+  find(id: string): { readonly outcome: DeliveryOutcome | undefined } | undefined {
     return this.#entries.get(id);
   }
 
@@ -62,7 +62,7 @@ export class DeliveryJournal {
     await this.#write({ id, at: Date.now(), step: 'released' }, false);
   }
 
-  async ended(id: string, outcome: Outcome): Promise<void> {
+  async ended(id: string, outcome: DeliveryOutcome): Promise<void> {
     await this.#write({ id, at: Date.now(), step: 'ended', outcome }, false);
   }
 
@@ -135,5 +135,5 @@ export class DeliveryJournal {
   }
 }
 
-const size = (outcome: Outcome | undefined): number =>
+const size = (outcome: DeliveryOutcome | undefined): number =>
   outcome?.type === 'answered' ? outcome.response.length : (outcome?.message.length ?? 0);

@@ -1,19 +1,5 @@
-import { DomainError, type ErrorKind } from '@berth/kernel';
-import type { ProgramAnswer } from '@berth/guest-protocol';
-
-/** How a message that was handed over ended. */
-export type Outcome =
-  | { readonly type: 'answered'; readonly response: string }
-  | { readonly type: 'failed'; readonly kind: ErrorKind; readonly code: string; readonly message: string };
-
-/** One line of the journal. `released`: the program was not there, the message may be handed over later. */
-export interface DeliveryRecord {
-  readonly id: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly at: number;
-  readonly step: 'handed' | 'released' | 'ended';
-  readonly outcome?: Outcome;
-}
+import type { DeliveryOutcome, ProgramAnswer } from '@berth/guest-protocol';
+import { DomainError } from '@berth/kernel';
 
 /** What a message met that never reached the program: it may be sent again. */
 export const notHandedOver = (message: string): DomainError =>
@@ -29,19 +15,7 @@ export const outcomeUnknown = (): DomainError =>
   );
 
 /** Turns a recorded outcome back into what the first caller got. */
-export const replay = (outcome: Outcome): ProgramAnswer => {
+export const replay = (outcome: DeliveryOutcome): ProgramAnswer => {
   if (outcome.type === 'answered') return { response: outcome.response };
   throw new DomainError(outcome.kind, outcome.code, outcome.message, { handedOver: true });
-};
-
-/** Reads one line of the journal; undefined for a torn one. */
-export const parseRecord = (line: string): DeliveryRecord | undefined => {
-  try {
-    const record = JSON.parse(line) as DeliveryRecord;
-    return typeof record.id === 'string' && typeof record.at === 'number' && typeof record.step === 'string'
-      ? record
-      : undefined;
-  } catch {
-    return undefined;
-  }
 };

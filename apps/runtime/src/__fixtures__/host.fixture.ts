@@ -13,6 +13,8 @@ import { agentFolders } from '../agent/agent-folders.js';
 import { AgentRecords } from '../agent/agent-record.js';
 import { AgentStarter } from '../agent/agent-starter.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
+import { Deliveries } from '../delivery/deliveries.js';
+import { DeliveryJournal } from '../delivery/delivery-journal.js';
 import { ProcessDriver, type ProcessDriverOptions } from '../driver/process/process.driver.js';
 import { ExecutionJournal } from '../execution/execution-journal.js';
 import { Executions } from '../execution/executions.js';
@@ -37,6 +39,7 @@ export class HostFixture {
   readonly reports: { agentId: string; epoch: number; observation: ReportObservation['observation'] }[] = [];
   readonly activities = new Map<string, ActivityView>();
   readonly logs: AgentLogs;
+  readonly deliveries: Deliveries;
   readonly executions: Executions;
   readonly transfers: Transfers;
   readonly dataPort: DataPort;
@@ -48,6 +51,7 @@ export class HostFixture {
     readonly agents: HostedAgents,
   ) {
     this.logs = new AgentLogs(dataDir);
+    this.deliveries = new Deliveries(agents, new DeliveryJournal(dataDir));
     this.executions = new Executions(agents, new ExecutionJournal(dataDir));
     this.transfers = new Transfers(agents, new TransferTickets(TICKETS_GOOD_FOR_MS));
     this.dataPort = new DataPort(this.transfers, quietLog);

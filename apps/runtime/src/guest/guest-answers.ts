@@ -72,10 +72,20 @@ export const readEvents = (body: unknown): GuestEvents => {
 
 /** A refusal of the guest, as an error of ours. */
 export const readRefusal = (body: unknown): DomainError => {
-  const { kind, code, message, context } = fields(fields(body)['error']);
+  const error = fields(body)['error'];
+  const failure = readFailure(error);
+  if (failure === undefined) return guestUnreachable();
+  return new DomainError(failure.kind, failure.code, failure.message, readContext(fields(error)['context']));
+};
+
+/** Kind, code and words of a failure that the guest reports; undefined where it reports none. */
+export const readFailure = (
+  failure: unknown,
+): { readonly kind: ErrorKind; readonly code: string; readonly message: string } | undefined => {
+  const { kind, code, message } = fields(failure);
   const wellFormed = isText(code, 64) && /^[a-z_]+$/.test(code) && !CODES_OF_HOSTS.has(code);
-  if (!isKind(kind) || !wellFormed || typeof message !== 'string') return guestUnreachable();
-  return new DomainError(kind, code, message.slice(0, LONGEST_MESSAGE), readContext(context));
+  if (!isKind(kind) || !wellFormed || typeof message !== 'string') return undefined;
+  return { kind, code, message: message.slice(0, LONGEST_MESSAGE) };
 };
 
 const readContext = (context: unknown): DomainError['context'] => {

@@ -2,6 +2,7 @@ import {
   GUEST_LIMITS,
   GUEST_ROUTES,
   type DeliverToProgram,
+  type DeliveryReport,
   type ExecutionReport,
   type FileChange,
   type FileCommand,
@@ -14,6 +15,7 @@ import {
   type RunCommand,
   type RunLegacyCommand,
 } from '@berth/guest-protocol';
+import { readDelivery } from './delivery-answers.js';
 import { readExecution, readLegacyReport, readRunningExecutions } from './execution-answers.js';
 import { readFileChange } from './file-answers.js';
 import { readEvents, readHealth, readProgramAnswer } from './guest-answers.js';
@@ -60,6 +62,12 @@ export class GuestClient {
     const bounded = within(GUEST_LIMITS.chatMs + SLACK_MS, signal);
     return readProgramAnswer(
       await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded }),
+    );
+  }
+
+  async delivery(deliveryId: string, signal: AbortSignal): Promise<DeliveryReport> {
+    return readDelivery(
+      await this.#socket.ask({ route: GUEST_ROUTES.delivery, query: { id: deliveryId }, signal }),
     );
   }
 

@@ -52,6 +52,8 @@ export interface EnsureAwake extends CommandEnvelope {
   readonly kind: ActivityKind;
   /** The epoch the host refused a moment ago: the agent is not awake at it any more, whatever its log says yet. */
   readonly refusedEpoch: number | null;
+  /** `refuse` leaves a sleeping agent asleep: conflict `agent_asleep`, where `wake` (the default) would wake it. */
+  readonly asleep?: 'wake' | 'refuse';
 }
 
 /** Where the awake agent is. Requests to the host carry this epoch. */

@@ -4,6 +4,8 @@ export {
   runtimeRequests,
   type DeliverMessage,
   type DeliveredMessage,
+  type FindDelivery,
+  type FoundDelivery,
   type HostView,
   type LogEntry,
   type LogLevel,

@@ -1,4 +1,4 @@
-import { defineRequest } from '@berth/kernel';
+import { defineRequest, type ErrorKind } from '@berth/kernel';
 import type { AgentEpoch } from './agent-epoch.js';
 import type {
   ExecuteCommand,
@@ -55,6 +55,20 @@ export interface DeliverMessage extends AgentEpoch {
 export interface DeliveredMessage {
   readonly response: string;
 }
+
+export interface FindDelivery {
+  readonly agentId: string;
+  readonly deliveryId: string;
+}
+
+/**
+ * What an agent's journal has of a message. `absent`: it was never handed over there. `open`: it waits for its turn, or
+ * was handed over and no outcome is known.
+ */
+export type FoundDelivery =
+  | { readonly state: 'absent' | 'open' }
+  | { readonly state: 'answered'; readonly response: string }
+  | { readonly state: 'failed'; readonly kind: ErrorKind; readonly code: string; readonly message: string };
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -136,6 +150,8 @@ export const runtimeRequests = {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
   }),
+  /** What the guest knows of a message, or its journal when the guest is gone. Never wakes, is no activity. */
+  findDelivery: defineRequest<FindDelivery, FoundDelivery>('qry.runtime.find-delivery.v1.{host}', 4_000),
   /**
    * Runs a command; a running one keeps the agent awake. Errors that say it was not started: those of all codes above but
    * `guest_unreachable`; invalid `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`. Whether it was

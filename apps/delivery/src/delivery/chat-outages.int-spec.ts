@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { deriveId, DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+
+/** Contract §1. */
+const UNAVAILABLE_WITHIN_MS = 5_000;
+
+let delivery: ServedDelivery;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(1_000);
+});
+afterAll(() => delivery.stop());
+beforeEach(async () => {
+  delivery.lines.log.restore();
+  delivery.lines.tables.restore();
+  delivery.far.reset();
+  // What the test before has cut is in use again.
+  await eventually(() => send(aChat()), { timeoutMs: 30_000 });
+  delivery.far.reset();
+});
+
+const aChat = (): Chat => ({
+  ...envelope(),
+  agentId: newId('agt'),
+  message: 'hi',
+  conversationId: null,
+});
+const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
+const received = () => delivery.far.guest.received;
+const types = async (chat: Chat) =>
+  (await delivery.history(deriveId('dlv', chat.commandId))).map(({ type }) => type);
+/** The refusal of a chat, which came in time. */
+const refusal = async (chat: Chat): Promise<unknown> => {
+  const begun = performance.now();
+  const error = await send(chat).catch((failure: unknown) => failure);
+  expect(performance.now() - begun).toBeLessThan(UNAVAILABLE_WITHIN_MS);
+  return error;
+};
+
+describe('a chat', () => {
+  it('is answered when the log dies after the agent has answered, and noted as soon as the log is back', async () => {
+    const chat = aChat();
+    delivery.far.guest.runs(() => {
+      delivery.lines.log.cut({ refuse: true });
+      return 'in time';
+    });
+    expect(await send(chat)).toMatchObject({ response: 'in time' });
+    expect(received()).toHaveLength(1);
+    delivery.lines.log.restore();
+    await eventually(async () => expect(await types(chat)).toEqual(['MessageAccepted', 'MessageAnswered']), {
+      timeoutMs: 20_000,
+    });
+    expect(received()).toHaveLength(1);
+  });
+
+  it('that the agent failed is told as the agent failed it when the log dies meanwhile', async () => {
+    const chat = aChat();
+    delivery.far.guest.runs(() => {
+      delivery.lines.log.cut({ refuse: true });
+      throw new DomainError('upstream', 'agent_error', 'I forgot how.');
+    });
+    expect(await refusal(chat)).toMatchObject({ code: 'agent_error', message: 'I forgot how.' });
+    delivery.lines.log.restore();
+    await eventually(async () => expect(await types(chat)).toEqual(['MessageAccepted', 'MessageFailed']), {
+      timeoutMs: 20_000,
+    });
+  });
+
+  it.each([
+    ['the log refuses', () => delivery.lines.log.cut({ refuse: true })],
+    ['the log is silent', () => delivery.lines.log.freeze()],
+    ['the tables refuse', () => delivery.lines.tables.cut({ refuse: true })],
+    ['the tables are silent', () => delivery.lines.tables.freeze()],
+  ])('is 503 within 5 s where %s, and is not handed over', async (_, fail) => {
+    fail();
+    expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    expect(received()).toEqual([]);
+  });
+
+  it('is 503 within 5 s where several parts are slow, each within its own time', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, async (asked) => {
+      await sleep(2_500);
+      return awakeAt(1, asked);
+    });
+    delivery.lines.log.freeze();
+    expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    expect(received()).toEqual([]);
+  });
+
+  it('is not handed over after its 503, however late the log accepts it', async () => {
+    const chat = aChat();
+    delivery.lines.log.holdAnswers();
+    await refusal(chat);
+    delivery.lines.log.thaw();
+    await eventually(async () => expect(await types(chat)).toContain('MessageAccepted'));
+    await send(aChat());
+    expect(received().map(({ deliveryId }) => deliveryId)).not.toContain(deriveId('dlv', chat.commandId));
+  });
+
+  it('is 503 within 5 s where agents does not return', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, () => new Promise<never>(() => undefined));
+    expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+  });
+
+  it('whose host does not exist is 503 within 5 s, and certainly not done', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
+    const error = await refusal(aChat());
+    expect(error).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
+    expect(error).not.toHaveProperty('context.mayHaveBeenDone');
+  });
+
+  it('whose host lost the answer is asked for again, and answered', async () => {
+    let lost = false;
+    delivery.far.on(runtimeRequests.deliver, async (message) => {
+      const delivered = await delivery.far.guest.deliver(message);
+      if (lost) return delivered;
+      lost = true;
+      throw new DomainError('unavailable', 'service_unavailable', 'Gone.');
+    });
+    expect(await send(aChat())).toMatchObject({ response: 'heard hi' });
+    expect(received()).toHaveLength(1);
+  });
+
+  it('whose host fails after it may have got the message says so', async () => {
+    delivery.far.on(runtimeRequests.deliver, () => {
+      throw new DomainError('unavailable', 'agent_unavailable', 'Put to rest.');
+    });
+    expect(await refusal(aChat())).toMatchObject({
+      code: 'agent_unavailable',
+      context: { mayHaveBeenDone: true },
+    });
+  });
+
+  it('that wakes its agent for longer than other parts may take is answered', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, async (asked) => {
+      if (asked.asleep === 'refuse') throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
+      await sleep(UNAVAILABLE_WITHIN_MS);
+      return awakeAt(1, asked);
+    });
+    expect(await send(aChat())).toMatchObject({ response: 'heard hi' });
+  });
+});

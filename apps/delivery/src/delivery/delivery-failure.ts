@@ -1,0 +1,56 @@
+import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
+
+/** Failures that leave open whether the agent has the message: the guest is asked again when the command is repeated. */
+const OPEN: ReadonlySet<string> = new Set([
+  'agent_unavailable',
+  'agent_timeout',
+  'deadline_exceeded',
+  'delivery_lost',
+  'internal_error',
+  'service_unavailable',
+]);
+
+export const isOpenFailure = (code: string): boolean => OPEN.has(code);
+
+const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
+  agent_deploying: ['conflict', 'The agent was deploying or starting; try again when it is running.'],
+  agent_error: ['upstream', 'The agent failed to answer the message.'],
+  agent_failed: ['conflict', 'The agent had failed. Start or restart it.'],
+  agent_not_found: ['not_found', 'There is no such agent.'],
+  agent_stopped: ['conflict', 'The agent was stopped; start it first.'],
+  chat_unsupported: ['unsupported', 'This agent has no program that could answer.'],
+  compute_cap_reached: ['payment_required', 'The compute cap was reached.'],
+  end_user_suspended: ['forbidden', 'The end user was suspended.'],
+  payload_too_large: ['too_large', 'The message was too large.'],
+  rate_limited: ['exhausted', 'The agent got too many messages; try again later.'],
+  spend_cap_reached: ['payment_required', 'The spend cap was reached.'],
+};
+
+/** A failure as the log has it, in words of ours: the log keeps the code alone. */
+export const recordedFailure = (code: string): DomainError => {
+  const [kind, message] = RECORDED[code] ?? ['unavailable', 'The message could not be delivered.'];
+  return new DomainError(kind, code in RECORDED ? code : 'agent_unavailable', message);
+};
+
+/** The agent may have the message. Sent again with the same command id it is not handed over twice. */
+export const mayHaveBeenDelivered = (cause?: unknown): DomainError => {
+  const context = { mayHaveBeenDone: true };
+  if (isDomainError(cause, 'timeout'))
+    return new DomainError('timeout', 'agent_timeout', 'The agent did not answer in time.', context, {
+      cause,
+    });
+  const words =
+    isDomainError(cause, 'unavailable') && cause.context['handedOver'] === true
+      ? cause.message
+      : 'The agent cannot be reached. It may have the message: send it again only with the same Idempotency-Key.';
+  return new DomainError('unavailable', 'agent_unavailable', words, context, { cause });
+};
+
+/** The log has that the message was answered, and the agent's journal no longer has the answer. */
+export const answerGone = (): DomainError =>
+  new DomainError(
+    'conflict',
+    'idempotency_answer_gone',
+    'The message was answered before, and the answer is no longer kept. It is not delivered again.',
+    { mayHaveBeenDone: true },
+  );

@@ -1,0 +1,121 @@
+import type { ActivityKind } from '@berth/contracts-agents';
+import type { FoundDelivery } from '@berth/contracts-runtime';
+import { DomainError, isDomainError, type CommandEnvelope } from '@berth/kernel';
+import type { Accepted, Delivery } from './delivery.js';
+import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
+import type { HandOver, Message } from './hand-over.js';
+import type { MessageJournal } from './message-journal.js';
+import type { OutcomeNotes } from './outcome-notes.js';
+import type { Patience } from './patience.js';
+
+/**
+ * So long after it was accepted a message may be handed over again. A guest forgets very old deliveries, so that
+ * it could not tell that it has had one.
+ */
+const HAND_OVER_WITHIN_MS = 900_000;
+
+/** What a repeated command brings along; `message` is complete but for the conversation. */
+export interface Repeated {
+  readonly envelope: CommandEnvelope;
+  readonly kind: ActivityKind;
+  readonly message: Omit<Message, 'conversationId'>;
+}
+
+/** Messages that an earlier try of the same command had accepted: each is handed over once, whatever that try came to. */
+export class EarlierMessage {
+  constructor(
+    private readonly handOver: HandOver,
+    private readonly journal: MessageJournal,
+    private readonly notes: OutcomeNotes,
+  ) {}
+
+  /** The response that the agent gave, or gives now. Errors: what the earlier try came to, and those of `HandOver`. */
+  async join(
+    repeated: Repeated,
+    delivery: Exclude<Delivery, { readonly status: 'absent' }>,
+    patience: Patience,
+  ): Promise<string> {
+    if (delivery.status === 'refused') throw recordedFailure(delivery.code);
+    if (delivery.status === 'answered') return this.keptAnswer(repeated, patience);
+    if (delivery.status === 'failed' && !isOpenFailure(delivery.code))
+      throw await this.sameFailure(repeated, delivery.code, patience);
+    if (isOver(delivery))
+      return this.conclude(repeated, delivery, recordedFailure('delivery_lost'), patience);
+    return this.handOverAgain(repeated, delivery, patience);
+  }
+
+  private async keptAnswer(repeated: Repeated, patience: Patience): Promise<string> {
+    const found = await patience.within(this.find(repeated));
+    if (found.state === 'answered') return found.response;
+    throw answerGone();
+  }
+
+  /** The agent's own words stand in its journal alone. */
+  private async sameFailure(repeated: Repeated, code: string, patience: Patience): Promise<DomainError> {
+    if (code !== 'agent_error') return recordedFailure(code);
+    const found = await patience.within(this.find(repeated)).catch(() => undefined);
+    return found?.state === 'failed' ? errorOf(found) : recordedFailure(code);
+  }
+
+  /** The guest knows the delivery if it has it: this joins the earlier try, or takes its place. */
+  private async handOverAgain(repeated: Repeated, delivery: Accepted, patience: Patience): Promise<string> {
+    const { envelope, kind, message } = repeated;
+    const { conversationId } = delivery;
+    const purpose = { envelope, kind, agentId: message.agentId };
+    const awake = await this.handOver
+      .findAwake(purpose, patience)
+      .then((agent) => agent ?? this.handOver.wake(purpose, null))
+      .catch((error: unknown) => asError(error));
+    if (awake instanceof Error) return this.conclude(repeated, delivery, awake, patience);
+    try {
+      const response = await this.handOver.deliver({ ...message, conversationId }, awake, purpose, patience);
+      this.notes.answered(envelope, message.deliveryId, response);
+      return response;
+    } catch (error) {
+      this.notes.failed(envelope, message.deliveryId, error);
+      // The earlier try may have handed it over.
+      if (
+        isDomainError(error, 'unavailable') ||
+        isDomainError(error, 'timeout') ||
+        isDomainError(error, 'conflict')
+      )
+        throw mayHaveBeenDelivered(error);
+      throw error;
+    }
+  }
+
+  /** The message cannot be handed over now: what the agent's journal says of it, else that it may have been. */
+  private async conclude(
+    repeated: Repeated,
+    delivery: Accepted,
+    cause: Error,
+    patience: Patience,
+  ): Promise<string> {
+    const { envelope, message } = repeated;
+    const found = await patience.within(this.find(repeated)).catch(() => undefined);
+    if (found?.state === 'answered') {
+      this.notes.answered(envelope, message.deliveryId, found.response);
+      return found.response;
+    }
+    if (found?.state === 'failed') {
+      this.notes.failed(envelope, message.deliveryId, errorOf(found));
+      throw errorOf(found);
+    }
+    const neverWas = found?.state === 'absent' && isOver(delivery);
+    throw neverWas || isDomainError(cause, 'not_found') ? cause : mayHaveBeenDelivered(cause);
+  }
+
+  private find({ envelope, message }: Repeated): Promise<FoundDelivery> {
+    const { agentId, deliveryId } = message;
+    return this.journal.find({ accountId: envelope.accountId, agentId, deliveryId });
+  }
+}
+
+/** Whether every try of its command has come to an end. */
+const isOver = ({ acceptedAt }: Accepted): boolean =>
+  Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
+
+const errorOf = ({ kind, code, message }: FoundDelivery & { readonly state: 'failed' }): DomainError =>
+  new DomainError(kind, code, message, { handedOver: true });
+
+const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

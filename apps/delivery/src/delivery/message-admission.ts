@@ -1,0 +1,52 @@
+import type { AwakeAgent } from '@berth/contracts-agents';
+import { deriveId } from '@berth/kernel';
+import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
+import type { HandOver, Purpose } from './hand-over.js';
+import type { MessageBudget } from './message-budget.js';
+import type { Patience } from './patience.js';
+
+export interface Admitted {
+  readonly awake: AwakeAgent;
+  readonly conversationId: string;
+}
+
+/** What comes before a message is taken: whether the agent takes any, its budget, and only then its wake. */
+export class MessageAdmission {
+  constructor(
+    private readonly conversations: ConversationListQuery,
+    private readonly handOver: HandOver,
+    private readonly budget: MessageBudget,
+  ) {}
+
+  /**
+   * A refusal by the agent's state comes before one by its budget (contract §1) and costs no budget; a message beyond the
+   * budget wakes nobody. Errors: those of `HandOver.wake` and of `MessageBudget.take`.
+   */
+  async admit(
+    purpose: Purpose,
+    deliveryId: string,
+    conversationId: string | null,
+    patience: Patience,
+  ): Promise<Admitted> {
+    const awake = await this.handOver.findAwake(purpose, patience);
+    const [conversation] = await patience.within(
+      Promise.all([
+        conversationId ?? this.conversationOf(purpose),
+        this.budget.take(purpose.agentId, deliveryId),
+      ]),
+    );
+    return { awake: awake ?? (await this.handOver.wake(purpose, null)), conversationId: conversation };
+  }
+
+  /** The agent's current conversation, or a new one whose id follows from the command's. */
+  async conversationOf({ agentId, envelope }: Purpose): Promise<string> {
+    return (await this.conversations.current(agentId)) ?? deriveId('cnv', envelope.commandId);
+  }
+
+  /** As `admit`, for a message that has its conversation. */
+  async wakeWithinBudget(purpose: Purpose, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
+    const awake = await this.handOver.findAwake(purpose, patience);
+    await patience.within(this.budget.take(purpose.agentId, deliveryId));
+    return awake ?? this.handOver.wake(purpose, null);
+  }
+}

@@ -1,0 +1,104 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+
+const PER_MINUTE = 3;
+
+let delivery: ServedDelivery;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(PER_MINUTE);
+});
+afterAll(() => delivery.stop());
+beforeEach(() => delivery.far.reset());
+
+const aChat = (agentId: string): Chat => ({ ...envelope(), agentId, message: 'hi', conversationId: null });
+const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
+const wakes = () =>
+  delivery.far.asked(agentsRequests.ensureAwake).filter(({ asleep }) => asleep !== 'refuse');
+const conflict = (code: string): never => {
+  throw new DomainError('conflict', code, 'No.');
+};
+const asleep = (): void =>
+  delivery.far.on(agentsRequests.ensureAwake, (asked) =>
+    asked.asleep === 'refuse' ? conflict('agent_asleep') : awakeAt(1, asked),
+  );
+/** Not where a minute ends midway: the count begins anew then. */
+const withinOneMinute = async (work: () => Promise<void>): Promise<void> => {
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 10_000) await eventually(() => Date.now() % 60_000 < 10_000, { timeoutMs: 15_000 });
+  await work();
+};
+const limited = { kind: 'exhausted', code: 'rate_limited' };
+
+describe('the budget of messages', () => {
+  it('refuses a chat beyond it before the agent is woken', () =>
+    withinOneMinute(async () => {
+      const agentId = newId('agt');
+      asleep();
+      for (let n = 0; n < PER_MINUTE; n++) await send(aChat(agentId));
+      expect(wakes()).toHaveLength(PER_MINUTE);
+      await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
+      expect(wakes()).toHaveLength(PER_MINUTE);
+      expect(delivery.far.asked(runtimeRequests.deliver)).toHaveLength(PER_MINUTE);
+    }));
+
+  it('fails a file beyond it before the agent is woken', () =>
+    withinOneMinute(async () => {
+      const agentId = newId('agt');
+      for (let n = 0; n < PER_MINUTE; n++) await send(aChat(agentId));
+      asleep();
+      const attachment = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
+      const { deliveryId } = await delivery.requester.request(deliveryRequests.tellAttachment, {
+        ...envelope(),
+        agentId,
+        message: null,
+        attachment,
+      });
+      await eventually(async () => {
+        const [, end] = await delivery.history(deliveryId);
+        expect(end).toMatchObject({ type: 'MessageFailed', data: { code: 'rate_limited' } });
+      });
+      expect(wakes()).toEqual([]);
+    }));
+
+  it.each(['agent_stopped', 'agent_failed', 'agent_deploying'])(
+    'is not touched by a chat that the agent refuses as %s, which comes first',
+    (code) =>
+      withinOneMinute(async () => {
+        const agentId = newId('agt');
+        delivery.far.on(agentsRequests.ensureAwake, () => conflict(code));
+        for (let n = 0; n <= PER_MINUTE; n++)
+          await expect(send(aChat(agentId))).rejects.toMatchObject({ code });
+        delivery.far.reset();
+        for (let n = 0; n < PER_MINUTE; n++) await send(aChat(agentId));
+        await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
+        delivery.far.on(agentsRequests.ensureAwake, () => conflict(code));
+        await expect(send(aChat(agentId))).rejects.toMatchObject({ code });
+      }),
+  );
+
+  it('counts a command once, however often it is tried', () =>
+    withinOneMinute(async () => {
+      const agentId = newId('agt');
+      const chat = aChat(agentId);
+      delivery.far.on(agentsRequests.ensureAwake, (asked) =>
+        asked.asleep === 'refuse' ? conflict('agent_asleep') : unavailable(),
+      );
+      for (let n = 0; n < 2 * PER_MINUTE; n++)
+        await expect(send({ ...chat, repeated: n > 0 })).rejects.toMatchObject({ kind: 'unavailable' });
+      delivery.far.reset();
+      await Promise.all([send(chat), send({ ...chat, repeated: true })]);
+      for (let n = 1; n < PER_MINUTE; n++) await send(aChat(agentId));
+      await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
+    }));
+});
+
+const unavailable = (): never => {
+  throw new DomainError('unavailable', 'service_unavailable', 'Away.');
+};

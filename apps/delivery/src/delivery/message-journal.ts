@@ -1,0 +1,22 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { runtimeRequests, type FoundDelivery } from '@berth/contracts-runtime';
+import type { Requester } from '@berth/messaging';
+
+/** A message, and whose it is. */
+export interface MessageRef {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly deliveryId: string;
+}
+
+/** What the journals in agents have of messages. Wakes no agent. */
+export class MessageJournal {
+  constructor(private readonly requester: Requester) {}
+
+  /** Errors: not_found `agent_not_found`; unavailable and timeout when the agent's host does not respond. */
+  async find({ accountId, agentId, deliveryId }: MessageRef): Promise<FoundDelivery> {
+    const { host } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
+    if (host === null) return { state: 'absent' };
+    return this.requester.request(runtimeRequests.findDelivery, { agentId, deliveryId }, { host });
+  }
+}

@@ -1,0 +1,64 @@
+import { isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { backoff, pause } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import type { DeliveryCommandHandler } from './delivery.command-handler.js';
+
+/** About a quarter of an hour; what is not noted by then is found by the search for lost deliveries. */
+const ATTEMPTS = 180;
+/** A log that is away takes no messages either, so that few outcomes wait for it. */
+const MOST_WAITING = 10_000;
+
+/**
+ * Notes how messages ended, behind the response: an outcome that cannot be noted yet is an outcome all the same. Tries
+ * again while the log is away, within bounds.
+ */
+export class OutcomeNotes {
+  readonly #waiting = new Set<Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(
+    private readonly deliveries: DeliveryCommandHandler,
+    private readonly log: Logger,
+  ) {}
+
+  answered(envelope: CommandEnvelope, deliveryId: string, response: string): void {
+    const { length } = response;
+    this.#begin(deliveryId, () => this.deliveries.answered(envelope, deliveryId, length));
+  }
+
+  failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): void {
+    const code = isDomainError(error) ? error.code : 'internal_error';
+    this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
+  }
+
+  /** Waits until all outcomes are noted, at most `withinMs`; then tries no more. */
+  async settle(withinMs: number): Promise<void> {
+    const late = pause(withinMs, this.#stopping.signal);
+    await Promise.race([Promise.all(this.#waiting), late]);
+    this.#stopping.abort();
+    if (this.#waiting.size > 0)
+      this.log.warn({ outcomes: this.#waiting.size }, 'stopping before all outcomes of messages were noted');
+  }
+
+  #begin(deliveryId: string, note: () => Promise<void>): void {
+    if (this.#waiting.size >= MOST_WAITING) {
+      this.log.warn({ deliveryId }, 'too many outcomes wait to be noted');
+      return;
+    }
+    const noting = this.#note(deliveryId, note).finally(() => this.#waiting.delete(noting));
+    this.#waiting.add(noting);
+  }
+
+  /** Never rejects. */
+  async #note(deliveryId: string, note: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stopping;
+    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
+      if (attempt > 0) await pause(backoff(attempt, 200), signal);
+      try {
+        return await note();
+      } catch (error) {
+        this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not noted yet');
+      }
+    }
+  }
+}

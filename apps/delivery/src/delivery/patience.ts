@@ -1,0 +1,46 @@
+import { DomainError } from '@berth/kernel';
+
+/**
+ * How long the parts that one request depends on may take together (contract §1: 503 within 5 s). What the agent itself
+ * takes, its wake and its answer, does not count.
+ */
+export class Patience {
+  #leftMs: number;
+
+  constructor(withinMs: number) {
+    this.#leftMs = withinMs;
+  }
+
+  get leftMs(): number {
+    return Math.max(0, this.#leftMs);
+  }
+
+  /** Counts time that was lost on a part that did not respond. */
+  spend(millis: number): void {
+    this.#leftMs -= millis;
+  }
+
+  /** Waits for `work` as long as is left. Errors: unavailable `service_unavailable`; the work goes on then. */
+  async within<T>(work: Promise<T>): Promise<T> {
+    const begun = performance.now();
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(outOfPatience()), this.leftMs);
+    try {
+      const result = await Promise.race([work, late.promise]);
+      // This process may have stood still while the result lay in its socket: the caller has been told 503.
+      if (performance.now() - begun > this.leftMs) throw outOfPatience();
+      return result;
+    } finally {
+      clearTimeout(timer);
+      work.catch(() => undefined);
+      this.spend(performance.now() - begun);
+    }
+  }
+}
+
+const outOfPatience = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    'service_unavailable',
+    'A part of the service did not respond in time. Try again shortly.',
+  );

@@ -1,0 +1,153 @@
+import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts-agents';
+import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
+import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
+import { deriveId, DomainError, newId, type ErrorKind } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
+
+const PER_MINUTE = 1_000;
+
+let delivery: ServedDelivery;
+
+beforeAll(async () => {
+  delivery = await ServedDelivery.start(PER_MINUTE);
+});
+afterAll(() => delivery.stop());
+beforeEach(() => delivery.far.reset());
+
+const refusing =
+  (kind: ErrorKind, code: string, context = {}) =>
+  (): never => {
+    throw new DomainError(kind, code, 'No.', context);
+  };
+const aChat = (members: Partial<Chat> = {}): Chat => ({
+  ...envelope(),
+  agentId: newId('agt'),
+  message: 'hi',
+  conversationId: null,
+  ...members,
+});
+const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
+const again = (chat: Chat) => send({ ...chat, repeated: true });
+const idOf = ({ commandId }: Chat): string => deriveId('dlv', commandId);
+const received = (): readonly DeliverMessage[] => delivery.far.guest.received;
+const ends = (chat: Chat, ...types: readonly string[]) =>
+  eventually(async () => {
+    const history = await delivery.history(idOf(chat));
+    expect(history.map(({ type }) => type)).toEqual(types);
+    return history;
+  });
+/** The agent sleeps; waking it does as `wake` says. */
+const asleep = (wake: (asked: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>): void =>
+  delivery.far.on(agentsRequests.ensureAwake, (asked) =>
+    asked.asleep === 'refuse' ? refusing('conflict', 'agent_asleep')() : wake(asked),
+  );
+/** What a try leaves that the agent's host never heard of. */
+const acceptedOnly = async (chat: Chat): Promise<void> => {
+  delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable'));
+  await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable' });
+  await ends(chat, 'MessageAccepted', 'MessageFailed');
+  delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
+};
+
+describe('a chat that is sent again with the same command id', () => {
+  it('is handed over once, and returns the first response in the first conversation', async () => {
+    const chat = aChat();
+    const first = await send(chat);
+    expect([await send(chat), await again(chat)]).toEqual([first, first]);
+    expect(received()).toHaveLength(1);
+    await ends(chat, 'MessageAccepted', 'MessageAnswered');
+  });
+
+  it('stays in the conversation that its first try opened, although another one is current', async () => {
+    const chat = aChat();
+    await acceptedOnly(chat);
+    await send(aChat({ agentId: chat.agentId, conversationId: 'another' }));
+    const { conversationId } = await again(chat);
+    expect(conversationId).toBe(deriveId('cnv', chat.commandId));
+    expect(received().map((message) => message.conversationId)).toEqual(['another', conversationId]);
+  });
+
+  it('is handed over by the second try where the first did not get so far, and then stands as answered', async () => {
+    const chat = aChat();
+    await acceptedOnly(chat);
+    expect(await again(chat)).toMatchObject({ response: 'heard hi' });
+    expect(received()).toMatchObject([{ deliveryId: idOf(chat) }]);
+    await ends(chat, 'MessageAccepted', 'MessageFailed', 'MessageAnswered');
+  });
+
+  it('returns the first response although the agent sleeps by now, and leaves it asleep', async () => {
+    const chat = aChat();
+    const first = await send(chat);
+    await ends(chat, 'MessageAccepted', 'MessageAnswered');
+    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    expect([await again(chat), await send(chat)]).toEqual([first, first]);
+    expect(received()).toHaveLength(1);
+  });
+
+  it('and whose answer is no longer kept is refused, and not handed over again', async () => {
+    const chat = aChat();
+    await send(chat);
+    await ends(chat, 'MessageAccepted', 'MessageAnswered');
+    delivery.far.guest.forgetAnswers();
+    const gone = { kind: 'conflict', code: 'idempotency_answer_gone', context: { mayHaveBeenDone: true } };
+    await expect(again(chat)).rejects.toMatchObject(gone);
+    await expect(send(chat)).rejects.toMatchObject(gone);
+    expect(received()).toHaveLength(1);
+  });
+
+  it('and failed returns the same failure', async () => {
+    const chat = aChat();
+    const failure = { kind: 'upstream', code: 'agent_error', message: 'I forgot how.' } as const;
+    delivery.far.guest.runs(() => {
+      throw new DomainError(failure.kind, failure.code, failure.message);
+    });
+    await expect(send(chat)).rejects.toMatchObject(failure);
+    await ends(chat, 'MessageAccepted', 'MessageFailed');
+    await expect(again(chat)).rejects.toMatchObject(failure);
+    await expect(send(chat)).rejects.toMatchObject(failure);
+    expect(received()).toHaveLength(1);
+  });
+
+  it('while its first try may have reached a host that is away now, may have been done', async () => {
+    const chat = aChat();
+    await acceptedOnly(chat);
+    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    const unknown = { code: 'agent_unavailable', context: { mayHaveBeenDone: true } };
+    await expect(again(chat)).rejects.toMatchObject(unknown);
+  });
+
+  it('and is refused is not done by the first try that comes later', async () => {
+    const chat = aChat();
+    const open = Promise.withResolvers<void>();
+    asleep(async (asked) => {
+      await open.promise;
+      return awakeAt(1, asked);
+    });
+    const first = send(chat);
+    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === 2);
+    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    await expect(again(chat)).rejects.toMatchObject({ code: 'agent_stopped' });
+    open.resolve();
+    await expect(first).rejects.toMatchObject({ code: 'agent_stopped' });
+    expect(received()).toEqual([]);
+    await ends(chat, 'MessageRefused');
+  });
+
+  it('while the first try runs joins it, also in another process', async () => {
+    await delivery.startAnother(PER_MINUTE);
+    const open = Promise.withResolvers<string>();
+    delivery.far.guest.runs(() => open.promise);
+    const chat = aChat();
+    const tries = [send(chat), send(chat), again(chat), again(chat), again(chat), again(chat)];
+    await eventually(() => delivery.far.asked(runtimeRequests.deliver).length === tries.length);
+    open.resolve('at last');
+    const responses = await Promise.all(tries);
+    expect(new Set(responses.map((reply) => JSON.stringify(reply))).size).toBe(1);
+    expect(responses[0]?.response).toBe('at last');
+    expect(received()).toHaveLength(1);
+    await ends(chat, 'MessageAccepted', 'MessageAnswered');
+  });
+});

@@ -1,0 +1,40 @@
+import type { FindDelivery, FoundDelivery } from '@berth/contracts-runtime';
+import type { DeliveryReport } from '@berth/guest-protocol';
+import { isDomainError } from '@berth/kernel';
+import type { HostedAgents } from '../agent/hosted-agents.js';
+import type { DeliveryJournal } from './delivery-journal.js';
+
+/** A guest that does not answer within that time is not waited for: its journal is read instead. */
+const GUEST_WITHIN_MS = 1_000;
+
+/** What became of messages to the agents of this host. */
+export class Deliveries {
+  constructor(
+    private readonly agents: HostedAgents,
+    private readonly journal: DeliveryJournal,
+  ) {}
+
+  /** See `runtimeRequests.findDelivery`. */
+  async find({ agentId, deliveryId }: FindDelivery): Promise<FoundDelivery> {
+    const { awake } = this.agents.of(agentId).standing;
+    const asked =
+      awake === null
+        ? undefined
+        : await awake.client.delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS)).catch(unlessDead);
+    return toFound(asked ?? (await this.journal.read(agentId, deliveryId)));
+  }
+}
+
+/** The journal tells the same, but for a message that waits for its turn in a guest that does not answer just now. */
+const unlessDead = (error: unknown): undefined => {
+  if (isDomainError(error)) return undefined;
+  throw error;
+};
+
+const toFound = (report: DeliveryReport): FoundDelivery => {
+  if (report.state !== 'ended') return { state: report.state };
+  const { outcome } = report;
+  if (outcome.type === 'answered') return { state: 'answered', response: outcome.response };
+  const { kind, code, message } = outcome;
+  return { state: 'failed', kind, code, message };
+};
