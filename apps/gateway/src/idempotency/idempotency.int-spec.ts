@@ -165,17 +165,24 @@ describe('a refusal', () => {
     expect(done).not.toBe(refused);
   });
 
-  it('of unknown outcome keeps the command id, so that the service recognises the retry', async () => {
-    const key = test.far.key();
-    test.far.on(deliveryRequests.chat, () => {
-      throw new DomainError('timeout', 'deadline_exceeded', 'late');
-    });
-    expect((await post(CHAT, key, { message: 'a' })).status).toBe(504);
-    test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
-    expect((await post(CHAT, key, { message: 'a' })).status).toBe(200);
-    const ids = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['commandId']);
-    expect(ids[1]).toBe(ids[0]);
-  });
+  it.each([
+    new DomainError('timeout', 'deadline_exceeded', 'late'),
+    new DomainError('unavailable', 'agent_unavailable', 'gone', { mayHaveBeenDone: true }),
+  ])(
+    'of unknown outcome keeps the command id, so that the service recognises the retry: %s',
+    async (error) => {
+      const key = test.far.key();
+      test.far.on(deliveryRequests.chat, () => {
+        throw error;
+      });
+      expect((await post(CHAT, key, { message: 'a' })).status).toBe(error.kind === 'timeout' ? 504 : 503);
+      test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
+      expect((await post(CHAT, key, { message: 'a' })).status).toBe(200);
+      const [first, second] = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload);
+      expect([first?.['repeated'], second?.['repeated']]).toEqual([false, true]);
+      expect(second?.['commandId']).toBe(first?.['commandId']);
+    },
+  );
 });
 
 describe('kept answers', () => {
