@@ -114,23 +114,11 @@ class Sending {
         if (judgeSending(error) === 'maybe') this.#mayBeThere = true;
         if (!isDomainError(error, 'unavailable') || error.code !== 'service_unavailable') throw error;
         this.patience.spend(Math.min(performance.now() - begun, SILENCE_MS));
-        if (this.patience.leftMs < 2 * ASK_AGAIN_PAUSE_MS) throw error;
+        // A host that is silent takes as long again; one that nobody heard of says so at once.
+        const nextMs = neverReached(error) ? ASK_AGAIN_PAUSE_MS : SILENCE_MS;
+        if (this.patience.leftMs < ASK_AGAIN_PAUSE_MS + nextMs) throw error;
         await this.patience.within(pause(ASK_AGAIN_PAUSE_MS));
-        // A host that was silent is sent the message again only when it is heard of: that would take as long again.
-        if (!neverReached(error) && !(await this.isThere(host))) throw error;
       }
-    }
-  }
-
-  private async isThere(host: string): Promise<boolean> {
-    const { agentId, deliveryId } = this.message;
-    try {
-      await this.patience.within(
-        this.requester.request(runtimeRequests.findDelivery, { agentId, deliveryId }, { host }),
-      );
-      return true;
-    } catch (error) {
-      return isDomainError(error) && error.code !== 'service_unavailable' && error.kind !== 'timeout';
     }
   }
 }

@@ -33,12 +33,14 @@ export interface TellAttachment extends CommandEnvelope {
  */
 export const deliveryRequests = {
   /** A chat waits up to 600 s for the agent's reply. The same command sent again returns what its first try came to. */
-  chat: defineRequest<Chat, ChatReply>('cmd.delivery.chat.v1', 620_000),
+  chat: defineRequest<Chat, ChatReply>('cmd.delivery.chat.v1', 620_000, { whenLost: 'repeat' }),
   /**
    * Answers once the delivery is accepted; it goes on behind the answer and ends answered or `failed` (no chat, an error
    * of the agent, its budget of messages used up).
    */
   tellAttachment: defineRequest<TellAttachment, { readonly deliveryId: string }>(
     'cmd.delivery.tell-attachment.v1',
+    10_000,
+    { whenLost: 'repeat' },
   ),
 };
