@@ -63,3 +63,10 @@ export {
   type StagedFile,
   type StagedTarget,
 } from './files.js';
+export {
+  BEGIN_BEFORE_HEADER,
+  BEGIN_WITHIN_MS,
+  CLOCK_HEADER,
+  monotonicNow,
+  TOO_LATE_CODE,
+} from './deadlines.js';

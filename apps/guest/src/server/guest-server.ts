@@ -2,7 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { endSocket, guardServer, type ConnectionBounds } from '@berth/sockets';
-import { GUEST_LIMITS, type GuestErrorBody, type GuestRoute } from '@berth/guest-protocol';
+import {
+  BEGIN_BEFORE_HEADER,
+  CLOCK_HEADER,
+  GUEST_LIMITS,
+  monotonicNow,
+  TOO_LATE_CODE,
+  type GuestErrorBody,
+  type GuestRoute,
+} from '@berth/guest-protocol';
 import type { StreamRoute, UpgradeRoute } from './stream-route.js';
 
 /** What a route's handler gets: the body (undefined without one) and the query. */
@@ -59,7 +67,9 @@ const answer = async (
     return route.stream({ query, request, response, gone: gone.signal });
   }
   if (!('handle' in route)) throw unknownRoute();
-  send(response, 200, await route.handle({ body: await readJson(request), query }));
+  const body = await readJson(request);
+  refuseTooLate(request);
+  send(response, 200, await route.handle({ body, query }));
 };
 
 const upgrade = async (
@@ -133,12 +143,23 @@ const parseJson = (bytes: Buffer): unknown => {
   }
 };
 
+/** A guest that stood still reads what its host has long given up. */
+const refuseTooLate = ({ headers }: IncomingMessage): void => {
+  const before = headers[BEGIN_BEFORE_HEADER];
+  if (typeof before !== 'string' || !(monotonicNow() > Number(before))) return;
+  throw new DomainError('unavailable', TOO_LATE_CODE, 'The request came too late and was not begun.', {
+    started: false,
+    handedOver: false,
+  });
+};
+
 const send = (response: ServerResponse, status: number, body: unknown): void => {
   if (response.destroyed) return;
   const text = JSON.stringify(body ?? {});
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(text),
+    [CLOCK_HEADER]: monotonicNow().toFixed(3),
   });
   response.end(text);
 };

@@ -61,7 +61,7 @@ export class GuestClient {
   async deliver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramAnswer> {
     const bounded = within(GUEST_LIMITS.chatMs + SLACK_MS, signal);
     return readProgramAnswer(
-      await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded }),
+      await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded, begins: true }),
     );
   }
 
@@ -85,7 +85,8 @@ export class GuestClient {
 
   /** Starts a command; see `neverSent` of an error. Takes as long as the guest does. */
   async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
-    const answer = await this.#socket.askOnce({ route: GUEST_ROUTES.execute, body: command, signal });
+    const question = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
+    const answer = await this.#socket.askOnce(question);
     return readExecution(answer, command.executionId);
   }
 
@@ -117,16 +118,14 @@ export class GuestClient {
 
   /** As `execute`, of an older guest. */
   async executeLegacy(command: RunLegacyCommand, signal: AbortSignal): Promise<LegacyReport> {
-    return readLegacyReport(
-      await this.#socket.askOnce({ route: GUEST_ROUTES.executeLegacy, body: command, signal }),
-    );
+    const question = { route: GUEST_ROUTES.executeLegacy, body: command, signal, begins: true };
+    return readLegacyReport(await this.#socket.askOnce(question));
   }
 
   async changeFile(command: FileCommand, signal: AbortSignal): Promise<FileChange> {
     const bounded = within(CHANGE_FILE_WITHIN_MS, signal);
-    return readFileChange(
-      await this.#socket.askOnce({ route: GUEST_ROUTES.changeFile, body: command, signal: bounded }),
-    );
+    const question = { route: GUEST_ROUTES.changeFile, body: command, signal: bounded, begins: true };
+    return readFileChange(await this.#socket.askOnce(question));
   }
 
   /** Gives up every open request. */

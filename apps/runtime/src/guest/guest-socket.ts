@@ -1,7 +1,16 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import { GUEST_LIMITS, type GuestRoute } from '@berth/guest-protocol';
+import {
+  BEGIN_BEFORE_HEADER,
+  BEGIN_WITHIN_MS,
+  CLOCK_HEADER,
+  GUEST_LIMITS,
+  monotonicNow,
+  TOO_LATE_CODE,
+  type GuestRoute,
+} from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
+import { requestContext } from '@berth/telemetry';
 import { Agent, request } from 'undici';
 import { guestUnreachable, readRefusal } from './guest-answers.js';
 
@@ -14,7 +23,12 @@ export interface Question {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal;
+  /** It begins something: a guest that reads it too late refuses it. */
+  readonly begins?: boolean;
 }
+
+/** A guest that stands still again and again. */
+const MOST_TOO_LATE = 20;
 
 /** The way to one guest. */
 export class GuestSocket {
@@ -23,6 +37,8 @@ export class GuestSocket {
   readonly #connections: Agent;
   readonly #onceEach: Agent;
   readonly #folder: number | undefined;
+  /** A lower bound of (guest's clock − own clock); undefined before its first answer, and of guests that do not tell. */
+  #clockOffset: number | undefined;
 
   constructor(socket: string) {
     // A folder that is open has a short name as well.
@@ -53,11 +69,26 @@ export class GuestSocket {
   }
 
   async #ask(question: Question, connections: Agent): Promise<unknown> {
-    const { status, json } = await exchange(question, connections).catch((error: unknown) => {
-      throw guestUnreachable(error);
-    });
-    if (status !== 200) throw readRefusal(json);
-    return json;
+    for (let tooLate = 0; ; tooLate++) {
+      const { status, json, clock } = await exchange(question, connections, this.#deadline(question)).catch(
+        (error: unknown) => {
+          throw guestUnreachable(error);
+        },
+      );
+      // The newest bound, not the greatest: a guest with a kernel of its own may have been paused.
+      if (clock !== undefined) this.#clockOffset = clock - monotonicNow();
+      if (status === 200) return json;
+      const refusal = readRefusal(json);
+      // The guest goes on after a standstill; whoever still waits here still wants it.
+      const wanted = !question.signal.aborted && requestContext.current()?.caller?.gaveUp !== true;
+      if (refusal.code !== TOO_LATE_CODE || !wanted || tooLate >= MOST_TOO_LATE) throw refusal;
+    }
+  }
+
+  #deadline({ begins = false }: Question): Readonly<Record<string, string>> {
+    if (!begins || this.#clockOffset === undefined) return {};
+    const before = monotonicNow() + BEGIN_WITHIN_MS + this.#clockOffset;
+    return { [BEGIN_BEFORE_HEADER]: before.toFixed(3) };
   }
 }
 
@@ -77,17 +108,27 @@ export const toTarget = ({ route, query }: Pick<Question, 'route' | 'query'>): s
 const exchange = async (
   question: Question,
   connections: Agent,
-): Promise<{ readonly status: number; readonly json: unknown }> => {
+  deadline: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly json: unknown; readonly clock: number | undefined }> => {
   const { route, body, signal } = question;
-  const { statusCode, body: stream } = await request(`http://guest${toTarget(question)}`, {
+  const {
+    statusCode,
+    headers,
+    body: stream,
+  } = await request(`http://guest${toTarget(question)}`, {
     dispatcher: connections,
     method: route.method,
     signal,
     ...(body === undefined
       ? {}
-      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+      : { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...deadline } }),
   });
-  return { status: statusCode, json: await readBoundedJson(stream as AsyncIterable<Buffer>) };
+  const clock = Number(headers[CLOCK_HEADER] ?? Number.NaN);
+  return {
+    status: statusCode,
+    clock: Number.isFinite(clock) ? clock : undefined,
+    json: await readBoundedJson(stream as AsyncIterable<Buffer>),
+  };
 };
 
 /** Reads what a guest says, up to what it may say. */

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { guestEnv } from '@berth/guest-protocol';
+import { newId } from '@berth/kernel';
+import { requestContext } from '@berth/telemetry';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HostFixture } from '../__fixtures__/host.fixture.js';
+import { agentFolders } from '../agent/agent-folders.js';
+import { listPids, readStartVariable } from '../driver/process/process-table.js';
+
+/** Longer than a guest may take to begin what it is sent. */
+const STANDSTILL_MS = 4_500;
+
+describe('a guest that stood still', () => {
+  let host: HostFixture;
+  let agentId: string;
+
+  beforeEach(async () => {
+    host = await HostFixture.open();
+    const recipe = HostFixture.recipe({ templateId: 'shell' });
+    agentId = recipe.agentId;
+    await host.agents.start(recipe);
+  });
+  afterEach(() => host.destroy());
+
+  const guestPid = async (): Promise<number> => {
+    for (const pid of await listPids()) {
+      if ((await readStartVariable(pid, guestEnv.mark))?.includes(agentId) !== true) continue;
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      if (command.includes('guest')) return pid;
+    }
+    throw new Error('The guest is not found.');
+  };
+
+  const execute = (command: string, caller: { gaveUp: boolean }): Promise<unknown> =>
+    requestContext.run({ requestId: 'req_1', caller }, () =>
+      host.executions
+        .execute({
+          agentId,
+          epoch: 1,
+          executionId: newId('exe'),
+          command,
+          cwd: null,
+          env: {},
+          timeoutMs: 60_000,
+          wait: true,
+        })
+        .catch((error: unknown) => error),
+    );
+
+  const standStill = async (pid: number, meanwhile: () => void): Promise<void> => {
+    process.kill(pid, 'SIGSTOP');
+    meanwhile();
+    await new Promise((resolve) => setTimeout(resolve, STANDSTILL_MS));
+    process.kill(pid, 'SIGCONT');
+  };
+
+  it('begins what it is still wanted for, once, and nothing that was given up meanwhile', async () => {
+    const waiting = { gaveUp: false };
+    const leaving = { gaveUp: false };
+    const outcomes: Promise<unknown>[] = [];
+    await standStill(await guestPid(), () => {
+      outcomes.push(execute('echo wanted >> marks', waiting), execute('echo unwanted >> marks', leaving));
+      leaving.gaveUp = true;
+    });
+    const [wanted, unwanted] = await Promise.all(outcomes);
+    expect(wanted).toMatchObject({ status: 'completed', exitCode: 0 });
+    expect(unwanted).toMatchObject({ kind: 'unavailable', code: 'guest_command_unavailable' });
+    const marks = join(agentFolders(host.dataDir, agentId).volume, 'marks');
+    await eventually(() => existsSync(marks));
+    expect(await readFile(marks, 'utf8')).toBe('wanted\n');
+  });
+});
