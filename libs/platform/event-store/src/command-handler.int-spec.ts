@@ -47,6 +47,20 @@ describe('a command', () => {
     expect(await handler.load(id)).toEqual({ state: 5, revision: 2n });
   });
 
+  it('whose caller has given up begins nothing; what follows from one that began is written', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    const caller = { gaveUp: false, commandId: 'cmd_1' };
+    await requestContext.run({ requestId: 'req_7', caller }, async () => {
+      await handler.handle(id, { add: 1 }, meta('cmd_1'));
+      caller.gaveUp = true;
+      await handler.handle(id, { add: 2 }, meta('cmd_1/end'));
+      const { failure } = await outcomeOf(handler.handle(newId(), { add: 4 }, meta('cmd_1')));
+      expect(failure).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
+    });
+    expect(await handler.load(id)).toMatchObject({ state: 3 });
+  });
+
   it('that is refused or changes nothing writes nothing', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();

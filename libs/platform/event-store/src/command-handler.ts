@@ -1,5 +1,6 @@
 import { DomainError, type Decider } from '@berth/kernel';
 import { pause } from '@berth/persistence';
+import { requestContext } from '@berth/telemetry';
 import { streamName, type EventCodec } from './event-codec.js';
 import { RevisionConflict, type EventStore } from './event-store.js';
 import { KeyedQueue } from './keyed-queue.js';
@@ -120,6 +121,7 @@ export class CommandHandler<State, Command, Event> {
     events: readonly Event[],
     meta: CommandMeta,
   ): Promise<Handled<State, Event> | RevisionConflict> {
+    if (requestContext.hasGivenUp(meta.commandId)) throw noLongerAwaited();
     const { store, decider, codec } = this.options;
     const stored = newEvents(codec, events, meta);
     // Before it is written: what cannot be read back must not be.
@@ -178,3 +180,6 @@ const orConflict = (error: unknown): RevisionConflict => {
 
 const tooBusy = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
+
+const noLongerAwaited = (): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'The command came too late and was not begun.');

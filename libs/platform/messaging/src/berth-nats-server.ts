@@ -148,6 +148,7 @@ export class BerthNatsServer extends ServerNats {
             this.#handle(subject, handler, message, packet, caller),
           ),
         heartbeat,
+        commandIdOf(packet.data),
       )
       .finally(() => heartbeat?.stop());
   }
@@ -252,6 +253,11 @@ const readPacket = (message: Msg): RequestPacket | undefined => {
     return undefined;
   }
 };
+
+const commandIdOf = (data: unknown): string | undefined =>
+  typeof data === 'object' && data !== null && 'commandId' in data && typeof data.commandId === 'string'
+    ? data.commandId
+    : undefined;
 
 const invoke = async (handler: MessageHandler, data: unknown): Promise<unknown> => {
   const result: unknown = await handler(data);

@@ -22,7 +22,10 @@ export class Running implements RequestCaller {
   #settled = false;
   #gaveUp = false;
 
-  constructor(private readonly heartbeat: Heartbeat | undefined) {
+  constructor(
+    private readonly heartbeat: Heartbeat | undefined,
+    readonly commandId?: string,
+  ) {
     this.#beatAt = performance.now() - (heartbeat?.age ?? 0);
   }
 
@@ -58,8 +61,12 @@ export class RunningHandlers {
   }
 
   /** Runs `work`, which may ask what is known of its caller; sends heartbeats until it is done. */
-  async run(work: (caller: Running) => Promise<void>, heartbeat: Heartbeat | undefined): Promise<void> {
-    const entry = new Running(heartbeat);
+  async run(
+    work: (caller: Running) => Promise<void>,
+    heartbeat: Heartbeat | undefined,
+    commandId?: string,
+  ): Promise<void> {
+    const entry = new Running(heartbeat, commandId);
     this.#running.add(entry);
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
     // Its caller has heard nothing for a while already.

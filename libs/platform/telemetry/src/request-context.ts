@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface RequestCaller {
   /** It reported a failure before it got its reply: what has not begun yet must not begin any more. */
   readonly gaveUp: boolean;
+  /** The command that it sent, if it sent one. */
+  readonly commandId?: string | undefined;
 }
 
 /** What travels with one request through every service. */
@@ -20,4 +22,9 @@ const storage = new AsyncLocalStorage<RequestContext>();
 export const requestContext = {
   run: <T>(context: RequestContext, work: () => T): T => storage.run(context, work),
   current: (): RequestContext | undefined => storage.getStore(),
+  /** Whether `commandId` is what the caller sent and has given up. What follows from it has ids of its own, and is finished. */
+  hasGivenUp: (commandId: string): boolean => {
+    const caller = storage.getStore()?.caller;
+    return caller !== undefined && caller.commandId === commandId && caller.gaveUp;
+  },
 };
