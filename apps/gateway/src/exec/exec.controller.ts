@@ -16,6 +16,7 @@ import { executionAnswer, type ExecutionAnswer, type LegacyAnswer } from './exec
 import { ListExecutionsQuery } from './exec.query.js';
 import { executionRef } from './execution-ref.js';
 import { toShellCommand } from './shell-command.js';
+import { submitAgainWhenLost } from './submit-again.js';
 import { SubmitBody, submissionRefusal } from './submit.body.js';
 
 /** What a wake and everything else beside the command may take. */
@@ -147,7 +148,7 @@ export class ExecController {
     const ref = { accountId: envelope.accountId, agentId, executionId: executionIdOf(envelope.commandId) };
     try {
       const deadlineMs = seconds * 1000 + BESIDE_THE_COMMAND_MS;
-      const submitted = await this.requester.request(execRequests.submit, submission, { deadlineMs });
+      const submitted = await submitAgainWhenLost(this.requester, submission, deadlineMs);
       const goesOn = submitted.kind === 'execution' && submitted.execution.status === 'running';
       if (detached || !goesOn) return submitted;
     } catch (error) {

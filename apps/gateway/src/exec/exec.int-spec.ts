@@ -235,6 +235,24 @@ describe('an answer that got lost', () => {
       throw new DomainError('unavailable', 'service_unavailable', 'The handler died.');
     });
 
+  it('is got by sending the command once more under its id, attached and detached', async () => {
+    for (const detached of [false, true]) {
+      test.far.reset();
+      test.far.on(execRequests.submit, (submission) => {
+        if (!submission.repeated) throw new DomainError('unavailable', 'service_unavailable', 'Lost.');
+        const execution = done({ executionId: executionIdOf(submission.commandId) });
+        return { kind: 'execution' as const, execution };
+      });
+      const { status, body } = await submit({ command: 'x', detached });
+      const [first, second] = submissions();
+      expect(second).toEqual({ ...first, repeated: true });
+      expect([status, body['executionId']]).toEqual([
+        detached ? 202 : 200,
+        executionIdOf(first?.commandId ?? ''),
+      ]);
+    }
+  });
+
   it('is got from whoever knows the execution by now', async () => {
     lose();
     const views = [running('x')];

@@ -102,7 +102,9 @@ export interface OpenConsole extends CommandEnvelope {
  */
 export const execRequests = {
   /** Attached: waits for the end, so that callers give a deadline of their own (`timeoutSeconds` and a wake). Detached: answers once started. */
-  submit: defineRequest<SubmitExecution, SubmittedExecution>('cmd.exec.submit.v1', 90_000),
+  submit: defineRequest<SubmitExecution, SubmittedExecution>('cmd.exec.submit.v1', 90_000, {
+    whenLost: 'report',
+  }),
   get: defineRequest<ExecutionRef, ExecutionView>('qry.exec.get.v1'),
   /** As `get`, but waits for the end. Any instance can be asked. */
   await: defineRequest<AwaitExecution, ExecutionView>('qry.exec.await.v1', 25_000),

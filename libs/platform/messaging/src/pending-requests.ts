@@ -5,7 +5,9 @@ import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 export const SILENCE_MS = 3_500;
 /** A handler that is at work sends its first heartbeat within 550 ms: after this long the request is taken for lost. */
 const FIRST_SIGN_MS = 1_150;
-/** As above, once there was a heartbeat: two of them are missing. */
+/** Tries that follow a lost one come sooner: the next may reach another instance of the service. */
+const NEXT_TRY_MS = 500;
+/** As `FIRST_SIGN_MS`, once there was a heartbeat: two of them are missing. */
 const NEXT_SIGN_MS = 2_300;
 const SWEEP_MS = 250;
 
@@ -141,8 +143,11 @@ export class PendingRequests {
   }
 }
 
-const isLost = (pending: Pending, now: number): boolean =>
-  now - Math.max(pending.heardAt, pending.triedAt) > nextSignMs(pending);
+const isLost = (pending: Pending, now: number): boolean => {
+  const { tries, heardAt, triedAt } = pending;
+  if (tries > 1 && triedAt > heardAt) return now - triedAt > NEXT_TRY_MS;
+  return now - heardAt > nextSignMs(pending);
+};
 
 const patienceOf = (pending: Pending): number =>
   pending.whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;

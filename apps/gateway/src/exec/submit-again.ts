@@ -1,0 +1,25 @@
+import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts-exec';
+import { isDomainError } from '@berth/kernel';
+import { neverReached, type Requester } from '@berth/messaging';
+import { isAnswerLost } from './await-end.js';
+
+/**
+ * Submits a command, once more when the first request or its answer is lost: the second joins the first by the command's
+ * id, or precludes it. Throws the first error where the second tells nothing.
+ */
+export const submitAgainWhenLost = async (
+  requester: Requester,
+  submission: SubmitExecution,
+  deadlineMs: number,
+): Promise<SubmittedExecution> => {
+  try {
+    return await requester.request(execRequests.submit, submission, { deadlineMs });
+  } catch (lost) {
+    if (!isAnswerLost(lost) || !isDomainError(lost, 'unavailable')) throw lost;
+    try {
+      return await requester.request(execRequests.submit, { ...submission, repeated: true }, { deadlineMs });
+    } catch (again) {
+      throw neverReached(again) || isAnswerLost(again) ? lost : again;
+    }
+  }
+};
