@@ -4,19 +4,20 @@ import { IsIn, IsOptional } from 'class-validator';
 import { PageQuery } from '../http/page.query.js';
 import { FromQuery } from '../validation/nested-rules.js';
 import { IsText, IsWithin } from '../validation/rules.js';
+import { AGENT_NAME, EXTERNAL_ID, EXTERNAL_USER_ID, LABEL_NAME, LABEL_VALUE } from './agent-names.js';
 
 const oneOfStates = { message: `must be one of ${AGENT_STATES.join(', ')}` };
 
 /** `GET /api/agents` */
 export class ListAgentsQuery extends PageQuery {
-  @ApiProperty({ type: 'string', required: false })
+  @ApiProperty({ required: false })
   @IsOptional()
-  @IsText({ max: 256 })
+  @IsText({ max: EXTERNAL_ID.max })
   readonly externalId?: string;
 
-  @ApiProperty({ type: 'string', required: false })
+  @ApiProperty({ required: false })
   @IsOptional()
-  @IsText({ max: 128 })
+  @IsText({ max: EXTERNAL_USER_ID.max })
   readonly externalUserId?: string;
 
   @ApiProperty({ enum: AGENT_STATES, required: false })
@@ -24,14 +25,14 @@ export class ListAgentsQuery extends PageQuery {
   @IsIn(AGENT_STATES, oneOfStates)
   readonly state?: AgentState;
 
-  @ApiProperty({ type: 'string', required: false, description: 'The whole name.' })
+  @ApiProperty({ required: false, description: 'The whole name.' })
   @IsOptional()
-  @IsText({ max: 128 })
+  @IsText({ max: AGENT_NAME.max })
   readonly name?: string;
 
-  @ApiProperty({ type: 'string', required: false, description: '`name`, or `name=value`.' })
+  @ApiProperty({ required: false, description: '`name`, or `name=value`.' })
   @IsOptional()
-  @IsText({ max: 321 })
+  @IsText({ max: LABEL_NAME.max + '='.length + LABEL_VALUE.max })
   readonly label?: string;
 }
 

@@ -9,6 +9,7 @@ import { isPlainObject } from '../validation/dto-validation.js';
 import { Inside, type NestedRule } from '../validation/nested-rules.js';
 import { IsText, IsWithin, listOf, objectOf, Obeys, textsByKey } from '../validation/rules.js';
 import type { TextRule } from '../validation/text-rule.js';
+import { textsByKeySchema } from '../validation/text-schema.js';
 import {
   AGENT_NAME,
   EXTERNAL_ID,
@@ -72,22 +73,15 @@ const repeatedKeys = (items: unknown, path: string): readonly FieldProblem[] => 
 
 /** `POST /api/agents` */
 export class CreateAgentBody {
-  @ApiProperty({
-    type: 'string',
-    pattern: '^[A-Za-z0-9 _@.:+-]{1,128}$',
-    description: 'Unique in the account.',
-  })
+  @ApiProperty({ description: 'Unique in the account.' })
   @IsText(AGENT_NAME)
   readonly name!: string;
 
-  @ApiProperty({ type: 'string', minLength: 1, maxLength: 128, description: 'From `GET /api/templates`.' })
+  @ApiProperty({ description: 'From `GET /api/templates`.' })
   @IsText({ max: 128 })
   readonly templateId!: string;
 
   @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: 256,
     required: false,
     nullable: true,
     description: "The caller's own identifier, unique in the account. No control characters.",
@@ -97,8 +91,6 @@ export class CreateAgentBody {
   readonly externalId?: string | null;
 
   @ApiProperty({
-    type: 'string',
-    pattern: '^[A-Za-z0-9_@.:+-]{1,128}$',
     required: false,
     nullable: true,
     description: 'The end user who owns the agent. Needs the scope `manage` too.',
@@ -108,8 +100,6 @@ export class CreateAgentBody {
   readonly externalUserId?: string | null;
 
   @ApiProperty({
-    type: 'string',
-    maxLength: INSTRUCTIONS.max,
     required: false,
     nullable: true,
     description: `At most ${INSTRUCTIONS.max} bytes of UTF-8.`,
@@ -132,9 +122,7 @@ export class CreateAgentBody {
   readonly idleTtlSeconds?: number | null;
 
   @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string', maxLength: LABEL_VALUE.max },
-    maxProperties: MOST_LABELS,
+    ...textsByKeySchema(MOST_LABELS, LABEL_NAME, LABEL_VALUE),
     selfRequired: false,
     nullable: true,
     description: 'At most 64; names of 1 to 64 letters, digits and `. _ / -`, values to 256 characters.',
@@ -146,11 +134,7 @@ export class CreateAgentBody {
   @ApiProperty({
     oneOf: [
       { type: 'array', items: { $ref: '#/components/schemas/EnvVarBody' }, maxItems: AGENT_LIMITS.variables },
-      {
-        type: 'object',
-        additionalProperties: { type: 'string', maxLength: ENV_VALUE.max },
-        maxProperties: AGENT_LIMITS.variables,
-      },
+      textsByKeySchema(AGENT_LIMITS.variables, ENV_KEY, ENV_VALUE),
     ],
     required: false,
     nullable: true,

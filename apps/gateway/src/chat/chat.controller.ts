@@ -17,17 +17,12 @@ const LEAST_MS = 2_000;
 /** `POST /api/agents/{agent_id}/chat` */
 export class ChatBody {
   @ApiProperty({
-    type: 'string',
-    minLength: 1,
     description: 'Without NUL characters; the body may be 1 MiB.',
   })
   @IsText({ max: JSON_BODY_LIMIT })
   readonly message!: string;
 
   @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: 128,
     required: false,
     nullable: true,
     description: "Continues that conversation, or opens it. Without it the agent's current one goes on.",

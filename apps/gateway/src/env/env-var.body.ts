@@ -5,7 +5,7 @@ import { ENV_KEY, ENV_VALUE } from './env-names.js';
 
 /** `PUT /api/agents/{agent_id}/env/{key}` */
 export class EnvValueBody {
-  @ApiProperty({ type: 'string', maxLength: ENV_VALUE.max, description: 'Without NUL characters.' })
+  @ApiProperty({ description: 'Without NUL characters.' })
   @IsText(ENV_VALUE)
   readonly value!: string;
 
@@ -33,7 +33,6 @@ export class EnvValueBody {
 
 /** One variable in the body of an agent's creation. */
 export class EnvVarBody extends EnvValueBody {
-  @ApiProperty({ type: 'string', pattern: '^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]{0,127}$' })
   @IsText(ENV_KEY)
   readonly key!: string;
 }

@@ -6,6 +6,7 @@ import { payloadTooLarge } from '../http/error-answer.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { Inside } from '../validation/nested-rules.js';
 import { IsText, Obeys, textsByKey } from '../validation/rules.js';
+import { textsByKeySchema } from '../validation/text-schema.js';
 import { toShellCommand } from './shell-command.js';
 
 const MOST_ENV_VARS = 64;
@@ -47,9 +48,6 @@ export class SubmitBody {
   readonly timeout?: number | null;
 
   @ApiProperty({
-    type: 'string',
-    minLength: 1,
-    maxLength: LONGEST_PATH,
     required: false,
     nullable: true,
     description: 'Where it runs: absolute inside the agent, or relative to its volume, which is the default.',
@@ -59,9 +57,7 @@ export class SubmitBody {
   readonly cwd?: string | null;
 
   @ApiProperty({
-    type: 'object',
-    additionalProperties: { type: 'string', maxLength: ENV_VALUE.max },
-    maxProperties: MOST_ENV_VARS,
+    ...textsByKeySchema(MOST_ENV_VARS, ENV_KEY, ENV_VALUE),
     selfRequired: false,
     nullable: true,
     description: `Variables for this command, beside the agent's own; at most ${MOST_ENV_VARS}.`,

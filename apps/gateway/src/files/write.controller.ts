@@ -63,7 +63,6 @@ export class WriteController {
     answers: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
     errors: changeErrors({
       400: ['not_a_directory', 'volume_root'],
-      408: ['request_timeout'],
       409: ['path_exists'],
       429: ['too_many_transfers'],
       503: ['volume_full', 'transfer_lost'],

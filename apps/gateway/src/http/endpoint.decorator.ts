@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiBearerAuth, ApiExtension, ApiHeader, ApiOperation, ApiResponse } from '@nestjs/swagger';
+import { ApiBearerAuth, ApiExtension, ApiHeader, ApiOperation, ApiParam, ApiResponse } from '@nestjs/swagger';
+import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { describeAnswers, type AnswerDescription } from '../openapi/answers.js';
+import { textSchema } from '../validation/text-schema.js';
 import type { RouteRules } from './fastify-types.js';
 
 export interface EndpointOptions extends RouteRules {
@@ -36,6 +38,7 @@ export const Endpoint = (options: EndpointOptions): MethodDecorator => {
     ApiOperation({ summary: options.summary, description: describe(options) }),
     ApiExtension('x-required-scope', access),
     ...(access === 'public' ? [] : [ApiBearerAuth('apiKey')]),
+    ...Object.entries(params ?? {}).map(([name, rule]) => ApiParam({ name, schema: textSchema(rule) })),
     withIdempotencyKey,
     documentAnswers(options),
   );
@@ -60,7 +63,7 @@ const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
     required: false,
     description:
       'The same key and body within 24 h replay the first 2xx answer with `Idempotent-Replayed: true`. Keys count per API key and path.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: textSchema(IDEMPOTENCY_KEY),
   })(target, key, descriptor);
 };
 

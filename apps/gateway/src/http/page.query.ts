@@ -5,7 +5,7 @@ import { IsText, IsWithin } from '../validation/rules.js';
 
 /** Where a list goes on and how much of it (contract §1). */
 export class PageQuery {
-  @ApiProperty({ type: 'string', required: false, description: '`nextCursor` of the page before.' })
+  @ApiProperty({ required: false, description: '`nextCursor` of the page before.' })
   @IsOptional()
   @IsText({ max: 4_096 })
   readonly cursor?: string;

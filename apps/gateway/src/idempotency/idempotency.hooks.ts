@@ -3,9 +3,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import type { HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
+import { textProblem } from '../validation/text-rule.js';
+import { IDEMPOTENCY_KEY } from './idempotency-key.js';
 import type { IdempotentAnswers, KeptAnswer } from './idempotent-answers.js';
-
-const KEY = /^[\x20-\x7e]{1,255}$/;
 
 /** Headers that belong to the answer itself and not to the request that got it. */
 const KEPT_HEADERS = ['content-type', 'location'] as const;
@@ -63,10 +63,10 @@ export const claimOrReplay = async (
   return false;
 };
 
-const keyProblem = (key: string): HttpRefusal | undefined =>
-  KEY.test(key)
-    ? undefined
-    : invalidRequest([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]);
+const keyProblem = (key: string): HttpRefusal | undefined => {
+  const message = textProblem(key, IDEMPOTENCY_KEY);
+  return message === undefined ? undefined : invalidRequest([{ path: 'Idempotency-Key', message }]);
+};
 
 const replay = (reply: FastifyReply, { status, headers, body }: KeptAnswer): void => {
   void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);

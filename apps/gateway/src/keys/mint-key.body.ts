@@ -20,7 +20,7 @@ const expiryProblem = (value: unknown): string | undefined => {
 
 /** `POST /api/v1/keys` */
 export class MintKeyBody {
-  @ApiProperty({ type: 'string', minLength: 1, maxLength: 128, description: 'What the key is for.' })
+  @ApiProperty({ description: 'What the key is for.' })
   @IsText({ max: 128 })
   readonly name!: string;
 

@@ -35,7 +35,6 @@ export class LogsQuery {
   readonly source?: LogSource;
 
   @ApiProperty({
-    type: 'string',
     required: false,
     description: '`nextCursor` of an earlier answer: go on behind it.',
   })

@@ -120,6 +120,7 @@ const codesByStatus = (facts: EndpointFacts): ReadonlyMap<number, ReadonlySet<st
   if (facts.access !== 'public' && facts.access !== 'read') add(403, 'missing_scope');
   if (facts.isPost) add(409, 'idempotency_key_reused', 'idempotency_in_progress');
   if (facts.hasBody || facts.isPost) {
+    add(408, 'request_timeout');
     add(413, 'payload_too_large');
     add(415, 'unsupported_media_type');
   }

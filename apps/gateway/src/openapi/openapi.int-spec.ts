@@ -4,11 +4,25 @@ import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
+interface TextSchema {
+  readonly type?: string;
+  readonly enum?: readonly unknown[];
+  readonly format?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly pattern?: string;
+}
+
 interface Operation {
   readonly 'x-required-scope'?: Scope | 'public';
   readonly responses: Readonly<Record<string, unknown>>;
   readonly security?: readonly unknown[];
-  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema?: TextSchema;
+  }[];
+  readonly requestBody?: unknown;
 }
 
 interface Document {
@@ -100,7 +114,7 @@ describe('/openapi.json', () => {
   it('says of bodies and queries what is checked', () => {
     const { schemas } = document.components;
     expect(schemas['CreateAgentBody']?.properties).toMatchObject({
-      name: { type: 'string', pattern: '^[A-Za-z0-9 _@.:+-]{1,128}$' },
+      name: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9 _@.:+-]+$' },
       externalId: { type: ['string', 'null'] },
       labels: { type: ['object', 'null'], maxProperties: 64 },
       resources: { anyOf: [{ $ref: '#/components/schemas/ResourcesBody' }, { type: 'null' }] },
@@ -115,6 +129,77 @@ describe('/openapi.json', () => {
       'since',
       'source',
     ]);
+  });
+
+  it('says the rules of names in the object forms of env and labels', () => {
+    const name = { minLength: 1, maxLength: 128, pattern: '^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]*$' };
+    const env = { type: 'object', maxProperties: 256, propertyNames: name };
+    const { schemas } = document.components;
+    expect(schemas['CreateAgentBody']?.properties?.['env']).toMatchObject({
+      anyOf: [
+        {
+          oneOf: [
+            { type: 'array', maxItems: 256 },
+            { ...env, additionalProperties: { maxLength: 32_768 } },
+          ],
+        },
+        { type: 'null' },
+      ],
+    });
+    expect(schemas['EnvVarBody']?.properties?.['key']).toMatchObject(name);
+    expect(schemas['CreateAgentBody']?.properties?.['labels']).toMatchObject({
+      propertyNames: { maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._\\/-]*$' },
+      additionalProperties: { maxLength: 256 },
+    });
+    expect(schemas['SubmitBody']?.properties?.['env']).toMatchObject({
+      propertyNames: name,
+      maxProperties: 64,
+    });
+    const put = document.paths['/api/agents/{agent_id}/env/{key}']?.['put'];
+    expect(put?.parameters?.find((parameter) => parameter.name === 'key')?.schema).toMatchObject(name);
+  });
+
+  it('says how long every text of a query may be, and refuses one that is longer', async () => {
+    const key = test.far.key(['read', 'deploy', 'manage', 'operate']);
+    const refused: string[] = [];
+    for (const { method, path, operation } of operations) {
+      for (const { name, in: place, schema } of operation.parameters ?? []) {
+        const isText = schema?.type === 'string' && schema.enum === undefined && schema.format === undefined;
+        // Paths of files are judged by the guest, with codes of its own.
+        if (place !== 'query' || !isText || name === 'path') continue;
+        expect(schema?.maxLength, `${method} ${path} ${name}`).toBeGreaterThan(0);
+        const query = `${name}=${'x'.repeat((schema?.maxLength ?? 0) + 1)}`;
+        const { status, body } = await test.call(method, `${fill(path)}?${query}`, { key });
+        // An agent that the path names is looked for first.
+        expect([404, 400], `${method} ${path} ${name}`).toContain(status);
+        if (status === 400) expect(body.detail?.fields?.map((field) => field.path)).toEqual([name]);
+        refused.push(name);
+      }
+    }
+    expect(new Set(refused)).toEqual(new Set(['cursor', 'externalId', 'externalUserId', 'name', 'label']));
+  });
+
+  it('says that a body may come too late, wherever one may come', () => {
+    for (const { method, path, operation } of operations) {
+      const takesBody = operation.requestBody !== undefined || method === 'POST';
+      expect(operation.responses['408'] !== undefined, `${method} ${path}`).toBe(takesBody);
+    }
+  });
+
+  it('says what an Idempotency-Key looks like, and refuses another', async () => {
+    const posts = operations.filter(({ method }) => method === 'POST');
+    for (const { operation } of posts) {
+      const header = operation.parameters?.find(({ name }) => name === 'Idempotency-Key');
+      expect(header?.schema).toMatchObject({ minLength: 1, maxLength: 255, pattern: '^[\\x20-\\x7e]+$' });
+    }
+    for (const bad of ['x'.repeat(256), 'ü']) {
+      const { status, body } = await test.call('POST', '/api/agents', {
+        key: test.far.key(),
+        headers: { 'idempotency-key': bad },
+        json: { name: 'a', templateId: 'echo' },
+      });
+      expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
+    }
   });
 
   it('says exactly what errors with a literal detail are, and that older guests answer less', () => {

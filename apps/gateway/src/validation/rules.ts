@@ -1,19 +1,25 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 import type { FieldProblem } from '../http/http-refusal.js';
 import { fill, isPlainObject, type DtoClass } from './dto-validation.js';
 import { parseIsoTime } from './iso-time.js';
 import type { NestedRule } from './nested-rules.js';
 import { textProblem, type TextRule } from './text-rule.js';
+import { textSchema } from './text-schema.js';
 
-/** A string within bounds. */
+/** A string within bounds, and what OpenAPI says of them; an `ApiProperty` above it adds to that. */
 export const IsText = (rule: TextRule): PropertyDecorator =>
-  ValidateBy({
-    name: 'isText',
-    validator: {
-      validate: (value) => textProblem(value, rule) === undefined,
-      defaultMessage: (args) => textProblem(args?.value, rule) ?? '',
-    },
-  });
+  applyDecorators(
+    ApiProperty(textSchema(rule)),
+    ValidateBy({
+      name: 'isText',
+      validator: {
+        validate: (value) => textProblem(value, rule) === undefined,
+        defaultMessage: (args) => textProblem(args?.value, rule) ?? '',
+      },
+    }),
+  );
 
 /** A member that is checked by `problem`, which says what is wrong or undefined. */
 export const Obeys = (name: string, problem: (value: unknown) => string | undefined): PropertyDecorator =>
