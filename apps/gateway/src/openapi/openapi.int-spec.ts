@@ -148,7 +148,7 @@ describe('/openapi.json', () => {
     });
     expect(schemas['EnvVarBody']?.properties?.['key']).toMatchObject(name);
     expect(schemas['CreateAgentBody']?.properties?.['labels']).toMatchObject({
-      propertyNames: { maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._\\/-]*$' },
+      propertyNames: { maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9._/-]*$' },
       additionalProperties: { maxLength: 256 },
     });
     expect(schemas['SubmitBody']?.properties?.['env']).toMatchObject({
