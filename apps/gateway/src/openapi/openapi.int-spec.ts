@@ -13,6 +13,12 @@ interface TextSchema {
   readonly pattern?: string;
 }
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly schema?: TextSchema;
+}
+
 interface Operation {
   readonly 'x-required-scope'?: Scope | 'public';
   readonly responses: Readonly<Record<string, unknown>>;
@@ -50,6 +56,18 @@ afterAll(() => test.stop());
 beforeEach(() => test.far.reset());
 
 const fill = (path: string): string => path.replace('{agent_id}', newId('agt')).replace(/\{\w+\}/g, 'x');
+
+/** Paths of files are judged by the guest, with codes of its own. */
+const isText = ({ in: place, name, schema }: Parameter): boolean =>
+  place === 'query' &&
+  name !== 'path' &&
+  schema?.type === 'string' &&
+  !('enum' in schema || 'format' in schema);
+
+const textsOfQueries = (): readonly { method: string; path: string; parameter: Parameter }[] =>
+  operations.flatMap(({ method, path, operation }) =>
+    (operation.parameters ?? []).filter(isText).map((parameter) => ({ method, path, parameter })),
+  );
 
 describe('/openapi.json', () => {
   it('is valid OpenAPI 3.1', async () => {
@@ -162,19 +180,15 @@ describe('/openapi.json', () => {
   it('says how long every text of a query may be, and refuses one that is longer', async () => {
     const key = test.far.key(['read', 'deploy', 'manage', 'operate']);
     const refused: string[] = [];
-    for (const { method, path, operation } of operations) {
-      for (const { name, in: place, schema } of operation.parameters ?? []) {
-        const isText = schema?.type === 'string' && schema.enum === undefined && schema.format === undefined;
-        // Paths of files are judged by the guest, with codes of its own.
-        if (place !== 'query' || !isText || name === 'path') continue;
-        expect(schema?.maxLength, `${method} ${path} ${name}`).toBeGreaterThan(0);
-        const query = `${name}=${'x'.repeat((schema?.maxLength ?? 0) + 1)}`;
-        const { status, body } = await test.call(method, `${fill(path)}?${query}`, { key });
-        // An agent that the path names is looked for first.
-        expect([404, 400], `${method} ${path} ${name}`).toContain(status);
-        if (status === 400) expect(body.detail?.fields?.map((field) => field.path)).toEqual([name]);
-        refused.push(name);
-      }
+    for (const { method, path, parameter } of textsOfQueries()) {
+      const { name, schema } = parameter;
+      expect(schema?.maxLength, `${method} ${path} ${name}`).toBeGreaterThan(0);
+      const query = `${name}=${'x'.repeat((schema?.maxLength ?? 0) + 1)}`;
+      const { status, body } = await test.call(method, `${fill(path)}?${query}`, { key });
+      // An agent that the path names is looked for first.
+      expect([404, 400], `${method} ${path} ${name}`).toContain(status);
+      if (status === 400) expect(body.detail?.fields?.map((field) => field.path)).toEqual([name]);
+      refused.push(name);
     }
     expect(new Set(refused)).toEqual(new Set(['cursor', 'externalId', 'externalUserId', 'name', 'label']));
   });
