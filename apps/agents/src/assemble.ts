@@ -81,7 +81,7 @@ export const assemble = (parts: AgentsParts): AgentsHandlers => {
     env: new EnvCommandHandler(store, agents, vault, requester, decided, lifecycle),
     announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database }),
     observations: new ObservationHandler(agents, lifecycle),
-    timers: new AgentTimers(agents, lifecycle, hosts, database, config, log),
+    timers: new AgentTimers({ ...parts, ...config, agents, lifecycle, creation, hosts, placement }),
   };
 };
 

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import type { NewEvent } from '@berth/event-store';
+import { newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { AgentEvent } from '../agent/agent.js';
+import { ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
+
+let test: ServedAgents;
+const hanging = { host1: Promise.withResolvers<never>() };
+
+beforeAll(async () => {
+  test = await ServedAgents.start();
+  await test.hosts.add('host1');
+  await test.hosts.add('host2');
+});
+afterEach(() => {
+  hanging.host1.reject(new Error('The test is over.'));
+  hanging.host1 = Promise.withResolvers<never>();
+  hanging.host1.promise.catch(() => undefined);
+  test.hosts.reset();
+});
+afterAll(() => test.stop());
+hanging.host1.promise.catch(() => undefined);
+
+const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
+
+/** Leaves in the log what a process leaves that dies after its decision. */
+const leave = async (agentId: string, host: string, ...more: readonly AgentEvent[]): Promise<string> => {
+  const events: readonly AgentEvent[] = [
+    {
+      type: 'AgentCreated',
+      data: {
+        agentId,
+        accountId: ACCOUNT,
+        name: agentId,
+        templateId: 'blank',
+        externalId: null,
+        externalUserId: null,
+        instructions: null,
+        idleTtlSeconds: 900,
+        labels: {},
+        resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+        at: ago(20),
+      },
+    },
+    starting(agentId, host, 900),
+    ...more,
+  ];
+  const metadata = {
+    correlationId: 'test',
+    causationId: newId('cmd'),
+    accountId: ACCOUNT,
+    actor: { kind: 'system', id: 'test' },
+  } as const;
+  await test.store.append(
+    `agent-${agentId}`,
+    events.map(({ type, data }): NewEvent => ({ id: randomUUID(), type, data: { ...data }, metadata })),
+    'no_stream',
+  );
+  return agentId;
+};
+
+const starting = (agentId: string, host: string, deadlineInSeconds: number): AgentEvent => ({
+  type: 'AgentStarting',
+  data: {
+    agentId,
+    epoch: 1,
+    host,
+    cause: 'deploy',
+    thaw: false,
+    deadline: ago(-deadlineInSeconds),
+    at: ago(20),
+  },
+});
+
+const startsOf = (host: string): readonly string[] =>
+  test.hosts
+    .asked(runtimeRequests.start)
+    .filter((asked) => asked.host === host)
+    .map(({ payload }) => payload.agentId);
+
+const hangHost1 = (): void => {
+  const guest = { version: '1', capabilities: [] };
+  test.hosts.on(runtimeRequests.start, (_, host) => (host === 'host1' ? hanging.host1.promise : { guest }));
+};
+
+describe('while the start of one agent hangs', () => {
+  it('a deadline is kept, a warm agent is cooled, and another agent is started', async () => {
+    hangHost1();
+    const slow = await leave(newId('agt'), 'host1');
+    await eventually(() => expect(startsOf('host1')).toEqual([slow]), { timeoutMs: 10_000 });
+    const late = newId('agt');
+    await leave(late, 'host1', starting(late, 'host1', -1));
+    const warm = newId('agt');
+    const guest = { version: '1', capabilities: [] };
+    await leave(
+      warm,
+      'host2',
+      { type: 'AgentStarted', data: { agentId: warm, epoch: 1, guest, at: ago(700) } },
+      {
+        type: 'AgentFellAsleep',
+        data: { agentId: warm, epoch: 1, depth: 'warm', reason: 'idle', at: ago(600) },
+      },
+    );
+    const other = await leave(newId('agt'), 'host2');
+    await eventually(
+      async () => {
+        expect(await test.history(late)).toContain('AgentFailed');
+        expect((await test.get(warm)).sleepDepth).toBe('cold');
+        expect((await test.get(other)).state).toBe('running');
+      },
+      { timeoutMs: 10_000 },
+    );
+    expect((await test.get(slow)).state).toBe('deploying');
+  });
+
+  it('that start is not begun again, and the number of starts at one host is bounded', async () => {
+    hangHost1();
+    const left = await Promise.all(Array.from({ length: 30 }, () => leave(newId('agt'), 'host1')));
+    await eventually(() => expect(startsOf('host1').length).toBeGreaterThanOrEqual(20), {
+      timeoutMs: 10_000,
+    });
+    // The timers have looked again, several times.
+    const other = await leave(newId('agt'), 'host2');
+    await eventually(async () => expect((await test.get(other)).state).toBe('running'), {
+      timeoutMs: 10_000,
+    });
+    const next = await leave(newId('agt'), 'host2');
+    await eventually(async () => expect((await test.get(next)).state).toBe('running'), {
+      timeoutMs: 10_000,
+    });
+    const begun = startsOf('host1').filter((agentId) => left.includes(agentId));
+    expect(begun).toHaveLength(20);
+    expect(new Set(begun).size).toBe(20);
+  });
+});
