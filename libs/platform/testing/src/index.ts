@@ -2,3 +2,12 @@ export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js'
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { describeGoldenEvents } from './golden-events.js';
+export { Dice } from './dice.js';
+export {
+  FAULTS,
+  FaultyProcess,
+  type FaultKind,
+  type Outcome,
+  type PlannedFault,
+  type StruckFault,
+} from './faulty-process.js';

@@ -1,4 +1,4 @@
-import { Dice } from './dice.fixture.js';
+import { Dice } from '@berth/testing';
 import type { Strike } from './wire.fixture.js';
 
 /** How the agent stands when the command is submitted. */
