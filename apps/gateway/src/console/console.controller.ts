@@ -2,14 +2,16 @@ import { execRequests, type OpenConsole } from '@berth/contracts-exec';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { WebSocketServer, type WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
-import { requireWebSocket, takeConnection } from '../http/upgrades.js';
+import { HttpRefusal } from '../http/http-refusal.js';
+import { requireWebSocket } from '../http/upgrades.js';
+import { WebSockets } from '../http/web-sockets.js';
 import { Bridge } from './bridge.js';
 import { ConsoleQuery } from './console.query.js';
 import { dialHost } from './dial-host.js';
@@ -24,12 +26,7 @@ const GOING_AWAY = 1001;
 @ApiTags('Console')
 @Controller('api/agents/:agent_id/console')
 export class ConsoleController {
-  readonly #sockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-  });
+  readonly #sockets = new WebSockets(MAX_MESSAGE_BYTES);
 
   constructor(
     private readonly requester: Requester,
@@ -60,28 +57,31 @@ export class ConsoleController {
     @Query() { cols, rows }: ConsoleQuery,
     @Res() reply: ApiReply,
   ): Promise<void> {
-    requireWebSocket(request);
-    const host = await this.dial(request, agentId, { cols, rows });
-    const { socket, head } = takeConnection(request, reply);
-    const left = (): void => host.terminate();
-    socket.once('close', left);
-    this.#sockets.handleUpgrade(request.raw, socket, head, (client) => {
-      socket.off('close', left);
-      void this.join(request, client, host);
-    });
+    const gone = requireWebSocket(request);
+    const dialled = this.dial(request, agentId, { cols, rows }, gone);
+    const host = await Promise.race([dialled, whenAborted(gone)]);
+    if (host === undefined || gone.aborted) {
+      // A shell whose client has left has nobody to end it.
+      dialled.then((late) => late.terminate()).catch(() => undefined);
+      throw new HttpRefusal(408, 'request_aborted', 'The client hung up.');
+    }
+    const client = this.#sockets.accept(request, reply);
+    if (client === undefined) host.terminate();
+    else void this.join(request, client, host);
   }
 
   private async dial(
     request: ApiRequest,
     agentId: string,
     size: { readonly cols: number; readonly rows: number },
+    gone: AbortSignal,
   ): Promise<WebSocket> {
     let refusedEpoch: number | null = null;
     for (let attempt = 1; ; attempt++) {
       const command: OpenConsole = { ...envelopeOf(request), agentId, ...size, refusedEpoch };
       const { url, ticket, epoch } = await this.requester.request(execRequests.openConsole, command);
       try {
-        return await dialHost(url, ticket);
+        return await dialHost(url, ticket, gone);
       } catch (error) {
         if (!(error instanceof TicketLost)) throw error;
         if (attempt === ATTEMPTS) throw agentUnavailable(error);
@@ -106,3 +106,9 @@ export class ConsoleController {
     this.drain.signal.removeEventListener('abort', stopping);
   }
 }
+
+const whenAborted = (signal: AbortSignal): Promise<undefined> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });

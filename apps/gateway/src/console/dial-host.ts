@@ -7,15 +7,20 @@ const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const LONGEST_REFUSAL = 64 * 1024;
 
-/** Opens the agent's side of a console, paused. Throws what the host refuses with, `TicketLost`, or unavailable `agent_unavailable`. */
-export const dialHost = (url: string, ticket: string): Promise<WebSocket> => {
+/**
+ * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws what the host refuses with,
+ * `TicketLost`, or unavailable `agent_unavailable`.
+ */
+export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promise<WebSocket> => {
   const host = new WebSocket(url.replace(/^http/, 'ws'), {
     headers: { authorization: `Bearer ${ticket}` },
     perMessageDeflate: false,
     maxPayload: MAX_FRAME_BYTES,
     handshakeTimeout: HANDSHAKE_WITHIN_MS,
   });
-  return new Promise((resolve, reject) => {
+  const giveUp = (): void => host.terminate();
+  gone.addEventListener('abort', giveUp, { once: true });
+  const dialled = new Promise<WebSocket>((resolve, reject) => {
     host.once('open', () => {
       // Nothing the shell says may be lost before somebody listens.
       host.pause();
@@ -29,7 +34,9 @@ export const dialHost = (url: string, ticket: string): Promise<WebSocket> => {
         .then((text) => reject(meaningOf(parseTransferRefusal(text))), onError)
         .finally(() => request.destroy());
     });
+    if (gone.aborted) giveUp();
   });
+  return dialled.finally(() => gone.removeEventListener('abort', giveUp));
 };
 
 const readAll = async (response: IncomingMessage): Promise<string> => {

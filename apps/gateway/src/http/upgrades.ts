@@ -1,22 +1,25 @@
 import { ServerResponse, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { endSocket } from '@berth/sockets';
+import { endSocket, holdSocket, type HeldSocket } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
-import { HttpRefusal } from './http-refusal.js';
+import { handshakeRefusal, upgradeRequired } from './handshake.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Upgrade {
   readonly socket: Duplex;
-  readonly head: Buffer;
+  readonly held: HeldSocket;
   readonly response: ServerResponse;
 }
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-/** Other upgrades (h2c, say) are not taken up: such a request is answered as if it had not asked. */
-export const wantsWebSocket = ({ method, headers }: IncomingMessage): boolean =>
-  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+/**
+ * Other upgrades (h2c, say) are not taken up, nor any in HTTP/1.0 (RFC 9110 §7.8): such a request is answered as if it had
+ * not asked.
+ */
+export const wantsWebSocket = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
+  method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
  * Sends a request for a WebSocket the way of every other, through all hooks: refusals are ordinary answers, and a handler
@@ -30,22 +33,20 @@ export const answerUpgrade =
     // Node's types know a connection of an upgrade as a stream; it is the socket.
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
     response.once('finish', () => endSocket(socket));
-    upgrades.set(request, { socket, head, response });
+    upgrades.set(request, { socket, held: holdSocket(socket, head), response });
     handler(request, response);
   };
 
-/** Refuses, with 426, a request that asked for no WebSocket where there is nothing else. */
-export const requireWebSocket = (request: ApiRequest): void => {
-  if (upgrades.has(request.raw)) return;
-  throw new HttpRefusal(
-    426,
-    'upgrade_required',
-    'This path answers WebSockets only.',
-    {},
-    {
-      upgrade: 'websocket',
-    },
-  );
+/**
+ * Refuses a request that asks for no WebSocket, or wrongly, with 426 or 400. Returns a signal that aborts when the client
+ * leaves before its connection is taken.
+ */
+export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
+  const upgrade = upgrades.get(raw);
+  if (upgrade === undefined) throw upgradeRequired('This path answers WebSockets only.');
+  const refusal = handshakeRefusal(raw);
+  if (refusal !== undefined) throw refusal;
+  return upgrade.held.gone;
 };
 
 /** Hands the connection of such a request over; nothing is answered through `reply` any more. */
@@ -54,7 +55,9 @@ export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: 
   if (upgrade === undefined) throw new Error('The request asked for no WebSocket.');
   upgrades.delete(request.raw);
   reply.hijack();
-  const { socket, head, response } = upgrade;
+  const { socket, held, response } = upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-  return { socket, head };
+  // What lasts as long as the request is told of its end, which the response no longer sees.
+  socket.once('close', () => response.emit('close'));
+  return { socket, head: held.take() };
 };

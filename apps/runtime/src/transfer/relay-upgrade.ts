@@ -1,6 +1,7 @@
 import { request as askGuest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { holdSocket } from '@berth/sockets';
 import { guestUnreachable } from '../guest/guest-answers.js';
 import { readRefusalOf } from './relay-exchange.js';
 
@@ -44,22 +45,24 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
   });
   const giveUp = (): void => void asked.destroy();
   const timer = setTimeout(giveUp, ANSWERED_WITHIN_MS);
-  client.once('close', giveUp);
+  const held = holdSocket(client, head);
+  held.gone.addEventListener('abort', giveUp, { once: true });
   cut.addEventListener('abort', giveUp, { once: true });
   let opened: Opened;
   try {
-    if (cut.aborted) giveUp();
+    if (cut.aborted || held.gone.aborted) giveUp();
     opened = await open(asked);
   } finally {
     clearTimeout(timer);
-    client.off('close', giveUp);
+    held.gone.removeEventListener('abort', giveUp);
     cut.removeEventListener('abort', giveUp);
   }
   // A gateway whose machine is gone says nothing: without this its shell would live on.
   if (client instanceof Socket) client.setKeepAlive(true, PROBE_AFTER_MS);
   client.write(agreement(opened.answer));
   if (opened.head.length > 0) client.write(opened.head);
-  if (head.length > 0) opened.guest.write(head);
+  const early = held.take();
+  if (early.length > 0) opened.guest.write(early);
   await splice(client, opened.guest, cut);
 };
 

@@ -1,3 +1,4 @@
 export { endSocket, isEnding } from './end-socket.js';
 export { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
 export { shareOfDescriptors } from './descriptors.js';
+export { holdSocket, type HeldSocket } from './held-socket.js';

@@ -1,0 +1,43 @@
+import type { IncomingMessage } from 'node:http';
+import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { hasBody } from './late-bodies.js';
+
+const KEY = /^[A-Za-z0-9+/]{21}[AQgw]==$/;
+const VERSION = '13';
+/** A token of RFC 9110 §5.6.2. */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** What is wrong with a handshake for a WebSocket (RFC 6455 §4.2.1), its `Upgrade` header aside; undefined: nothing. */
+export const handshakeRefusal = (request: Pick<IncomingMessage, 'headers'>): HttpRefusal | undefined => {
+  const { headers } = request;
+  if (headers['sec-websocket-version'] !== VERSION) return upgradeRequired('Send Sec-WebSocket-Version: 13.');
+  if (!KEY.test(headers['sec-websocket-key'] ?? '')) {
+    return invalidRequest([{ path: 'Sec-WebSocket-Key', message: 'must be 16 bytes in base64' }]);
+  }
+  if (!isProtocolList(headers['sec-websocket-protocol'])) {
+    return invalidRequest([
+      { path: 'Sec-WebSocket-Protocol', message: 'must be a list of different tokens' },
+    ]);
+  }
+  // Its bytes would be taken for frames.
+  if (hasBody(request)) {
+    return invalidRequest([{ path: 'Content-Length', message: 'A handshake has no body.' }]);
+  }
+  return undefined;
+};
+
+/** 426 for a request that asks for no WebSocket, or for one of another version. */
+export const upgradeRequired = (message: string): HttpRefusal =>
+  new HttpRefusal(
+    426,
+    'upgrade_required',
+    message,
+    {},
+    { upgrade: 'websocket', 'sec-websocket-version': VERSION },
+  );
+
+const isProtocolList = (header: string | undefined): boolean => {
+  if (header === undefined) return true;
+  const names = header.split(',').map((name) => name.trim());
+  return names.every((name) => TOKEN.test(name)) && new Set(names).size === names.length;
+};

@@ -1,0 +1,31 @@
+import type { IncomingMessage } from 'node:http';
+import { WebSocketServer, type WebSocket } from 'ws';
+import type { ApiReply, ApiRequest } from './fastify-types.js';
+import { takeConnection } from './upgrades.js';
+
+/** Agrees to WebSockets whose handshake `requireWebSocket` has found good. */
+export class WebSockets {
+  readonly #server: WebSocketServer;
+  readonly #requestIds = new WeakMap<IncomingMessage, string>();
+
+  constructor(maxPayload: number) {
+    this.#server = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      maxPayload,
+      perMessageDeflate: false,
+    });
+    this.#server.on('headers', (lines, raw) => {
+      lines.push(`X-Request-Id: ${this.#requestIds.get(raw) ?? ''}`);
+    });
+  }
+
+  /** Answers with 101. Returns undefined when the client has left meanwhile. */
+  accept(request: ApiRequest, reply: ApiReply): WebSocket | undefined {
+    const { socket, head } = takeConnection(request, reply);
+    this.#requestIds.set(request.raw, request.id);
+    let accepted: WebSocket | undefined;
+    this.#server.handleUpgrade(request.raw, socket, head, (client) => (accepted = client));
+    return accepted;
+  }
+}
