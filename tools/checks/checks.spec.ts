@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment, variablesOf } from './environment.mjs';
+import { checkErrorCodes } from './error-codes.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
@@ -408,5 +409,47 @@ describe('prefixes of secrets', () => {
     using scratch = new Scratch();
     scratch.pack('libs/a', 'platform', { 'a.ts': 'export const id = (x: string): string => `agt_${x}`;' });
     expect(problemsOf(checkSecrets, scratch)).toBe('');
+  });
+});
+
+describe('documented error codes', () => {
+  const statuses = 'const STATUS_OF = { not_found: 404, conflict: 409 }; export { STATUS_OF };';
+  const endpoint = (errors: string): string => `@X({ errors: { ${errors} } }) export class Y {}`;
+  const thrown = (kind: string, code: string): string =>
+    `export const refuse = (): Error => new DomainError('${kind}', '${code}', 'No.');`;
+  const problems = (errors: string, kind: string, code: string): string => {
+    using scratch = new Scratch();
+    scratch.pack('apps/gateway', 'app', { 'http/error-answer.ts': statuses, 'y.ts': endpoint(errors) });
+    scratch.pack('apps/a', 'app', { 'a.ts': thrown(kind, code) });
+    // Those that are excused are not thrown here.
+    const all = problemsOf(checkErrorCodes, scratch).split('\n');
+    return all.filter((problem) => !problem.includes('is excused')).join('\n');
+  };
+
+  it('are those that are thrown', () => {
+    expect(problems("404: ['boat_not_found']", 'not_found', 'boat_not_found')).toBe('');
+  });
+
+  it.each([
+    [
+      'that nothing throws',
+      "404: ['boat_not_found', 'oar_not_found']",
+      'not_found',
+      /documents 404 'oar_not_found', which nothing/,
+    ],
+    [
+      'under a status that they are not thrown with',
+      "404: ['boat_not_found']",
+      'conflict',
+      /is thrown as 409/,
+    ],
+    [
+      'that are left out',
+      "404: ['oar_not_found']",
+      'not_found',
+      /throws 'boat_not_found', which no endpoint documents/,
+    ],
+  ])('%s are found', (_what, errors, kind, problem) => {
+    expect(problems(errors, kind, 'boat_not_found')).toMatch(problem);
   });
 });

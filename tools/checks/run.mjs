@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
+import { checkErrorCodes } from './error-codes.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
@@ -38,6 +39,7 @@ const CHECKS = [
   ['environment, console and execa in their places', checkPlaces],
   ['prefixes of secrets', checkSecrets],
   ['sizes', checkSizes],
+  ['documented error codes', checkErrorCodes],
   ['golden events', checkGoldenEvents],
   ['docs/subjects.md', checkSubjects],
   ['docs/environment.md', checkEnvironment],

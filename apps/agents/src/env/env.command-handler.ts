@@ -80,7 +80,8 @@ export class EnvCommandHandler {
       } catch (error) {
         // It fell asleep or woke up in between.
         const overtaken = isDomainError(error, 'conflict') && error.code === 'stale_epoch';
-        if (!overtaken || attempt === MAX_ATTEMPTS) throw error;
+        if (overtaken && attempt < MAX_ATTEMPTS) continue;
+        throw isHostRefusal(error) ? unreachable(error) : error;
       }
     }
   }
@@ -104,6 +105,19 @@ export class EnvCommandHandler {
     }
   }
 }
+
+/** Of epochs and hosts a caller knows nothing. */
+const isHostRefusal = (error: unknown): boolean =>
+  isDomainError(error) && ['stale_epoch', 'agent_not_on_host', 'guest_unreachable'].includes(error.code);
+
+const unreachable = (cause: unknown): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The agent cannot be reloaded right now. Try again in a moment.',
+    {},
+    { cause },
+  );
 
 const refuseTooLarge = (error: unknown): never => {
   if (!isDomainError(error, 'too_large')) throw error;

@@ -25,7 +25,6 @@ export class AgentsController {
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
     errors: {
       400: ['unknown_template'],
-      402: ['plan_limit_reached'],
       409: ['agent_name_taken', 'external_id_taken'],
     },
   })

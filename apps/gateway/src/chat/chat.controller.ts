@@ -45,7 +45,6 @@ export class ChatController {
       'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',
     answers: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
     errors: {
-      402: ['spend_cap_reached', 'compute_cap_reached'],
       404: ['agent_not_found'],
       409: ['agent_deploying', 'agent_failed', 'agent_stopped', 'idempotency_answer_gone'],
       429: ['rate_limited'],

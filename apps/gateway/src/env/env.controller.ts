@@ -86,7 +86,12 @@ export class EnvController {
     description:
       'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
     answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
-    errors: { 404: ['agent_not_found'], 409: ['env_too_large'] },
+    errors: {
+      404: ['agent_not_found'],
+      409: ['env_too_large'],
+      502: ['agent_start_failed'],
+      503: ['agent_unavailable'],
+    },
   })
   @Post('reload')
   reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {

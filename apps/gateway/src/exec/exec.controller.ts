@@ -44,7 +44,6 @@ export class ExecController {
     ],
     errors: {
       400: ['invalid_command', 'invalid_detached', 'invalid_timeout', 'invalid_cwd'],
-      402: ['compute_cap_reached'],
       404: ['agent_not_found'],
       409: ['vm_not_ready'],
       501: ['detached_unsupported'],

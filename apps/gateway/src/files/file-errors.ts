@@ -1,7 +1,6 @@
 /** Error codes that file routes have besides those of every route, by status. */
 export const FILE_ERRORS = {
   400: ['invalid_path', 'path_outside_volume'],
-  402: ['compute_cap_reached'],
   404: ['agent_not_found'],
   409: ['agent_deploying', 'agent_stopped', 'agent_failed'],
   503: ['agent_unavailable'],

@@ -23,6 +23,7 @@ export class KeysController {
     summary: 'Mint a key',
     description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
     answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
+    errors: { 409: ['key_already_minted'] },
   })
   @Post()
   mint(@Req() request: ApiRequest, @Body() body: MintKeyBody): Promise<MintedKey> {

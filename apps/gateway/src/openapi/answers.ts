@@ -29,7 +29,6 @@ export interface EndpointFacts {
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid',
   401: 'No living credential',
-  402: 'A plan or cap is reached',
   403: 'The credential may not do this',
   404: 'There is no such thing',
   408: 'The body did not come in time',
