@@ -41,6 +41,8 @@ export const MEANINGS = {
   BERTH_WARM_SLEEP_SECONDS: 'How long an agent sleeps warm before it goes cold; 0 goes cold at once.',
   DATABASE_URL: 'PostgreSQL, `postgres://…`. Under `npm start` unset means embedded.',
   EVENTSTORE_URL: 'The event log, `esdb://…`. Under `npm start` unset means embedded.',
+  NATS_REPLICAS:
+    'How many servers of the broker hold each message of a stream, existing streams included; unset means 3 in a cluster of three or more, else 1.',
   NATS_URL: 'The broker, `nats://user:password@host:port`. Under `npm start` unset means embedded.',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'Collector for traces and metrics, OTLP over HTTP.',
   PORT: 'The port of the HTTP interface.',

@@ -32,6 +32,7 @@ export const startAccounts = async (
     config,
     migrations,
     entities: [KeyRow, KeyUsageRow],
+    needs: { publishes: [NAME] },
     log,
     signal,
   });
@@ -41,7 +42,6 @@ export const startAccounts = async (
     ...opened,
     service: NAME,
     projections: { [keyListProjection.name]: accounts.keyListRunner },
-    publishes: [NAME],
   });
   const relay = new EventRelay({
     store,

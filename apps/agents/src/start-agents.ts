@@ -26,7 +26,14 @@ export const startAgents = async (
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<Stoppable> => {
   const templates = await TemplateCatalogue.read(config.templateFolders);
-  const opened = await openParts({ name: NAME, config, migrations, log, signal });
+  const opened = await openParts({
+    name: NAME,
+    config,
+    migrations,
+    needs: { publishes: [NAME] },
+    log,
+    signal,
+  });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const agentList = new ProjectionRunner({ store, database, projection: agentListProjection, log });
@@ -34,7 +41,6 @@ export const startAgents = async (
     ...opened,
     service: NAME,
     projections: { [agentListProjection.name]: agentList },
-    publishes: [NAME],
   });
   let service: Stoppable | undefined;
   const stop = async (): Promise<void> => {

@@ -28,7 +28,14 @@ export const startDelivery = async (
   log: Logger,
   { signal }: { readonly signal?: AbortSignal } = {},
 ): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations, log, signal });
+  const opened = await openParts({
+    name: NAME,
+    config,
+    migrations,
+    needs: { consumes: ['agents'] },
+    log,
+    signal,
+  });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = conversationListProjection;

@@ -25,7 +25,14 @@ export const startExec = async (
   log: Logger,
   { signal, ...timing }: Timing & { readonly signal?: AbortSignal } = {},
 ): Promise<Stoppable> => {
-  const opened = await openParts({ name: NAME, config, migrations: [createExecTables], log, signal });
+  const opened = await openParts({
+    name: NAME,
+    config,
+    migrations: [createExecTables],
+    needs: { publishes: [NAME], consumes: ['agents'] },
+    log,
+    signal,
+  });
   const { database, store, link } = opened;
   const work = new BackgroundWork(log);
   const projection = executionListProjection;
@@ -36,7 +43,6 @@ export const startExec = async (
     ...opened,
     service: NAME,
     projections: { [projection.name]: executionList },
-    publishes: [NAME],
     consumers: [agentEvents],
   });
   let service: Stoppable | undefined;

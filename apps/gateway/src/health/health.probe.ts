@@ -1,7 +1,7 @@
 import { operationsRequests, type ServiceHealth } from '@berth/contracts-operations';
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { isDomainError, type RequestDefinition } from '@berth/kernel';
-import type { NatsLink, Requester } from '@berth/messaging';
+import { takesOurMessages, type NatsLink, type Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { healthOf, type Answer, type Found, type HealthView } from './health.view.js';
@@ -49,6 +49,7 @@ export class HealthProbe {
     ]);
     const found: Found = {
       connected: this.link.connected,
+      takesOurMessages: takesOurMessages(this.link),
       postgres,
       host,
       services: Object.fromEntries(SERVICES.map((name, index) => [name, services[index] ?? 'silent'])),

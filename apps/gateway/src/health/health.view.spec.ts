@@ -5,6 +5,7 @@ import { healthOf, type Found } from './health.view.js';
 const fine: ServiceHealth = { eventStore: true, postgres: true, jetStream: true, deadLetters: 2 };
 const allFine: Found = {
   connected: true,
+  takesOurMessages: true,
   postgres: true,
   host: { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0 },
   services: {
@@ -33,6 +34,13 @@ describe('health', () => {
       status: 'degraded',
       dependencies: { nats: 'degraded' },
       deadLetters: null,
+    });
+  });
+
+  it('is degraded when the link came back to a server that takes small messages only', () => {
+    expect(health({ takesOurMessages: false })).toMatchObject({
+      status: 'degraded',
+      dependencies: { nats: 'degraded' },
     });
   });
 

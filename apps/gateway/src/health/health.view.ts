@@ -27,6 +27,8 @@ export type Answer<Res> = Res | 'absent' | 'silent';
 export interface Found {
   /** Whether the link to the broker is up. */
   readonly connected: boolean;
+  /** Whether the server behind it takes messages as large as ours. */
+  readonly takesOurMessages: boolean;
   /** Whether the gateway's own tables responded. */
   readonly postgres: boolean;
   readonly host: Answer<HostView>;
@@ -62,10 +64,14 @@ export const healthOf = (
  * A question that nobody heard in time was lost on its way, or its service hangs: the broker alone cannot tell, and a
  * frozen node of a cluster looks just like that.
  */
-const natsOf = ({ connected, services, host }: Found, told: readonly ServiceHealth[]): DependencyState => {
+const natsOf = (
+  { connected, takesOurMessages, services, host }: Found,
+  told: readonly ServiceHealth[],
+): DependencyState => {
   const answers = [...Object.values(services), host];
   if (!connected || answers.every((answer) => answer === 'silent')) return 'down';
-  if (answers.includes('silent') || told.some(({ jetStream }) => jetStream === false)) return 'degraded';
+  if (!takesOurMessages || answers.includes('silent') || told.some(({ jetStream }) => jetStream === false))
+    return 'degraded';
   return 'ok';
 };
 

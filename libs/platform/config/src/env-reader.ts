@@ -21,6 +21,8 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface BrokerEnv {
   readonly natsUrl: string;
   readonly instance: string;
+  /** How many servers of the broker hold each message; undefined: 3 in a cluster of three or more, else 1. */
+  readonly natsReplicas?: number | undefined;
 }
 
 /** What every service reads. Unset endpoints of telemetry are off. */
@@ -129,12 +131,13 @@ export class EnvReader {
     return known ?? this.bad(name, `must be one of ${values.join(', ')}`, values[0]);
   }
 
-  /** NATS_URL, BERTH_INSTANCE (`berth`). */
+  /** NATS_URL, BERTH_INSTANCE (`berth`), NATS_REPLICAS. */
   brokerEnv(): BrokerEnv {
     const instance = this.string('BERTH_INSTANCE', 'berth');
     if (!INSTANCE.test(instance))
       this.problem('BERTH_INSTANCE', 'must be 1 to 32 letters, digits, hyphens and underscores');
-    return { natsUrl: this.partUrl('NATS_URL'), instance };
+    const natsReplicas = this.optionalInteger('NATS_REPLICAS', { min: 1, max: 5 });
+    return { natsUrl: this.partUrl('NATS_URL'), instance, natsReplicas };
   }
 
   /** What `brokerEnv` reads, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */

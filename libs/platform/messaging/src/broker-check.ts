@@ -1,25 +1,138 @@
-import { jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstreamManager, type JetStreamManager } from '@nats-io/jetstream';
+import { errors } from '@nats-io/transport-node';
+import { redactText, type Logger } from '@berth/telemetry';
+import { DeadLetters } from './dead-letters.js';
 import { EventStream } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
 
 const API_TIMEOUT_MS = 4_000;
 
-/** Whether the broker has what a service needs of JetStream. */
+/** Long commands, and the output of commands as JSON, travel in one message. */
+export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
+
+/** The broker is there and cannot serve; only its operator can change that. The message continues "NATS_URL …". */
+export class UnfitBroker extends Error {
+  override readonly name = 'UnfitBroker';
+}
+
+export interface BrokerNeeds {
+  /** Contexts whose events the service publishes. */
+  readonly publishes?: readonly string[];
+  /** Contexts whose events it consumes: what it cannot handle needs a stream. */
+  readonly consumes?: readonly string[];
+}
+
+/** Whether the server that the link is connected to takes messages as large as ours. */
+export const takesOurMessages = ({ connection }: NatsLink): boolean =>
+  (connection.info?.max_payload ?? MAX_PAYLOAD_BYTES) >= MAX_PAYLOAD_BYTES;
+
+/** Throws `UnfitBroker` when the server takes no messages as large as ours. */
+export const requireMaxPayload = (link: NatsLink): void => {
+  if (takesOurMessages(link)) return;
+  const bytes = link.connection.info?.max_payload;
+  throw new UnfitBroker(
+    `names a server that takes messages of at most ${bytes} bytes: set max_payload to ${MAX_PAYLOAD_BYTES} (8 MiB) on every server`,
+  );
+};
+
+/** Whether the broker has what a service needs: large messages, JetStream, and the streams in its account. */
 export class BrokerCheck {
+  #problem: string | null = null;
+
   constructor(
     private readonly link: NatsLink,
-    /** Contexts whose events the service publishes. */
-    private readonly publishes: readonly string[] = [],
+    private readonly needs: BrokerNeeds,
+    private readonly log: Logger,
   ) {}
 
-  /** Asks JetStream for the account and the streams. Throws when it does not respond. */
+  /** Checks again whenever the link is back; returns how to stop that. */
+  watch(): () => void {
+    return this.link.onReconnect(() => void this.isFit().catch(() => undefined));
+  }
+
+  /** As `require`, told as true or false; the log says why when that changes. Throws when the broker is silent. */
   async isFit(): Promise<boolean> {
-    const { connection } = this.link;
-    const manager = await jetstreamManager(connection, { checkAPI: false, timeout: API_TIMEOUT_MS });
-    await manager.getAccountInfo();
-    for (const context of this.publishes) {
-      if ((await (await EventStream.of(this.link, context)).find()) === null) return false;
+    try {
+      await this.require();
+      this.#say(null);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UnfitBroker)) throw error;
+      this.#say(error.message);
+      return false;
     }
-    return true;
+  }
+
+  /**
+   * Makes the streams that are missing. Throws `UnfitBroker` when the broker refuses, anything else when it cannot be told
+   * right now.
+   */
+  async require(): Promise<void> {
+    requireMaxPayload(this.link);
+    const { publishes = [], consumes = [] } = this.needs;
+    const manager = await jetstreamManager(this.link.connection, {
+      checkAPI: false,
+      timeout: API_TIMEOUT_MS,
+    });
+    await unlessRefused('JetStream', () => this.#requireAccount(manager));
+    for (const context of publishes) {
+      const stream = await EventStream.of(this.link, context);
+      // Its limits are the relay's to keep.
+      await unlessRefused(
+        `the stream ${stream.name}`,
+        async () => (await stream.find()) ?? stream.ensure({}),
+      );
+      await this.#requireReplicas(stream);
+    }
+    for (const context of consumes) {
+      const letters = await DeadLetters.of(this.link, context, '');
+      await unlessRefused(`the stream ${letters.stream}`, () => letters.ensure());
+    }
+  }
+
+  async #requireAccount(manager: JetStreamManager): Promise<void> {
+    await manager.getAccountInfo();
+  }
+
+  async #requireReplicas(stream: EventStream): Promise<void> {
+    const { replicas } = this.link;
+    const has = (await stream.find())?.config.num_replicas;
+    if (replicas === undefined || has === undefined || has >= replicas) return;
+    throw new UnfitBroker(
+      `names servers of which too few can hold the stream ${stream.name}: it has ${has} replicas, NATS_REPLICAS wants ${replicas}`,
+    );
+  }
+
+  #say(problem: string | null): void {
+    if (problem === this.#problem) return;
+    this.#problem = problem;
+    if (problem === null) this.log.info('The broker can serve again.');
+    else this.log.error(`The broker cannot serve: NATS_URL ${problem}.`);
   }
 }
+
+/** Codes of refusals that pass: no leader yet, no peer free right now, another process was faster. */
+const PASSING = new Set([10_004, 10_005, 10_006, 10_007, 10_008, 10_009, 10_023, 10_058]);
+
+/** What `ask` returns. Throws `UnfitBroker` when JetStream refuses for good. */
+export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
+  try {
+    return await ask();
+  } catch (error) {
+    // The client does not export its class.
+    if (error instanceof Error && error.name === 'JetStreamNotEnabled') {
+      throw new UnfitBroker(
+        'names servers or an account without JetStream: enable jetstream on the servers and for the account',
+        { cause: error },
+      );
+    }
+    const refused = error instanceof JetStreamApiError && !PASSING.has(error.code);
+    const denied = error instanceof Error && error.cause instanceof errors.PermissionViolationError;
+    if (refused || denied) {
+      throw new UnfitBroker(`names an account that refuses ${what}: ${redactText(error.message)}`, {
+        cause: error,
+      });
+    }
+    throw error;
+  }
+};

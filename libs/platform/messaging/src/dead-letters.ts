@@ -14,10 +14,10 @@ import {
 } from '@nats-io/jetstream';
 import { headers as newHeaders, type MsgHdrs } from '@nats-io/transport-node';
 import { EVENT_HEADERS } from './event-headers.js';
-import { isApiError } from './event-stream.js';
+import { isApiError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
+import { ensureStream } from './replicated-stream.js';
 import { HEADERS } from './request-wire.js';
-import type { WireNames } from './wire-names.js';
 
 /** An event that a consumer could not handle. */
 export interface DeadLetter {
@@ -60,20 +60,33 @@ const buried = metrics.counter('berth_dead_letters', 'Events that a consumer cou
  * has a subject of its own, so that a consumer has at most one letter for an event: the latest.
  */
 export class DeadLetters {
-  readonly #stream: string;
+  readonly stream: string;
 
   private constructor(
     private readonly manager: JetStreamManager,
-    private readonly names: WireNames,
+    private readonly link: NatsLink,
     private readonly context: string,
     private readonly durable: string,
   ) {
-    this.#stream = names.deadLetterStream(context);
+    this.stream = link.names.deadLetterStream(context);
   }
 
   static async of(link: NatsLink, context: string, durable: string): Promise<DeadLetters> {
     const manager = await jetstreamManager(link.connection, { checkAPI: false, timeout: API_TIMEOUT_MS });
-    return new DeadLetters(manager, link.names, context, durable);
+    return new DeadLetters(manager, link, context, durable);
+  }
+
+  /** Makes the stream if it is not there, and keeps its replicas as configured. */
+  async ensure(): Promise<void> {
+    await ensureStream(this.manager, this.link, {
+      name: this.stream,
+      subjects: [this.link.names.subject(`dlq.${this.context}.>`)],
+      storage: StorageType.File,
+      retention: RetentionPolicy.Limits,
+      discard: DiscardPolicy.Old,
+      max_msgs: 100_000,
+      max_msgs_per_subject: 1,
+    });
   }
 
   /** Stores the message with its reason; returns once the broker has it. */
@@ -83,7 +96,7 @@ export class DeadLetters {
     const headers = newHeaders();
     for (const name of KEPT_HEADERS) copy(message.headers, headers, name);
     headers.set(EVENT_HEADERS.originalId, id);
-    headers.set(EVENT_HEADERS.originalSubject, this.names.logical(message.subject));
+    headers.set(EVENT_HEADERS.originalSubject, this.link.names.logical(message.subject));
     await this.#store(id, message.data, headers, { reason, deliveries: message.info.deliveryCount });
     buried.inc({ context: this.context, durable: this.durable });
   }
@@ -121,14 +134,14 @@ export class DeadLetters {
   async remove(eventId: string): Promise<boolean> {
     const letter = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
     if (letter === null) return false;
-    return this.manager.streams.deleteMessage(this.#stream, letter.seq).catch((error: unknown) => {
+    return this.manager.streams.deleteMessage(this.stream, letter.seq).catch((error: unknown) => {
       if (isApiError(error, SEQUENCE_NOT_FOUND, JetStreamApiCodes.NoMessageFound)) return false;
       throw error;
     });
   }
 
   #subjectOf(eventId: string): string {
-    return this.names.subject(`dlq.${this.context}.${this.durable}.${eventId}`);
+    return this.link.names.subject(`dlq.${this.context}.${this.durable}.${eventId}`);
   }
 
   async #store(
@@ -139,7 +152,7 @@ export class DeadLetters {
   ): Promise<void> {
     headers.set(EVENT_HEADERS.deadReason, reasonText(reason));
     headers.set(EVENT_HEADERS.deadDeliveries, String(deliveries));
-    await this.#ensure();
+    await this.ensure();
     await this.manager.jetstream().publish(this.#subjectOf(eventId), data, {
       msgID: `${this.durable}:${eventId}:${deliveries}`,
       headers,
@@ -151,7 +164,7 @@ export class DeadLetters {
     query: { readonly seq: number; readonly next_by_subj: string } | { readonly last_by_subj: string },
   ): Promise<StoredMsg | null> {
     try {
-      return await this.manager.streams.getMessage(this.#stream, query);
+      return await this.manager.streams.getMessage(this.stream, query);
     } catch (error) {
       if (isApiError(error, JetStreamApiCodes.NoMessageFound, JetStreamApiCodes.StreamNotFound)) return null;
       throw error;
@@ -179,22 +192,9 @@ export class DeadLetters {
 
   async #info(subjects?: string): Promise<StreamInfo | null> {
     const options = subjects === undefined ? undefined : { subjects_filter: subjects };
-    return this.manager.streams.info(this.#stream, options).catch((error: unknown) => {
+    return this.manager.streams.info(this.stream, options).catch((error: unknown) => {
       if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return null;
       throw error;
-    });
-  }
-
-  async #ensure(): Promise<void> {
-    if ((await this.#info()) !== null) return;
-    await this.manager.streams.add({
-      name: this.#stream,
-      subjects: [this.names.subject(`dlq.${this.context}.>`)],
-      storage: StorageType.File,
-      retention: RetentionPolicy.Limits,
-      discard: DiscardPolicy.Old,
-      max_msgs: 100_000,
-      max_msgs_per_subject: 1,
     });
   }
 }

@@ -1,7 +1,6 @@
 import {
   DiscardPolicy,
   JetStreamApiCodes,
-  JetStreamApiError,
   jetstream,
   jetstreamManager,
   RetentionPolicy,
@@ -15,7 +14,9 @@ import {
 } from '@nats-io/jetstream';
 import { positionOf } from './event-headers.js';
 import { allEventsOf } from './event-subject.js';
+import { isApiError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
+import { ensureStream, findStream } from './replicated-stream.js';
 
 /** How much of the log stays at the broker for consumers that come late; the log itself keeps everything. */
 export interface Retention {
@@ -36,10 +37,6 @@ const API_TIMEOUT_MS = 4_000;
 // Expected sequences keep publishing exact. The broker's own window is short, because it forgets a purge too slowly:
 // what is published again after one would be taken for a duplicate.
 export const DUPLICATE_WINDOW_MS = 1_000;
-
-/** Whether JetStream answered with this error code. */
-export const isApiError = (error: unknown, ...codes: number[]): boolean =>
-  error instanceof JetStreamApiError && codes.includes(error.code);
 
 /** The JetStream stream of one context's events, and its consumers. */
 export class EventStream {
@@ -64,23 +61,15 @@ export class EventStream {
     return this.manager.consumers;
   }
 
-  /** Makes the stream if it is not there, and keeps its limits as configured. */
-  async ensure(retention: Retention): Promise<StreamInfo> {
-    const limits = { max_msgs: retention.maxMessages ?? 1_000_000 };
-    const found = await this.find();
-    if (found === null) return this.manager.streams.add({ ...this.#config(), ...limits });
-    if (found.config.max_msgs === limits.max_msgs) return found;
-    return this.manager.streams.update(this.name, limits);
+  /** Makes the stream if it is not there, and keeps its limits and replicas as configured. */
+  ensure(retention: Retention): Promise<StreamInfo> {
+    const max_msgs = retention.maxMessages ?? 1_000_000;
+    return ensureStream(this.manager, this.link, { ...this.#config(), max_msgs });
   }
 
   /** null when the stream does not exist. */
-  async find(): Promise<StreamInfo | null> {
-    try {
-      return await this.manager.streams.info(this.name);
-    } catch (error) {
-      if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return null;
-      throw error;
-    }
+  find(): Promise<StreamInfo | null> {
+    return findStream(this.manager, this.name);
   }
 
   async end(): Promise<StreamEnd> {

@@ -1,5 +1,12 @@
 export { BerthNatsServer, type BerthNatsServerOptions } from './berth-nats-server.js';
-export { BrokerCheck } from './broker-check.js';
+export {
+  BrokerCheck,
+  requireMaxPayload,
+  takesOurMessages,
+  UnfitBroker,
+  unlessRefused,
+  type BrokerNeeds,
+} from './broker-check.js';
 export type { DeadLetter } from './dead-letters.js';
 export { EventConsumer } from './event-consumer.js';
 export type { EventConsumerOptions } from './event-consumer-options.js';

@@ -7,8 +7,9 @@ import {
   StorageType,
   type JetStreamManager,
 } from '@nats-io/jetstream';
-import { isApiError } from './event-stream.js';
+import { isApiError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
+import { ensureStream } from './replicated-stream.js';
 
 /** An installation that has been silent for this long has lost its name. */
 export const SILENT_MS = 30_000;
@@ -147,18 +148,13 @@ export class InstallationClaim {
   // A broker that lost its store has no stream.
   async #ensureStream(): Promise<void> {
     const maxAge = (this.options.silentMs ?? SILENT_MS) * 1_000_000;
-    try {
-      await this.manager.streams.info(this.#stream);
-    } catch (error) {
-      if (!isApiError(error, JetStreamApiCodes.StreamNotFound)) throw error;
-      await this.manager.streams.add({
-        name: this.#stream,
-        subjects: [this.options.link.names.subject('presence.>')],
-        storage: StorageType.File,
-        retention: RetentionPolicy.Limits,
-        max_msgs_per_subject: 1,
-        max_age: maxAge,
-      });
-    }
+    await ensureStream(this.manager, this.options.link, {
+      name: this.#stream,
+      subjects: [this.options.link.names.subject('presence.>')],
+      storage: StorageType.File,
+      retention: RetentionPolicy.Limits,
+      max_msgs_per_subject: 1,
+      max_age: maxAge,
+    });
   }
 }

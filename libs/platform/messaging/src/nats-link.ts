@@ -14,6 +14,8 @@ export interface NatsLinkOptions {
   readonly name: string;
   /** The installation's name on the broker; `berth` unless said otherwise. */
   readonly instance?: string;
+  /** How many servers hold each message of a stream; `wantedReplicas` says what is the default. */
+  readonly replicas?: number | undefined;
   readonly log: Logger;
   /** How long `open` waits for the broker, in milliseconds; 30,000 unless said otherwise. */
   readonly openWithinMs?: number;
@@ -24,7 +26,12 @@ export interface NatsLinkOptions {
 export const brokerOf = (config: {
   readonly natsUrl: string;
   readonly instance: string;
-}): Pick<NatsLinkOptions, 'url' | 'instance'> => ({ url: config.natsUrl, instance: config.instance });
+  readonly natsReplicas?: number | undefined;
+}): Pick<NatsLinkOptions, 'url' | 'instance' | 'replicas'> => ({
+  url: config.natsUrl,
+  instance: config.instance,
+  replicas: config.natsReplicas,
+});
 
 // Two pings unanswered: a frozen broker is noticed within about 3 s.
 const PING_INTERVAL_MS = 1_000;
@@ -49,7 +56,7 @@ export class NatsLink {
     readonly names: WireNames,
     /** What the link's reply subjects begin with. */
     readonly inboxPrefix: string,
-    private readonly log: Logger,
+    private readonly options: NatsLinkOptions,
   ) {
     void this.#watch();
   }
@@ -65,7 +72,7 @@ export class NatsLink {
     for (;;) {
       options.signal?.throwIfAborted();
       try {
-        return new NatsLink(await connect(connectionOptions(options, names)), names, inbox, options.log);
+        return new NatsLink(await connect(connectionOptions(options, names)), names, inbox, options);
       } catch (error) {
         if (error instanceof errors.AuthorizationError)
           throw new Error('The broker refuses the credentials of NATS_URL.', { cause: error });
@@ -82,6 +89,11 @@ export class NatsLink {
         await sleep(RECONNECT_WAIT_MS);
       }
     }
+  }
+
+  /** What NATS_REPLICAS says; undefined without it. */
+  get replicas(): number | undefined {
+    return this.options.replicas;
   }
 
   /** Whether the broker is there right now, as far as is known. */
@@ -127,25 +139,26 @@ export class NatsLink {
       if (status.type === 'disconnect' || status.type === 'staleConnection' || status.type === 'close')
         this.#lost();
       else if (status.type === 'reconnect') this.#back();
-      else if (status.type === 'error') this.log.warn({ err: status.error }, 'The broker reports an error.');
+      else if (status.type === 'error')
+        this.options.log.warn({ err: status.error }, 'The broker reports an error.');
       else if (status.type === 'slowConsumer')
-        this.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
+        this.options.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
     }
     this.#lost();
-    if (!this.#closed) this.log.fatal('The connection to the broker closed for good.');
+    if (!this.#closed) this.options.log.fatal('The connection to the broker closed for good.');
   }
 
   #lost(): void {
     if (!this.#connected) return;
     this.#connected = false;
-    if (!this.#closed) this.log.warn('Lost the broker.');
+    if (!this.#closed) this.options.log.warn('Lost the broker.');
     for (const listener of this.#onDisconnect) listener();
   }
 
   #back(): void {
     if (this.#connected || this.#closed) return;
     this.#connected = true;
-    this.log.info('The broker is back.');
+    this.options.log.info('The broker is back.');
     for (const listener of this.#onReconnect) listener();
   }
 }

@@ -2,12 +2,17 @@ import { ConfigError, type ServiceEnv } from '@berth/config';
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
 import {
+  BrokerCheck,
   brokerOf,
   InstallationClaim,
   InstanceTaken,
   logIdentity,
   NatsLink,
+  requireMaxPayload,
   SILENT_MS,
+  UnfitBroker,
+  unlessRefused,
+  type BrokerNeeds,
   type NatsLinkOptions,
 } from '@berth/messaging';
 import {
@@ -26,6 +31,7 @@ export interface ServiceParts {
   readonly database: Database;
   readonly store: EventStore;
   readonly link: NatsLink;
+  readonly broker: BrokerCheck;
   readonly log: Logger;
 }
 
@@ -35,6 +41,8 @@ export interface OpenPartsOptions {
   readonly config: ServiceEnv;
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;
+  /** What it needs of JetStream. */
+  readonly needs?: BrokerNeeds;
   readonly log: Logger;
   /** Ends the wait for parts that are not there. */
   readonly signal?: AbortSignal | undefined;
@@ -42,7 +50,7 @@ export interface OpenPartsOptions {
 
 /** Opens tables, log and broker, and waits for what is not up yet (`awaitPart`). When one fails, the others are closed. */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
-  const { name, config, migrations, entities, log } = options;
+  const { name, config, migrations, entities, needs = {}, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
   const database = await openTables({
@@ -58,9 +66,12 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   opened.defer(() => store.close());
   const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.defer(() => link.close());
+  const broker = new BrokerCheck(link, needs, log);
+  await requireBroker({ url: config.natsUrl, broker, ...waiting });
   await claimInstallation({ url: config.natsUrl, link, store, ...waiting });
   opened.move();
-  return { database, store, link, log };
+  broker.watch();
+  return { database, store, link, broker, log };
 };
 
 /** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when it refuses what DATABASE_URL says. */
@@ -81,13 +92,35 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
   });
 };
 
-/** `NatsLink.open`, waiting for the message broker. */
-export const openLink = (
-  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'instance'>,
-): Promise<NatsLink> =>
-  awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, () =>
+/** `NatsLink.open`, waiting for the message broker. Throws `ConfigError` when it takes no messages as large as ours. */
+export const openLink = async (
+  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'instance' | 'replicas'>,
+): Promise<NatsLink> => {
+  const link = await awaitPart({ ...options, ...BROKER }, () =>
     NatsLink.open({ ...options, openWithinMs: 0 }),
   );
+  try {
+    requireMaxPayload(link);
+    return link;
+  } catch (error) {
+    await link.close();
+    throw asConfigError(error);
+  }
+};
+
+/** Waits until the broker has what `broker` needs. Throws `ConfigError` when it refuses. */
+const requireBroker = (options: PartOptions & { readonly broker: BrokerCheck }): Promise<void> =>
+  awaitPart({ ...options, ...BROKER }, () =>
+    options.broker.require().catch((error: unknown) => {
+      throw error instanceof UnfitBroker ? asConfigError(error) : silentJetStream(error);
+    }),
+  );
+
+const asConfigError = (error: unknown): unknown =>
+  error instanceof UnfitBroker ? new ConfigError([`NATS_URL ${error.message}`], { cause: error }) : error;
+
+const silentJetStream = (cause: unknown): DomainError =>
+  new DomainError('unavailable', 'service_unavailable', 'JetStream does not respond.', {}, { cause });
 
 /**
  * Holds the name of the installation on the broker for the log of `store` until the link closes. Throws `ConfigError` when
@@ -97,20 +130,17 @@ export const claimInstallation = (
   options: PartOptions & { readonly link: NatsLink; readonly store: EventStore },
 ): Promise<InstallationClaim> => {
   const { link, store, log } = options;
-  return awaitPart({ ...options, what: 'the message broker', variable: 'NATS_URL' }, async () => {
+  return awaitPart({ ...options, ...BROKER }, async () => {
     const logId = await logIdentity(store);
-    return InstallationClaim.take({ link, logId, log }).catch((error: unknown) => {
+    const taken = unlessRefused(`the stream ${link.names.presenceStream}`, () =>
+      InstallationClaim.take({ link, logId, log }),
+    );
+    return taken.catch((error: unknown) => {
       if (error instanceof InstanceTaken)
         throw new ConfigError([
           `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last sign of life)`,
         ]);
-      throw new DomainError(
-        'unavailable',
-        'service_unavailable',
-        'JetStream does not answer.',
-        {},
-        { cause: error },
-      );
+      throw error instanceof UnfitBroker ? asConfigError(error) : silentJetStream(error);
     });
   });
 };
@@ -153,6 +183,7 @@ export const closeParts = async ({ link, store, database }: ServiceParts): Promi
   await Promise.all([store.close(), database.close()]);
 };
 
+const BROKER = { what: 'the message broker', variable: 'NATS_URL' } as const;
 const POSTGRES = { what: 'PostgreSQL', variable: 'DATABASE_URL' } as const;
 
 interface PartOptions {

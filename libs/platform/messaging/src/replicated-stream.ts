@@ -1,0 +1,71 @@
+import {
+  JetStreamApiCodes,
+  type JetStreamManager,
+  type StreamConfig,
+  type StreamInfo,
+} from '@nats-io/jetstream';
+import { isApiError } from './jetstream-errors.js';
+import type { NatsLink } from './nats-link.js';
+
+type Config = Partial<StreamConfig> & { readonly name: string };
+
+const DEFAULT_IN_CLUSTER = 3;
+
+/**
+ * How many servers hold each message: what NATS_REPLICAS says, else 3 in a cluster and 1 elsewhere. A client cannot tell
+ * the size of a cluster; one that is too small refuses.
+ */
+export const wantedReplicas = ({ replicas, connection }: NatsLink): number =>
+  replicas ?? (connection.info?.cluster === undefined ? 1 : DEFAULT_IN_CLUSTER);
+
+/**
+ * Makes the stream, or gives the one that is there the limits and replicas of `config`. Where the cluster cannot hold as
+ * many replicas as wanted, a new stream gets one and an existing one keeps what it has: the next call tries again.
+ */
+export const ensureStream = async (
+  manager: JetStreamManager,
+  link: NatsLink,
+  config: Config,
+): Promise<StreamInfo> => {
+  const found = await findStream(manager, config.name);
+  const wanted = wantedReplicas(link);
+  if (found === null) {
+    return unlessTooFewServers(manager.streams.add({ ...config, num_replicas: wanted }), () =>
+      manager.streams.add({ ...config, num_replicas: 1 }),
+    );
+  }
+  const { num_replicas: has, max_msgs } = found.config;
+  const limits = { max_msgs: config.max_msgs ?? max_msgs };
+  // An operator may have given a stream more replicas; only NATS_REPLICAS takes some away.
+  const replicas = link.replicas ?? Math.max(has, wanted);
+  if (max_msgs === limits.max_msgs && has === replicas) return found;
+  return unlessTooFewServers(
+    manager.streams.update(config.name, { ...limits, num_replicas: replicas }),
+    async () => (max_msgs === limits.max_msgs ? found : manager.streams.update(config.name, limits)),
+  );
+};
+
+/** null when the stream does not exist. */
+export const findStream = async (manager: JetStreamManager, name: string): Promise<StreamInfo | null> => {
+  try {
+    return await manager.streams.info(name);
+  } catch (error) {
+    if (isApiError(error, JetStreamApiCodes.StreamNotFound)) return null;
+    throw error;
+  }
+};
+
+/** "no suitable peers", "insufficient resources", "replicas > 1 not supported in non-clustered mode". */
+const TOO_FEW_SERVERS = [10_005, 10_023, 10_074];
+
+const unlessTooFewServers = async (
+  made: Promise<StreamInfo>,
+  otherwise: () => Promise<StreamInfo>,
+): Promise<StreamInfo> => {
+  try {
+    return await made;
+  } catch (error) {
+    if (isApiError(error, ...TOO_FEW_SERVERS)) return otherwise();
+    throw error;
+  }
+};

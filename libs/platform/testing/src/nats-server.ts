@@ -1,0 +1,103 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from './eventually.js';
+
+/** A real nats-server, with JetStream unless configured otherwise, on a port of its own, that can be killed, frozen and come back. */
+export class NatsServer {
+  #process: ChildProcess | undefined;
+  #config: string | undefined;
+
+  private constructor(
+    readonly port: number,
+    private readonly storeDir: string,
+    private readonly extra: readonly string[],
+  ) {}
+
+  static async start(...extra: string[]): Promise<NatsServer> {
+    const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'berth-nats-')), extra);
+    await server.resume();
+    return server;
+  }
+
+  /** Starts it with this configuration and without JetStream, unless the configuration enables that. */
+  static async configured(config: string): Promise<NatsServer> {
+    const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'berth-nats-')), []);
+    await server.reconfigure(config);
+    return server;
+  }
+
+  /** Starts it again with another configuration, on the same port and store. */
+  async reconfigure(config: string): Promise<void> {
+    await this.kill();
+    this.#config = join(this.storeDir, 'nats.conf');
+    await writeFile(this.#config, config.replaceAll('$STORE', JSON.stringify(this.storeDir)));
+    await this.resume();
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Starts it again on the same port and store. */
+  async resume(): Promise<void> {
+    const store = this.#config === undefined ? ['-js', '-sd', this.storeDir] : ['-c', this.#config];
+    const args = ['-a', '127.0.0.1', '-p', String(this.port), ...store, ...this.extra];
+    this.#process = spawn('nats-server', args, { stdio: 'ignore' });
+    await eventually(() => reachable(this.port));
+  }
+
+  freeze(): void {
+    this.#process?.kill('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.#process?.kill('SIGCONT');
+  }
+
+  /** Ends it; killed by default, with SIGTERM it writes down what it knows. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined || running.exitCode !== null) return;
+    const exited = once(running, 'exit');
+    running.kill(signal);
+    await exited;
+  }
+
+  /** Forgets everything that was stored; only while it is not running. */
+  async wipe(): Promise<void> {
+    await rm(this.storeDir, { recursive: true, force: true });
+  }
+
+  get store(): string {
+    return this.storeDir;
+  }
+
+  async stop(): Promise<void> {
+    await this.kill();
+    await this.wipe();
+  }
+}
+
+export const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return port;
+};
+
+const reachable = (port: number): Promise<true> =>
+  new Promise((resolve, reject) => {
+    const socket = connectSocket(port, '127.0.0.1');
+    socket.once('data', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', reject);
+  });
