@@ -225,4 +225,44 @@ describe('the agent list', () => {
     const whole = await query.list({ ...filters, cursor: null, limit: 2 });
     expect([whole.items.length, whole.nextCursor !== null]).toEqual([2, true]);
   });
+
+  it('takes a batch of the largest agents that is more than one statement holds', async () => {
+    const at = new Date().toISOString();
+    const metadata = {
+      correlationId: 'c',
+      causationId: 'c',
+      accountId: 'acc_batch',
+      actor: { kind: 'system', id: 't' },
+    } as const;
+    const created = Array.from({ length: 500 }, (_, n) => {
+      const agentId = newId('agt');
+      const profile = {
+        ...aProfile(agentId),
+        accountId: 'acc_batch',
+        instructions: '\u0001'.repeat(100_000),
+      };
+      const { type, data } = agentCodec.toStored({ type: 'AgentCreated', data: { agentId, ...profile, at } });
+      return {
+        id: newId('cmd'),
+        type,
+        data,
+        metadata,
+        stream: `agent-${agentId}`,
+        revision: 0n,
+        position: BigInt(n),
+        createdAt: new Date(),
+      };
+    });
+    await database.transaction(
+      async (tx) => {
+        await agentListProjection.createTables(tx, 'batch');
+        await agentListProjection.apply(tx, 'batch', created);
+        expect(await tx.query('SELECT count(*) AS agents FROM agent_list_batch')).toEqual([
+          { agents: '500' },
+        ]);
+        await agentListProjection.dropTables(tx, 'batch');
+      },
+      { statementTimeoutMs: 30_000 },
+    );
+  });
 });

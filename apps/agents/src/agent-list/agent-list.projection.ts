@@ -28,6 +28,14 @@ const COLUMNS = `
   created_at timestamptz(3) NOT NULL,
   updated_at timestamptz(3) NOT NULL`;
 
+/**
+ * A batch of events may name thousands of agents, and rows of agents are read and written whole: 2,000 of the largest are
+ * more than a statement, or a string, can hold. JSON writes a character in up to six bytes.
+ */
+const AGENTS_AT_ONCE = 100;
+const STATEMENT_CHARS = 1_048_576;
+const ROW_CHARS = 4_096;
+
 const table = (suffix: string): string => `agent_list_${suffix}`;
 
 /** The table behind every read of agents: one row an agent, kept until its removal is done. */
@@ -63,21 +71,36 @@ export const agentListProjection: Projection = {
   },
 
   async apply(tx, suffix, events) {
-    const rows = await loadRows(tx, suffix, events);
-    for (const recorded of events) {
-      const id = recorded.stream.slice(agentCodec.category.length + 1);
-      rows.set(id, evolveRow(rows.get(id) ?? null, agentCodec.fromStored(recorded)));
+    const byAgent = Map.groupBy(events, ({ stream }) => stream.slice(agentCodec.category.length + 1));
+    const ids = [...byAgent.keys()];
+    for (let from = 0; from < ids.length; from += AGENTS_AT_ONCE) {
+      await applyTo(tx, suffix, ids.slice(from, from + AGENTS_AT_ONCE), byAgent);
     }
-    await saveRows(tx, suffix, rows);
   },
+};
+
+const applyTo = async (
+  tx: SqlRunner,
+  suffix: string,
+  ids: readonly string[],
+  byAgent: ReadonlyMap<string, readonly RecordedEvent[]>,
+): Promise<void> => {
+  const rows = await loadRows(tx, suffix, ids);
+  for (const id of ids) {
+    const events = byAgent.get(id) ?? [];
+    rows.set(
+      id,
+      events.reduce((row, event) => evolveRow(row, agentCodec.fromStored(event)), rows.get(id) ?? null),
+    );
+  }
+  await saveRows(tx, suffix, rows);
 };
 
 const loadRows = async (
   tx: SqlRunner,
   suffix: string,
-  events: readonly RecordedEvent[],
+  ids: readonly string[],
 ): Promise<Map<string, AgentRow | null>> => {
-  const ids = [...new Set(events.map((event) => event.stream.slice(agentCodec.category.length + 1)))];
   const found = await tx.query<AgentRow>(`SELECT * FROM ${table(suffix)} WHERE id = ANY($1)`, [ids]);
   return new Map(found.map((row) => [row.id, row]));
 };
@@ -91,7 +114,26 @@ const saveRows = async (
   const gone = [...rows].filter(([, row]) => row === null).map(([id]) => id);
   const kept = [...rows.values()].filter((row) => row !== null);
   if (gone.length > 0) await tx.query(`DELETE FROM ${name} WHERE id = ANY($1)`, [gone]);
-  if (kept.length === 0) return;
+  for (const some of bySize(kept)) await upsert(tx, name, some);
+};
+
+/** Runs of rows that one statement takes; a row by itself is far smaller. */
+const bySize = (rows: readonly AgentRow[]): readonly (readonly AgentRow[])[] => {
+  const runs: AgentRow[][] = [];
+  let left = 0;
+  for (const row of rows) {
+    const size = (row.instructions?.length ?? 0) + ROW_CHARS;
+    if (left < size) {
+      runs.push([]);
+      left = STATEMENT_CHARS;
+    }
+    left -= size;
+    runs.at(-1)?.push(row);
+  }
+  return runs;
+};
+
+const upsert = async (tx: SqlRunner, name: string, kept: readonly AgentRow[]): Promise<void> => {
   const columns = Object.keys(kept[0] ?? {});
   const assignments = columns
     .filter((column) => column !== 'id')

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
@@ -53,7 +54,7 @@ export const claimOrReplay = async (
   const problem = keyProblem(key);
   if (problem !== undefined) throw problem;
   const caller = request.principal?.keyId ?? '';
-  const scope = { caller, route: `${request.method} ${pathOf(request)}`, key };
+  const scope = { caller, route: routeOf(request), key };
   const claimed = await answers.claim(scope, bodyDigest);
   if ('claim' in claimed) {
     request.claim = claimed.claim;
@@ -61,6 +62,14 @@ export const claimOrReplay = async (
   }
   replay(reply, claimed.kept);
   return false;
+};
+
+/** Paths are as long as headers may be; an index takes less. */
+const LONGEST_ROUTE = 512;
+
+const routeOf = (request: FastifyRequest): string => {
+  const route = `${request.method} ${pathOf(request)}`;
+  return route.length <= LONGEST_ROUTE ? route : createHash('sha256').update(route).digest('hex');
 };
 
 const keyProblem = (key: string): HttpRefusal | undefined => {

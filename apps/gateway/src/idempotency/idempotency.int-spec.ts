@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { accountsRequests } from '@berth/contracts-accounts';
 import { agentsRequests } from '@berth/contracts-agents';
 import { deliveryRequests } from '@berth/contracts-delivery';
@@ -47,6 +48,14 @@ const gate = (): { readonly opened: Promise<void>; open(): void } => {
 };
 
 describe('a repeated Idempotency-Key', () => {
+  it('works on a path of any length', async () => {
+    const key = test.far.key(['read', 'operate']);
+    const path = `/api/v1/operations/projections/${randomBytes(5_000).toString('hex')}/rebuild`;
+    // Nobody has such a projection here, which the claim of the key has to come before.
+    const { status, body } = await post(path, key, {});
+    expect([status, body.detail?.code]).toEqual([503, 'service_unavailable']);
+  });
+
   it('replays the first answer, its status and Location too, and acts once', async () => {
     const key = test.far.key();
     const first = await post('/api/agents', key, AGENT);

@@ -4,6 +4,7 @@ import { IsOptional } from 'class-validator';
 import { isPlainObject } from '../validation/dto-validation.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { IsText, Obeys } from '../validation/rules.js';
+import type { TextRule } from '../validation/text-rule.js';
 
 const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
@@ -18,10 +19,16 @@ const expiryProblem = (value: unknown): string | undefined => {
   return millis > Date.now() ? undefined : 'must lie in the future';
 };
 
+const KEY_NAME: TextRule = {
+  max: 128,
+  pattern: /^\P{Cc}+$/u,
+  means: 'must not hold control characters',
+};
+
 /** `POST /api/v1/keys` */
 export class MintKeyBody {
   @ApiProperty({ description: 'What the key is for.' })
-  @IsText({ max: 128 })
+  @IsText(KEY_NAME)
   readonly name!: string;
 
   @ApiProperty({

@@ -17,7 +17,9 @@ export const decodeCursor = <T>(cursor: string, fits: (value: unknown) => boolea
 const parse = (cursor: string): unknown => {
   if (cursor.length > 4_096 || !/^[A-Za-z0-9_-]+$/.test(cursor)) return undefined;
   try {
-    return JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
+    const text = Buffer.from(cursor, 'base64url').toString('utf8');
+    // No cursor of ours holds a NUL, and no table takes one.
+    return text.includes(String.raw`\u0000`) ? undefined : JSON.parse(text);
   } catch {
     return undefined;
   }
