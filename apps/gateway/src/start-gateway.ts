@@ -9,6 +9,7 @@ import { AppModule, type AppDependencies } from './app.module.js';
 import { addAccessCheck, addAuthenticationHook } from './auth/authenticate.hook.js';
 import type { GatewayConfig } from './config.js';
 import { Drain } from './http/drain.js';
+import { addContinueHook } from './http/expectations.js';
 import { ErrorFilter } from './http/error.filter.js';
 import { prepareRequests, serverOptions } from './http/fastify-server.js';
 import type { HttpServer } from './http/fastify-types.js';
@@ -89,6 +90,7 @@ const createApp = async (
   addAccessCheck(server);
   addAuthenticationHook(server, requester);
   addRequestLineHook(server);
+  addContinueHook(server);
   addBodyDeadlines(server, { bodyMs: config.clientTimeoutMs });
   addValidationHook(server);
   addIdempotencyHooks(server, answers, log);

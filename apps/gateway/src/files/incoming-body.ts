@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { grantContinue } from '../http/expectations.js';
 import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
 
 /** A client that sends nothing for so long while it is listened to is cut. */
@@ -57,6 +58,7 @@ export const readIncoming = (
     raw.on('error', breakOff);
     raw.on('data', take).once('end', settle).once('close', breakOff);
     if (raw.destroyed) breakOff();
+    else grantContinue(raw);
   });
 
 const tooSlow = (): HttpRefusal =>

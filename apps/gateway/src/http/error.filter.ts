@@ -5,7 +5,10 @@ import type { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import { answerTo, type ErrorAnswer } from './error-answer.js';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
+import { HttpRefusal } from './http-refusal.js';
+import { wasLate } from './late-bodies.js';
 import { agentIdOf, agentNotFound } from './request-hooks.js';
+import { hasBrokenPath } from './request-target.js';
 
 /** What a request is refused for only after it is known that the agent is there. */
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415]);
@@ -34,6 +37,15 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private async answer(error: unknown, request: ApiRequest, reply: ApiReply): Promise<void> {
+    if (leftInBody(error, request)) {
+      const what = wasLate(request.raw)
+        ? 'a body did not come in time'
+        : 'a client hung up in the middle of its body';
+      this.log.info({ route: request.routeOptions?.url }, what);
+      // Nobody reads it; the reply has to end all the same.
+      await reply.code(408).send();
+      return;
+    }
     if (reply.sent || reply.raw.headersSent) {
       this.log.error({ err: error }, 'failed after the answer had begun');
       reply.raw.destroy();
@@ -57,7 +69,7 @@ export class ErrorFilter implements ExceptionFilter {
     request: ApiRequest,
   ): Promise<boolean> {
     const agentId = agentIdOf(request);
-    if (isDomainError(error) || !AFTER_NOT_FOUND.has(status)) return false;
+    if (isDomainError(error) || !AFTER_NOT_FOUND.has(status) || hasBrokenPath(request.raw)) return false;
     if (agentId === undefined || request.principal === null) return false;
     const { accountId } = request.principal;
     try {
@@ -72,3 +84,11 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 }
+
+/** Whether the request broke off in its body, and the error says no more than that. */
+const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {
+  if (raw.complete || !raw.destroyed) return false;
+  return (
+    error instanceof HttpRefusal || (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')
+  );
+};

@@ -3,11 +3,13 @@ import { guardServer } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
 import type { HttpServer } from './fastify-types.js';
+import { holdContinue } from './expectations.js';
 import { readJsonBody } from './json-body.js';
 import { HttpRefusal } from './http-refusal.js';
 import { requestIdOf } from './request-id.js';
 import { answerBrokenRequest, answerConnect, writeRawAnswer } from './raw-answers.js';
 import { STREAMED_TYPE } from './request-hooks.js';
+import { routableTarget } from './request-target.js';
 import { answerUpgrade, wantsWebSocket } from './upgrades.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
@@ -49,6 +51,7 @@ export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
   bodyLimit: JSON_BODY_LIMIT,
   ...timeoutsOf(bounds),
   routerOptions: { maxParamLength: MAX_PARAM_CHARS },
+  rewriteUrl: routableTarget,
   serverFactory: (handler: Handler) => createNodeServer(handler, bounds),
   clientErrorHandler: answerBrokenRequest,
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
@@ -88,6 +91,7 @@ const createNodeServer = (handler: Handler, bounds: ClientBounds) => {
     handler,
   );
   server.on('upgrade', answerUpgrade(handler));
+  server.on('checkContinue', holdContinue(handler));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const refusal = new HttpRefusal(417, 'expectation_failed', 'Only Expect: 100-continue is understood.');
     writeRawAnswer(request, response, refusal);

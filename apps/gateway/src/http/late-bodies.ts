@@ -40,9 +40,17 @@ export const addBodyDeadlines = (
 
 const isUnread = ({ raw }: ApiRequest): boolean => !raw.complete && hasBody(raw);
 
+const late = new WeakSet<IncomingMessage>();
+
+/** Whether its body was cut because it did not come in time. */
+export const wasLate = (request: IncomingMessage): boolean => late.has(request);
+
 const cutWhenLate = (request: ApiRequest, millis: number): void => {
   const { raw } = request;
-  const timer = setTimeout(() => answerTimedOut(raw.socket, request.id), millis);
+  const timer = setTimeout(() => {
+    late.add(raw);
+    answerTimedOut(raw.socket, request.id);
+  }, millis);
   const over = (): void => clearTimeout(timer);
   raw.once('end', over);
   raw.once('close', over);

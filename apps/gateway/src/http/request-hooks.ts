@@ -6,7 +6,9 @@ import { unknownRoute } from './error-answer.js';
 import type { HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { hostRefusal } from './host-header.js';
 import { pathOf } from './request-path.js';
+import { hasBrokenPath, isDecodable } from './request-target.js';
 import { RouteTable } from './route-table.js';
 
 /** Every request runs inside its context, so that logs and messages to services carry its id. */
@@ -50,7 +52,7 @@ export const addUnknownRouteHook = (server: HttpServer): void => {
   server.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done();
     const methods = routes.methodsOf(pathOf(request));
-    if (methods.length === 0) return done(unknownRoute());
+    if (methods.length === 0) return done(hasBrokenPath(request.raw) ? brokenPath() : unknownRoute());
     const message = `This path answers ${methods.join(', ')}.`;
     return done(new HttpRefusal(405, 'method_not_allowed', message, {}, { allow: methods.join(', ') }));
   });
@@ -59,10 +61,9 @@ export const addUnknownRouteHook = (server: HttpServer): void => {
 /** Runs after authentication: what is wrong with the request line, then the ids in it. */
 export const addRequestLineHook = (server: HttpServer): void => {
   server.addHook('onRequest', (request, _reply, done) => {
-    const hosts = request.raw.headersDistinct['host']?.length ?? 0;
-    if (hosts > 1 || (hosts === 0 && request.raw.httpVersion === '1.1')) {
-      return done(invalidRequest([{ path: 'Host', message: 'Send one Host header.' }]));
-    }
+    const refusal = hostRefusal(request.raw);
+    if (refusal !== undefined) return done(refusal);
+    if (hasBrokenPath(request.raw)) return done(brokenPath());
     if (hasUnknownAgent(request)) return done(agentNotFound());
     if (!hasReadableQuery(request.url)) {
       return done(invalidRequest([{ path: 'query', message: 'The query holds broken percent-encoding.' }]));
@@ -77,6 +78,9 @@ export const addRequestLineHook = (server: HttpServer): void => {
     return done();
   });
 };
+
+const brokenPath = (): HttpRefusal =>
+  invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
 
 /** Stands in for the type of a body that Fastify is to leave alone. */
 export const STREAMED_TYPE = 'application/x-streamed';
@@ -99,13 +103,7 @@ export const agentNotFound = (): HttpRefusal =>
 
 const hasReadableQuery = (url: string): boolean => {
   const start = url.indexOf('?');
-  if (start === -1) return true;
-  try {
-    decodeURIComponent(url.slice(start + 1));
-    return true;
-  } catch {
-    return false;
-  }
+  return start === -1 || isDecodable(url.slice(start + 1));
 };
 
 /** Every answer that goes through Fastify carries the fixed headers, errors too. */

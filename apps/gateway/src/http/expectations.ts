@@ -1,0 +1,43 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { unsupportedMediaType } from './error-answer.js';
+import type { ApiRequest, HttpServer } from './fastify-types.js';
+import { JSON_TYPE } from './json-body.js';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const waiting = new WeakMap<IncomingMessage, ServerResponse>();
+
+/** Takes a request whose client waits for `100 Continue`; Node would send it before anybody has looked at the request. */
+export const holdContinue =
+  (handler: Handler): Handler =>
+  (request, response) => {
+    waiting.set(request, response);
+    handler(request, response);
+  };
+
+/** Lets the client send its body. Does nothing for a client that does not wait. */
+export const grantContinue = (request: IncomingMessage): void => {
+  const response = waiting.get(request);
+  waiting.delete(request);
+  if (response !== undefined && !response.headersSent && !response.destroyed) response.writeContinue();
+};
+
+/**
+ * Grants it to bodies that will be read: everything that the headers say has been checked by then. Routes that stream
+ * their body grant it when they begin to read.
+ */
+export const addContinueHook = (server: HttpServer): void => {
+  server.addHook('preParsing', (request, _reply, _payload, done) => {
+    const { config, bodyLimit } = request.routeOptions;
+    const length = Number(request.headers['content-length'] ?? 0);
+    if (!waiting.has(request.raw) || config.rules?.body === 'stream' || length > bodyLimit) return done();
+    // The parser would ask for the body first. Only one that is empty may be of any type.
+    if (length > 0 && !isPlainJson(request)) return done(unsupportedMediaType());
+    grantContinue(request.raw);
+    return done();
+  });
+};
+
+const isPlainJson = ({ headers, declaredType }: ApiRequest): boolean =>
+  (declaredType === undefined || JSON_TYPE.test(declaredType)) &&
+  (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
