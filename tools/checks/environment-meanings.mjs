@@ -22,6 +22,8 @@ export const MEANINGS = {
   BERTH_GUEST_MAIN: "The guest's main file; by default the one of this checkout.",
   BERTH_HOST:
     'The address the gateway listens on; by default 127.0.0.1 under the process driver, else 0.0.0.0.',
+  BERTH_HOST_ID:
+    "The id of a runtime's host (`hst_…`), where its NATS user is limited to it; by default one is made on the first start.",
   BERTH_INSTANCE:
     'Name of this installation on the broker: 1 to 32 letters, digits, hyphens and underscores. Installations that share a broker need different names.',
   BERTH_LOG_LEVEL: 'How much is logged.',

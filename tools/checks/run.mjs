@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { checkBrokerAccess } from './broker-access.mjs';
 import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
@@ -42,6 +43,7 @@ const CHECKS = [
   ['documented error codes', checkErrorCodes],
   ['golden events', checkGoldenEvents],
   ['docs/subjects.md', checkSubjects],
+  ['permissions on the broker', checkBrokerAccess],
   ['docs/environment.md', checkEnvironment],
   ['docs/metrics.md', checkMetrics],
   ['links and paths in the docs', checkLinks],

@@ -1,11 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { LOG_LEVELS, readEnv, type BrokerEnv, type Env, type LogLevel } from '@berth/config';
+import { isId } from '@berth/kernel';
 import type { RestartPolicy } from '@berth/guest-protocol';
 
 export interface RuntimeConfig extends BrokerEnv {
   readonly logLevel: LogLevel;
   readonly otlpEndpoint: string | undefined;
   readonly metricsPort: number | undefined;
+  /** The id of this host, when the operator has chosen it. */
+  readonly hostId: string | undefined;
   /** Where agents' volumes, logs and records lie. */
   readonly dataDir: string;
   readonly driver: 'process';
@@ -25,7 +28,7 @@ export interface RuntimeConfig extends BrokerEnv {
 }
 
 /**
- * NATS_URL, BERTH_INSTANCE (berth), BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
+ * NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
  * BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
  * BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1), BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every bad variable.
@@ -34,8 +37,12 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const reader = readEnv(env);
   const shipped = reader.path('BERTH_SHIPPED_TEMPLATES_DIR', 'infra/templates');
   const own = reader.optional('BERTH_TEMPLATES_DIR');
+  const hostId = reader.optional('BERTH_HOST_ID');
+  if (hostId !== undefined && !isId('hst', hostId))
+    reader.problem('BERTH_HOST_ID', 'must be hst_ and 26 characters, as a runtime makes it');
   return reader.done({
     ...reader.brokerEnv(),
+    hostId,
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

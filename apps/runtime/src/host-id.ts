@@ -1,15 +1,25 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ConfigError } from '@berth/config';
 import { isId, newId } from '@berth/kernel';
 import { readJsonFile, writeDurably } from './durable-file.js';
 
-/** The id of this host (`hst_…`), made on its first start and kept in its data folder. */
-export const hostId = async (dataDir: string): Promise<string> => {
+/**
+ * The id of this host (`hst_…`), kept in its data folder: `given` by the operator, else made on the first start. Throws
+ * `ConfigError` when the host has had another id, under which its agents are on record.
+ */
+export const hostId = async (dataDir: string, given?: string): Promise<string> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'host-id.json');
   const kept = await readJsonFile(file);
-  if (typeof kept === 'string' && isId('hst', kept)) return kept;
-  const id = newId('hst');
+  if (typeof kept === 'string' && isId('hst', kept)) {
+    if (given !== undefined && given !== kept)
+      throw new ConfigError([
+        `BERTH_HOST_ID must be ${kept}, the id that this host has in BERTH_RUNTIME_DATA`,
+      ]);
+    return kept;
+  }
+  const id = given ?? newId('hst');
   await writeDurably(file, JSON.stringify(id));
   return id;
 };

@@ -36,13 +36,13 @@ const LAST_WORDS_MS = 1_000;
 /** Starts the runtime of this host: finds its agents again, then hears requests. */
 export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<RunningRuntime> => {
   const { dataDir, templateFolders, restart, gatewayUrl } = config;
-  const host = await hostId(dataDir);
+  const host = await hostId(dataDir, config.hostId);
   const templates = new Map(
     (await readTemplates(templateFolders)).map((template) => [template.id, template]),
   );
   const driver = new ProcessDriver({ ...config, log });
   await driver.open();
-  const link = await openLink({ ...brokerOf(config), name: 'runtime', log });
+  const link = await openLink({ ...brokerOf(config), name: `runtime-${host}`, log });
   const requester = new Requester(link);
   const observations = new ObservationReporter(host, requester, log);
   const activities = new ActivityReporter(host, requester);

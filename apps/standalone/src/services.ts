@@ -3,14 +3,13 @@ import { readAccountsConfig, startAccounts } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
 import { readDeliveryConfig, startDelivery } from '@berth/delivery';
+import type { ServiceName } from '@berth/embedded';
 import { readExecConfig, startExec } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { readRuntimeConfig, startRuntime } from '@berth/runtime';
 import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
-
-type ServiceName = 'gateway' | 'delivery' | 'exec' | 'files' | 'runtime' | 'agents' | 'accounts';
 
 /**
  * SIGTERM has 10 s for everything, also while a part is frozen and every goodbye to it takes its full time. Requests in
@@ -40,7 +39,7 @@ export const checkServiceConfigs = (env: Env): void => {
  * or the signal's reason, is thrown.
  */
 export const startServices = async (
-  env: Env,
+  envOf: (service: ServiceName) => Env,
   logOf: (service: string) => Logger,
   signal: AbortSignal,
 ): Promise<Stoppable & { readonly url: string }> => {
@@ -71,18 +70,24 @@ export const startServices = async (
     await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
   };
   const behind = [
-    start('accounts', () => startAccounts(readAccountsConfig(env), logOf('accounts'), { signal })),
-    start('delivery', () => startDelivery(readDeliveryConfig(env), logOf('delivery'), { signal })),
-    start('exec', () => startExec(readExecConfig(env), logOf('exec'), { signal })),
-    start('files', () => startFiles(readFilesConfig(env), logOf('files'))),
+    start('accounts', () =>
+      startAccounts(readAccountsConfig(envOf('accounts')), logOf('accounts'), { signal }),
+    ),
+    start('delivery', () =>
+      startDelivery(readDeliveryConfig(envOf('delivery')), logOf('delivery'), { signal }),
+    ),
+    start('exec', () => startExec(readExecConfig(envOf('exec')), logOf('exec'), { signal })),
+    start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself as soon as it is up, to `agents`.
-    start('agents', () => startAgents(readAgentsConfig(env), logOf('agents'), { signal })).then(() =>
-      start('runtime', () => startRuntime(readRuntimeConfig(env), logOf('runtime'))),
+    start('agents', () => startAgents(readAgentsConfig(envOf('agents')), logOf('agents'), { signal })).then(
+      () => start('runtime', () => startRuntime(readRuntimeConfig(envOf('runtime')), logOf('runtime'))),
     ),
   ];
   try {
     await Promise.all(behind);
-    const { url } = await start('gateway', () => startGateway(readGatewayConfig(env), logOf('gateway')));
+    const { url } = await start('gateway', () =>
+      startGateway(readGatewayConfig(envOf('gateway')), logOf('gateway')),
+    );
     return { name: 'standalone', url, stop };
   } catch (error) {
     await Promise.allSettled(behind);

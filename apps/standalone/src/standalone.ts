@@ -1,7 +1,14 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
-import { acquireDataLock, assertPortFree, startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import {
+  acquireDataLock,
+  assertPortFree,
+  startEmbedded,
+  type EmbeddedInfrastructure,
+  type ServiceName,
+} from '@berth/embedded';
+import { hostId } from '@berth/runtime';
 import { reachParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
@@ -34,10 +41,18 @@ export const startStandalone = async (
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
     // A mistake of the operator's is told before anything is started.
     checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
-    infrastructure = await startEmbedded({ ...config, log: logOf('embedded') });
+    infrastructure = await startEmbedded({
+      ...config,
+      instance: env['BERTH_INSTANCE'],
+      hosts: [await hostId(runtimeDataOf(config, env), env['BERTH_HOST_ID'])],
+      log: logOf('embedded'),
+    });
     await reachParts(config, { log: logOf('standalone'), signal });
     signal.throwIfAborted();
-    const services = await startServices(serviceEnv(config, env, infrastructure), logOf, signal);
+    const { natsUrlOf } = infrastructure;
+    const common = serviceEnv(config, env, infrastructure);
+    const envOf = (service: ServiceName): Env => ({ ...common, NATS_URL: natsUrlOf(service) });
+    const services = await startServices(envOf, logOf, signal);
     return { name: 'standalone', url: services.url, stop: () => stopAll(services, infrastructure, lock) };
   } catch (error) {
     await infrastructure?.stop();
@@ -53,6 +68,9 @@ const NOT_STARTED_YET = {
   databaseUrl: 'postgres://embedded',
 };
 
+const runtimeDataOf = (config: StandaloneConfig, env: Env): string =>
+  resolve(env['BERTH_RUNTIME_DATA'] ?? join(config.dataDir, 'runtime'));
+
 /** What the services read: the operator's variables, and ours where they left something open. */
 const serviceEnv = (
   config: StandaloneConfig,
@@ -66,7 +84,7 @@ const serviceEnv = (
   ...env,
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
   BERTH_DATA: config.dataDir,
-  BERTH_RUNTIME_DATA: env['BERTH_RUNTIME_DATA'] ?? join(config.dataDir, 'runtime'),
+  BERTH_RUNTIME_DATA: runtimeDataOf(config, env),
   PORT: String(config.port),
   NATS_URL: natsUrl,
   EVENTSTORE_URL: eventStoreUrl,

@@ -5,7 +5,8 @@ import { ensurePrivateFolder } from './data-folder/private-file.js';
 import { readOrDrawSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';
 import { planNats } from './nats/nats-part.js';
-import type { PartContext, PartPlan } from './part.js';
+import { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
+import type { BrokerScope, PartContext, PartPlan } from './part.js';
 import { planPostgres } from './postgres/postgres-part.js';
 import type { EmbeddedLog } from './supervision/embedded-log.js';
 import { reclaimOrphan } from './supervision/orphans.js';
@@ -17,6 +18,10 @@ export interface EmbeddedOptions {
   readonly natsUrl?: string | undefined;
   readonly eventStoreUrl?: string | undefined;
   readonly databaseUrl?: string | undefined;
+  /** The installation's name on the broker; `berth` unless said otherwise. */
+  readonly instance?: string | undefined;
+  /** Ids of the runtime hosts that use the broker as the service `runtime`. */
+  readonly hosts?: readonly string[];
   readonly log: EmbeddedLog;
 }
 
@@ -29,7 +34,10 @@ export interface EmbeddedPart {
 
 /** The running infrastructure. A part that was given by URL is missing from `parts`. URLs hold passwords. */
 export interface EmbeddedInfrastructure {
+  /** The embedded broker with a user who may do everything. */
   readonly natsUrl: string;
+  /** The broker with the user of one service, who may do what that service needs. */
+  natsUrlOf(service: ServiceName): string;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   readonly parts: {
@@ -43,6 +51,7 @@ export interface EmbeddedInfrastructure {
 
 interface RunningPart extends EmbeddedPart {
   readonly url: string;
+  serviceUrl(service: ServiceName): string;
   stop(): Promise<void>;
 }
 
@@ -63,7 +72,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   ensurePrivateFolder(join(lock.dataDir, 'logs'));
   const context: PartContext = {
     dataDir: lock.dataDir,
-    secrets: readOrDrawSecrets(folder),
+    secrets: readOrDrawSecrets(folder, Object.keys(SERVICE_ACCESS)),
+    broker: scopeOf(options),
     log: options.log,
   };
   const ports = new PortBook(folder);
@@ -84,6 +94,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   const [nats, eventStore, postgres] = started;
   return {
     natsUrl: options.natsUrl ?? nats?.url ?? '',
+    natsUrlOf: (service) => options.natsUrl ?? nats?.serviceUrl(service) ?? '',
     eventStoreUrl: options.eventStoreUrl ?? eventStore?.url ?? '',
     databaseUrl: options.databaseUrl ?? postgres?.url ?? '',
     parts: {
@@ -93,6 +104,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
     },
     stop,
   };
+}
+
+function scopeOf({ instance = 'berth', hosts = [] }: EmbeddedOptions): BrokerScope {
+  return { instance, hosts };
 }
 
 function stopOnce(parts: readonly (RunningPart | undefined)[], afterwards: () => void): () => Promise<void> {
@@ -127,6 +142,7 @@ async function startPart(plan: PartPlan, context: PartContext, ports: PortBook):
     }
     return {
       url: plan.url(port),
+      serviceUrl: (service) => plan.serviceUrl?.(port, service) ?? plan.url(port),
       port,
       get pid() {
         return process.pid;

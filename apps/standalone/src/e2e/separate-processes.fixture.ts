@@ -3,7 +3,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
-import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { startEmbedded, type EmbeddedInfrastructure, type ServiceName } from '@berth/embedded';
+import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js';
@@ -20,8 +21,10 @@ export interface SeparateStack extends Stack {
 }
 
 export const startSeparateStack = async (dataDir: string, more: Env = {}): Promise<SeparateStack> => {
+  const host = newId('hst');
   const infrastructure = await startEmbedded({
     dataDir,
+    hosts: [host],
     log: createLogger({ service: 'embedded', level: 'warn' }),
   });
   const ports = [await freePort(), await freePort()] as const;
@@ -34,11 +37,14 @@ export const startSeparateStack = async (dataDir: string, more: Env = {}): Promi
     exec: {},
     'exec-2': {},
     files: {},
-    runtime: {},
+    runtime: { BERTH_HOST_ID: host },
     gateway: { PORT: String(ports[0]) },
     'gateway-2': { PORT: String(ports[1]) },
   };
-  const begin = (name: string): Program => Program.start(name.replace(/-2$/, ''), { ...env, ...own[name] });
+  const begin = (name: string): Program => {
+    const app = name.replace(/-2$/, '') as ServiceName;
+    return Program.start(app, { ...env, NATS_URL: infrastructure.natsUrlOf(app), ...own[name] });
+  };
   const programs = new Map(Object.keys(own).map((name) => [name, begin(name)]));
   const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
   await Promise.all(urls.map((url) => healthy(url, programs)));
@@ -59,11 +65,7 @@ export const startSeparateStack = async (dataDir: string, more: Env = {}): Promi
   };
 };
 
-const serviceEnv = (
-  dataDir: string,
-  { natsUrl, eventStoreUrl, databaseUrl }: EmbeddedInfrastructure,
-): Env => ({
-  NATS_URL: natsUrl,
+const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInfrastructure): Env => ({
   EVENTSTORE_URL: eventStoreUrl,
   DATABASE_URL: databaseUrl,
   BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseVersion } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
 
-const input = { port: 4001, storeDir: '/d/nats', serverName: 'one', user: 'u', password: 'p' };
+const input = { port: 4001, storeDir: '/d/nats', serverName: 'one', users: [] };
 
 describe('the configuration of the broker', () => {
   it('syncs to disk before it acknowledges, where the server can', () => {

@@ -1,17 +1,18 @@
+import { authorizationBlock, type BrokerUser } from './broker-permissions.js';
+
 /** What decides a nats-server's configuration. */
 export interface NatsConfigInput {
   readonly port: number;
   readonly storeDir: string;
   readonly serverName: string;
-  readonly user: string;
-  readonly password: string;
+  readonly users: readonly BrokerUser[];
   readonly version: readonly [number, number, number];
 }
 
 /** 8 MiB: beyond what any message of ours carries, and the largest the server takes without a warning. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-/** The text of a nats-server configuration file: loopback only, one user, JetStream on disk. */
+/** The text of a nats-server configuration file: loopback only, JetStream on disk. */
 export function natsConfig(input: NatsConfigInput): string {
   const [major, minor] = input.version;
   // By default the server tells a publisher "stored" up to two minutes before it is on disk; older ones cannot do else.
@@ -25,10 +26,7 @@ export function natsConfig(input: NatsConfigInput): string {
     `  store_dir: ${JSON.stringify(input.storeDir)}`,
     ...(syncsBeforeAck ? ['  sync_interval: always'] : []),
     '}',
-    'authorization {',
-    `  user: ${JSON.stringify(input.user)}`,
-    `  password: ${JSON.stringify(input.password)}`,
-    '}',
+    authorizationBlock(input.users),
     '',
   ].join('\n');
 }

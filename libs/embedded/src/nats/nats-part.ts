@@ -8,10 +8,13 @@ import { writePrivateFile } from '../data-folder/private-file.js';
 import { LOOPBACK } from '../data-folder/ports.js';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
+import { permissionsOf, type BrokerUser } from './broker-permissions.js';
 import { ensureNatsServer } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
+import { SERVICE_ACCESS } from './service-access.js';
 
-const USER = 'berth';
+/** May do everything on the broker: for the operator, and for tests. No service uses it. */
+const OPERATOR = 'operator';
 
 /** How to run the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
 export async function planNats(context: PartContext): Promise<PartPlan> {
@@ -19,16 +22,20 @@ export async function planNats(context: PartContext): Promise<PartPlan> {
   const folder = join(context.dataDir, 'nats');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const configFile = join(folder, 'nats.conf');
-  const password = context.secrets.natsPassword;
+  const users = usersOf(context);
+  const urlOf = (port: number, user: string, password: string): string =>
+    `nats://${user}:${password}@${LOOPBACK}:${port}`;
+  const { natsPassword, natsServicePasswords } = context.secrets;
   return {
     name: 'nats',
-    url: (port) => `nats://${USER}:${password}@${LOOPBACK}:${port}`,
+    url: (port) => urlOf(port, OPERATOR, natsPassword),
+    serviceUrl: (port, service) => urlOf(port, service, natsServicePasswords[service] ?? ''),
     ending: [{ signal: 'SIGTERM', waitMs: 4000 }],
     spec: (port) => {
       const serverName = `berth-${randomUUID()}`;
       writePrivateFile(
         configFile,
-        natsConfig({ port, storeDir: folder, serverName, user: USER, password, version: binary.version }),
+        natsConfig({ port, storeDir: folder, serverName, users, version: binary.version }),
       );
       return {
         command: binary.path,
@@ -39,6 +46,15 @@ export async function planNats(context: PartContext): Promise<PartPlan> {
       };
     },
   };
+}
+
+function usersOf({ secrets, broker }: PartContext): readonly BrokerUser[] {
+  const services = Object.entries(SERVICE_ACCESS).map(([user, access]) => ({
+    user,
+    password: secrets.natsServicePasswords[user] ?? '',
+    permissions: permissionsOf(user, access, broker),
+  }));
+  return [{ user: OPERATOR, password: secrets.natsPassword }, ...services];
 }
 
 /** Waits for the greeting of that very server: another program on the port must not pass for it. */

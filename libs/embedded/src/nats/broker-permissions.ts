@@ -1,0 +1,136 @@
+/** What a service does on the broker, in logical subjects (`{host}` stands for a runtime's host). */
+export interface ServiceAccess {
+  /** Requests it answers. */
+  readonly hears: readonly string[];
+  /** Requests it sends. */
+  readonly calls: readonly string[];
+  /** Contexts whose events it publishes. */
+  readonly relays: readonly string[];
+  /** Events it consumes. */
+  readonly consumes: readonly { readonly context: string; readonly durable: string }[];
+  /** Whether it holds the name of the installation: every service with the event log does. */
+  readonly claims: boolean;
+}
+
+/** What a NATS user may publish and subscribe to; everything else is denied. */
+export interface Permissions {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
+export interface BrokerUser {
+  readonly user: string;
+  readonly password: string;
+  /** undefined: everything. */
+  readonly permissions?: Permissions | undefined;
+}
+
+/**
+ * The permissions of one service. A reply goes to `_INBOX.<instance>.<caller>.<connection>.<responder>.<request>`: only
+ * the caller may listen there, and only the responder may send. Permissions for responses (`allow_responses`) would do the
+ * same, but the server looks through all open ones for each message that it delivers.
+ */
+export function permissionsOf(
+  service: string,
+  access: ServiceAccess,
+  where: { readonly instance: string; readonly hosts: readonly string[] },
+): Permissions {
+  const subject = (logical: string): string => `${where.instance}.${logical}`;
+  const stream = (kind: string, context: string): string =>
+    `${where.instance}_${kind}_${context.replaceAll('-', '_').toUpperCase()}`;
+  const isHost = access.hears.some((heard) => heard.includes('{host}'));
+  const onHost = where.hosts.map((host) => `${service}-${host}`);
+  // Callers respond as well: they are asked whether they still wait.
+  const responders = isHost ? [service, ...onHost] : [service];
+  const inboxes = isHost ? onHost : [service];
+  const publish = [
+    '$JS.API.INFO',
+    ...access.calls.map((called) => subject(called.replace('{host}', '*'))),
+    ...responders.map((responder) => `_INBOX.${where.instance}.*.*.${responder}.>`),
+    ...(access.claims ? claim(`${where.instance}_PRESENCE`, subject('presence.>')) : []),
+    ...access.relays.flatMap((context) => relay(stream('EVT', context), subject(`evt.${context}.>`))),
+    ...access.consumes.flatMap(({ context, durable }) => [
+      ...consumption(stream('EVT', context), durable),
+      ...deadLetters(stream('DLQ', context), subject(`dlq.${context}.${durable}`)),
+    ]),
+  ];
+  const subscribe = [
+    ...inboxes.map((inbox) => `_INBOX.${where.instance}.${inbox}.>`),
+    ...access.hears.flatMap((heard) => onHosts(heard, where.hosts)).map(subject),
+  ];
+  return { publish: distinct(publish), subscribe: distinct(subscribe) };
+}
+
+/** One filter for all requests of a kind that a host hears. */
+const onHosts = (heard: string, hosts: readonly string[]): readonly string[] => {
+  if (!heard.includes('{host}')) return [heard];
+  const [kind, context] = heard.split('.');
+  return hosts.map((host) => `${String(kind)}.${String(context)}.*.*.${host}`);
+};
+
+const streamApi = (stream: string, ...operations: readonly string[]): readonly string[] =>
+  operations.map((operation) => `$JS.API.STREAM.${operation}.${stream}`);
+
+const claim = (stream: string, subjects: string): readonly string[] => [
+  subjects,
+  ...streamApi(stream, 'INFO', 'CREATE', 'UPDATE', 'PURGE', 'MSG.GET'),
+];
+
+const relay = (stream: string, subjects: string): readonly string[] => [
+  subjects,
+  ...streamApi(stream, 'INFO', 'CREATE', 'UPDATE', 'PURGE', 'MSG.GET'),
+  `$JS.API.CONSUMER.LIST.${stream}`,
+  `$JS.API.CONSUMER.INFO.${stream}.*`,
+  `$JS.API.CONSUMER.DELETE.${stream}.*`,
+];
+
+const consumption = (stream: string, durable: string): readonly string[] => [
+  ...streamApi(stream, 'INFO', 'MSG.GET'),
+  `$JS.API.CONSUMER.INFO.${stream}.${durable}`,
+  `$JS.API.CONSUMER.CREATE.${stream}.${durable}.>`,
+  `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.${durable}`,
+  `$JS.API.CONSUMER.DELETE.${stream}.${durable}`,
+  `$JS.API.CONSUMER.MSG.NEXT.${stream}.${durable}`,
+  `$JS.ACK.${stream}.${durable}.>`,
+];
+
+const deadLetters = (stream: string, subjects: string): readonly string[] => [
+  subjects,
+  ...streamApi(stream, 'INFO', 'CREATE', 'UPDATE', 'PURGE', 'MSG.GET', 'MSG.DELETE'),
+];
+
+const distinct = (subjects: readonly string[]): readonly string[] => [...new Set(subjects)];
+
+/**
+ * The `authorization` block of a nats-server configuration. A password or subject that begins with `$NATS_` is a variable
+ * of the server's environment.
+ */
+export function authorizationBlock(users: readonly BrokerUser[]): string {
+  const blocks = users.map(({ user, password, permissions }) =>
+    [
+      '    {',
+      `      user: ${quoted(user)}`,
+      `      password: ${quoted(password)}`,
+      ...(permissions === undefined
+        ? []
+        : [
+            '      permissions {',
+            ...allowList('publish', permissions.publish),
+            ...allowList('subscribe', permissions.subscribe),
+            '      }',
+          ]),
+      '    }',
+    ].join('\n'),
+  );
+  return ['authorization {', '  users = [', blocks.join(',\n'), '  ]', '}'].join('\n');
+}
+
+const allowList = (kind: string, subjects: readonly string[]): readonly string[] => [
+  `        ${kind} {`,
+  '          allow = [',
+  ...subjects.map((subject) => `            ${quoted(subject)},`),
+  '          ]',
+  '        }',
+];
+
+const quoted = (text: string): string => (text.startsWith('$NATS_') ? text : JSON.stringify(text));

@@ -1,0 +1,232 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { format, resolveConfig } from 'prettier';
+import { authorizationBlock, permissionsOf } from '../../libs/embedded/src/nats/broker-permissions.ts';
+import { readWorkspace, walk } from './workspace.mjs';
+
+export const ACCESS_SOURCE = 'libs/embedded/src/nats/service-access.ts';
+export const COMPOSE_USERS = 'infra/compose/nats-users.conf';
+
+/**
+ * What each service does on the broker, as its code says: requests it answers and sends, events it relays and consumes.
+ * The permissions of its NATS user are made of this and of nothing else.
+ */
+export const accessOf = ({ packages }) => {
+  const contracts = contractsOf(packages);
+  const controllers = sharedControllers(packages);
+  const problems = [];
+  const used = new Map();
+  for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
+    const service = one.dir.slice('apps/'.length);
+    const use = { hears: new Set(), calls: new Set(), relays: new Set(), consumes: new Map(), claims: false };
+    for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
+      readUse(file, { service, contracts, controllers, use, problems });
+    used.set(service, use);
+  }
+  spreadOperations(used, contracts);
+  const services = [...used].filter(([, { hears, calls }]) => hears.size > 0 || calls.size > 0);
+  const access = Object.fromEntries(
+    services
+      .filter(([service]) => service !== 'bench')
+      .map(([service, use]) => [
+        service,
+        {
+          hears: [...use.hears].sort(),
+          calls: [...use.calls].sort(),
+          relays: [...use.relays].sort(),
+          consumes: [...use.consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
+          claims: use.claims,
+        },
+      ])
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+  return { access, problems };
+};
+
+/** `agentsRequests` → `create` → its subject; a function of the context (`operationsRequests`) has `<context>` in them. */
+const contractsOf = (packages) => {
+  const found = new Map();
+  for (const file of packages
+    .filter(({ dir }) => dir.startsWith('libs/contracts/'))
+    .flatMap(({ files }) => files)) {
+    if (file.test) continue;
+    walk(file.program, (node) => {
+      if (node.type !== 'VariableDeclarator' || !/^[a-z]\w*Requests$/.test(node.id.name ?? '')) return;
+      const requests = new Map();
+      walk(node.init, (inner) => {
+        if (inner.type !== 'Property' || inner.value.callee?.name !== 'defineRequest') return;
+        requests.set(inner.key.name, subjectOf(inner.value.arguments[0]));
+      });
+      found.set(node.id.name, requests);
+    });
+  }
+  return found;
+};
+
+const subjectOf = (node) =>
+  node.type === 'TemplateLiteral'
+    ? node.quasis.map(({ value }) => value.cooked).join('<context>')
+    : node.value;
+
+/** Controllers that services share: `projectionsController` → the requests that it answers in its service's name. */
+const sharedControllers = (packages) => {
+  const found = new Map();
+  for (const file of packages
+    .filter(({ dir }) => dir.startsWith('libs/platform/'))
+    .flatMap(({ files }) => files)) {
+    if (file.test || /fixture/.test(file.path)) continue;
+    const heard = handledIn(file).map((node) => node.property?.name);
+    if (heard.length === 0) continue;
+    walk(file.program, (node) => {
+      if (node.type === 'VariableDeclarator' && node.id.name?.endsWith('Controller'))
+        found.set(node.id.name, heard);
+    });
+  }
+  return found;
+};
+
+const handledIn = (file) => {
+  const found = [];
+  walk(file.program, (node) => {
+    if (node.type === 'CallExpression' && node.callee.name === 'HandleRequest') found.push(node.arguments[0]);
+  });
+  return found;
+};
+
+const readUse = (file, { service, contracts, controllers, use, problems }) => {
+  const handled = new Set(handledIn(file));
+  const operations = contracts.get('operationsRequests') ?? new Map();
+  const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts-operations');
+  const complain = (node, what) => problems.push(`${file.path}:${file.lineAt(node.start)}: ${what}`);
+  walk(file.program, (node) => {
+    if (node.type === 'MemberExpression' && contracts.has(node.object.name)) {
+      const subject = contracts.get(node.object.name).get(node.property.name);
+      if (node.computed || subject === undefined)
+        complain(node, 'name the request itself: permissions are read from it');
+      else (handled.has(node) ? use.hears : use.calls).add(subject);
+    }
+    if (usesOperations && node.type === 'Identifier' && operations.has(node.name))
+      use.calls.add(operations.get(node.name));
+    if (node.type === 'CallExpression') readCall(node, { service, controllers, operations, use });
+    if (node.type === 'NewExpression') readStreams(node, file, { use, complain });
+  });
+};
+
+const readCall = ({ callee }, { service, controllers, operations, use }) => {
+  for (const name of controllers.get(callee.name) ?? [])
+    use.hears.add(operations.get(name).replace('<context>', service));
+  if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claims = true;
+};
+
+const readStreams = (node, file, { use, complain }) => {
+  const kind = node.callee.name;
+  if (kind !== 'EventRelay' && kind !== 'EventConsumer') return;
+  const context = textOf(node.arguments[0], 'context', file);
+  const durable = textOf(node.arguments[0], 'durable', file);
+  if (context === undefined || (kind === 'EventConsumer' && durable === undefined))
+    complain(node, `give ${kind} its names as literals: permissions are read from them`);
+  else if (kind === 'EventRelay') use.relays.add(context);
+  else use.consumes.set(durable, { context, durable });
+};
+
+/** A text property of an object literal, or of a constant of the same file. */
+const textOf = (object, key, file) => {
+  const value = object?.properties?.find((property) => property.key?.name === key)?.value;
+  if (value?.type !== 'Identifier') return value?.value;
+  let constant;
+  walk(file.program, (node) => {
+    if (node.type === 'VariableDeclarator' && node.id.name === value.name) constant = node.init?.value;
+  });
+  return constant;
+};
+
+/** Who calls a request of every context calls each service that hears it. */
+const spreadOperations = (used) => {
+  const heard = new Set([...used.values()].flatMap(({ hears }) => [...hears]));
+  for (const { calls } of used.values()) {
+    for (const subject of [...calls].filter((one) => one.includes('<context>'))) {
+      calls.delete(subject);
+      const form = new RegExp(`^${subject.replaceAll('.', '\\.').replace('<context>', '[a-z-]+')}$`);
+      for (const one of heard) if (form.test(one)) calls.add(one);
+    }
+  }
+};
+
+const render = async (workspace, path) => {
+  const { access } = accessOf(workspace);
+  if (path === ACCESS_SOURCE) return renderSource(workspace.root, access);
+  return renderCompose(access);
+};
+
+const renderSource = async (root, access) => {
+  const options = await resolveConfig(join(root, ACCESS_SOURCE));
+  const services = Object.keys(access).map((name) => `'${name}'`);
+  return format(
+    `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+import type { ServiceAccess } from './broker-permissions.js';
+
+/** Every service has a NATS user of its own. */
+export type ServiceName = ${services.join(' | ')};
+
+/** What each service does on the broker. */
+export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = ${JSON.stringify(access)};
+`,
+    { ...options, parser: 'typescript' },
+  );
+};
+
+const renderCompose = (access) => {
+  const users = Object.entries(access).map(([service, one]) => {
+    const { publish, subscribe } = permissionsOf(service, one, { instance: 'berth', hosts: [] });
+    const isHost = one.hears.some((subject) => subject.includes('{host}'));
+    return {
+      user: service,
+      password: `$NATS_PASSWORD_${service.toUpperCase()}`,
+      permissions: {
+        publish: isHost ? [...publish, '$NATS_HOST_REPLIES'] : publish,
+        subscribe: isHost
+          ? [...subscribe, '$NATS_HOST_INBOX', '$NATS_HOST_COMMANDS', '$NATS_HOST_QUERIES']
+          : subscribe,
+      },
+    };
+  });
+  return `# Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+# One user for each service, with what it needs and no more. The variables are set by the container's entry point.
+${authorizationBlock(users)}
+`;
+};
+
+const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS];
+
+/** Writes the permissions of every service anew. */
+export const writeBrokerAccess = async (workspace) => {
+  for (const path of OUTPUTS) writeFileSync(join(workspace.root, path), await render(workspace, path));
+};
+
+/** The permissions are those that the code needs: a new call without one would fail in production. */
+export const checkBrokerAccess = async (workspace) => {
+  const { access, problems } = accessOf(workspace);
+  for (const path of OUTPUTS) {
+    if (readText(join(workspace.root, path)) !== (await render(workspace, path)))
+      problems.push(
+        `${path} is out of date: run node tools/checks/write-pages.mjs and read what the change permits`,
+      );
+  }
+  return { problems, read: Object.keys(access).length };
+};
+
+const readText = (path) => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const workspace = readWorkspace(root);
+  if (process.argv.includes('--write')) await writeBrokerAccess(workspace);
+  else process.stdout.write(`${JSON.stringify(accessOf(workspace), null, 2)}\n`);
+}
