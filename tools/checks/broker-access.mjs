@@ -69,33 +69,45 @@ const subjectOf = (node) =>
     ? node.quasis.map(({ value }) => value.cooked).join('<context>')
     : node.value;
 
-/** Controllers that services share: `projectionsController` → the requests that it answers in its service's name. */
+/** Controllers that services share: `operationsControllers` → the requests that it answers in its service's name. */
 const sharedControllers = (packages) => {
-  const found = new Map();
+  const own = new Map();
+  const uses = new Map();
   for (const file of packages
     .filter(({ dir }) => dir.startsWith('libs/platform/'))
     .flatMap(({ files }) => files)) {
     if (file.test || /fixture/.test(file.path)) continue;
-    const heard = handledIn(file).map((node) => node.property?.name);
-    if (heard.length === 0) continue;
     walk(file.program, (node) => {
-      if (node.type === 'VariableDeclarator' && node.id.name?.endsWith('Controller'))
-        found.set(node.id.name, heard);
+      if (node.type !== 'VariableDeclarator' || !/Controllers?$/.test(node.id.name ?? '')) return;
+      own.set(
+        node.id.name,
+        handledIn(node.init).map(({ property }) => property?.name),
+      );
+      uses.set(node.id.name, calledIn(node.init));
     });
   }
+  const all = (name) => [...(own.get(name) ?? []), ...(uses.get(name) ?? []).flatMap(all)];
+  return new Map([...own.keys()].map((name) => [name, all(name)]));
+};
+
+const calledIn = (tree) => {
+  const found = [];
+  walk(tree, (node) => {
+    if (node.type === 'CallExpression' && node.callee.type === 'Identifier') found.push(node.callee.name);
+  });
   return found;
 };
 
-const handledIn = (file) => {
+const handledIn = (tree) => {
   const found = [];
-  walk(file.program, (node) => {
+  walk(tree, (node) => {
     if (node.type === 'CallExpression' && node.callee.name === 'HandleRequest') found.push(node.arguments[0]);
   });
   return found;
 };
 
 const readUse = (file, { service, contracts, controllers, use, problems }) => {
-  const handled = new Set(handledIn(file));
+  const handled = new Set(handledIn(file.program));
   const operations = contracts.get('operationsRequests') ?? new Map();
   const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts-operations');
   const complain = (node, what) => problems.push(`${file.path}:${file.lineAt(node.start)}: ${what}`);

@@ -51,7 +51,7 @@ export function permissionsOf(
     ...access.relays.flatMap((context) => relay(stream('EVT', context), subject(`evt.${context}.>`))),
     ...access.consumes.flatMap(({ context, durable }) => [
       ...consumption(stream('EVT', context), durable),
-      ...deadLetters(stream('DLQ', context), subject(`dlq.${context}.${durable}`)),
+      ...deadLetters(stream('DLQ', context), subject(`dlq.${context}.${durable}.>`)),
     ]),
   ];
   const subscribe = [

@@ -147,14 +147,13 @@ export class InstallationClaim {
 
   // A broker that lost its store has no stream.
   async #ensureStream(): Promise<void> {
-    const maxAge = (this.options.silentMs ?? SILENT_MS) * 1_000_000;
     await ensureStream(this.manager, this.options.link, {
       name: this.#stream,
       subjects: [this.options.link.names.subject('presence.>')],
       storage: StorageType.File,
       retention: RetentionPolicy.Limits,
       max_msgs_per_subject: 1,
-      max_age: maxAge,
+      max_age: (this.options.silentMs ?? SILENT_MS) * 1_000_000,
     });
   }
 }
