@@ -10,13 +10,31 @@ mkdir -p "$folder"
 draw() { printf 'p%s' "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
 keep() { [ -s "$folder/$1" ] || printf '%s' "$2" > "$folder/$1"; }
 
-keep nats_password "$(draw)"
-keep nats_url "nats://berth:$(cat "$folder/nats_password")@nats:4222"
+# The id under which the runtime makes itself known: its user on the broker may use no other.
+keep host_id "hst_0$(od -An -N13 -tx1 /dev/urandom | tr -d ' \n' | cut -c1-25)"
+# One user on the broker for each service (infra/compose/nats-users.conf), and all of them for the broker.
+for service in accounts agents delivery exec files gateway runtime; do
+  keep "nats_url_$service" "nats://$service:$(draw)@nats:4222"
+done
+{
+  for url in "$folder"/nats_url_*; do
+    service=${url##*/nats_url_}
+    password=$(sed 's#^nats://[^:]*:\([^@]*\)@.*#\1#' "$url")
+    printf 'NATS_PASSWORD_%s=%s\n' "$(printf '%s' "$service" | tr '[:lower:]' '[:upper:]')" "$password"
+  done
+  host=$(cat "$folder/host_id")
+  printf "NATS_HOST_%s='\"%s\"'\n" \
+    INBOX "_INBOX.berth.runtime-$host.>" REPLIES "_INBOX.berth.*.*.runtime-$host.>" \
+    COMMANDS "berth.cmd.runtime.*.*.$host" QUERIES "berth.qry.runtime.*.*.$host"
+} > "$folder/nats_users.new"
+mv -f "$folder/nats_users.new" "$folder/nats_users"
+rm -f "$folder/nats_url" "$folder/nats_password"
 keep postgres_password "$(draw)"
 keep database_url "postgres://berth:$(cat "$folder/postgres_password")@postgres:5432/berth"
 # `<id>:<base64 of 32 bytes>`; to rotate, put a new pair and a comma in front.
 keep secret_key "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
-# On this machine the folder keeps others out; in the containers the files are read by users of their own.
+# On this machine the folder keeps others out; in the containers the files are read by users of their own. The runtime's
+# password, whose container runs agents, is mounted below a folder that only root enters.
 chmod 700 "$folder"
 chmod 444 "$folder"/*
 echo "Secrets are in $folder. Put them into the backup: without secret_key sealed values stay sealed."

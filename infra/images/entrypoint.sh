@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs one service. A variable `NAME_FILE` that points into /run/secrets becomes `NAME` with the file's content.
+# Runs one service. A variable `NAME_FILE` that points into a folder of secrets becomes `NAME` with the file's content.
 set -eu
-for pair in $(env | sed -n 's#^\([A-Z][A-Z0-9_]*\)_FILE=\(/run/secrets/[A-Za-z0-9_.-]*\)$#\1=\2#p'); do
+for pair in $(env | sed -n 's#^\([A-Z][A-Z0-9_]*\)_FILE=\(/\(run\|etc/berth\)/secrets/[A-Za-z0-9_.-]*\)$#\1=\2#p'); do
   value=$(cat "${pair#*=}")
   export "${pair%%=*}=$value"
   unset "${pair%%=*}_FILE"

@@ -7,6 +7,11 @@ const FILE = 'docker-compose.yml';
 /** The only door. */
 const PUBLISHES = 'gateway';
 const LOOPBACK = /^(\$\{\w+:-)?127\.0\.0\.1/;
+/** The target of the image whose container agents share. */
+const RUNS_AGENTS = 'runtime';
+const PRIVATE_FOLDER = '/etc/berth/secrets';
+/** Mounted as secrets are, and known to agents anyway. */
+const NO_SECRETS = new Set(['host_id']);
 const SECRET_NAME = /(PASSWORD|SECRET|SECRET_KEY|KEYRING|TOKEN)$/;
 
 /** The compose files fit together, whether Docker is at hand or not. */
@@ -39,7 +44,12 @@ const parseFile = (root, path, problems) => {
 
 const judgeService = (root, file, name, service, whole) => [
   ...(whole
-    ? [...judgeCare(name, service), ...judgeNeeds(file, name, service), ...judgePorts(name, service)]
+    ? [
+        ...judgeCare(name, service),
+        ...judgeNeeds(file, name, service),
+        ...judgePorts(name, service),
+        ...judgeBrokerSecrets(root, name, service),
+      ]
     : []),
   ...judgeImage(root, name, service, whole),
   ...judgeMounts(root, file, name, service),
@@ -117,6 +127,34 @@ const judgeSecrets = (file, name, service) => {
     if (/:\/\/[^/@$]*:[^/@$]+@/.test(String(value)))
       problems.push(`${name}: ${key} carries a password; use a file under secrets`);
   }
+  return problems;
+};
+
+/** A service has its own user on the broker and no other; where agents run, they cannot read its password. */
+const judgeBrokerSecrets = (root, name, service) => {
+  if (service.build === undefined) return [];
+  const own = `nats_url_${service.command?.[0] ?? name}`;
+  const mounted = sourcesOf(service).filter((source) => source.startsWith('nats_'));
+  const problems = [];
+  if (mounted.join() !== own)
+    problems.push(`${name} must mount the secret ${own} and no other of the broker`);
+  return service.build.target === RUNS_AGENTS
+    ? [...problems, ...judgeSecretsBesideAgents(root, name, service)]
+    : problems;
+};
+
+const sourcesOf = (service) => (service.secrets ?? []).map((secret) => secret.source ?? secret);
+
+const judgeSecretsBesideAgents = (root, name, service) => {
+  const problems = (service.secrets ?? [])
+    .filter(({ target = '' }) => !target.startsWith(`${PRIVATE_FOLDER}/`))
+    .map((secret) => secret.source ?? secret)
+    .filter((source) => !NO_SECRETS.has(source))
+    .map((source) => `${name} must mount ${source} below ${PRIVATE_FOLDER}: agents read /run/secrets`);
+  const dockerfile = join(root, service.build.context ?? '.', service.build.dockerfile ?? 'Dockerfile');
+  const makes = `install -d -o root -g root -m 0700 ${PRIVATE_FOLDER}`;
+  if (existsSync(dockerfile) && !readFileSync(dockerfile, 'utf8').includes(makes))
+    problems.push(`${name}: its Dockerfile must close ${PRIVATE_FOLDER} to agents (${makes})`);
   return problems;
 };
 

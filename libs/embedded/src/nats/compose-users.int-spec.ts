@@ -1,0 +1,107 @@
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually, recordingLog } from '../embedded-bench.fixture.js';
+import { ensureNatsServer } from './nats-binary.js';
+import { SERVICE_ACCESS } from './service-access.js';
+
+const REPOSITORY = join(import.meta.dirname, '../../../..');
+const SERVICES = Object.keys(SERVICE_ACCESS);
+
+let folder: string;
+let port: number;
+let server: ChildProcess;
+
+const file = (name: string): string => readFileSync(join(folder, '.data/compose', name), 'utf8');
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-compose-'));
+  cpSync(join(REPOSITORY, 'infra/compose'), join(folder, 'infra/compose'), { recursive: true });
+  execFileSync('sh', ['infra/compose/make-secrets.sh'], { cwd: folder });
+  port = await freePort();
+  const conf = join(folder, 'infra/compose/nats.conf');
+  const text = readFileSync(conf, 'utf8')
+    .replace('port: 4222', `host: "127.0.0.1"\nport: ${port}`)
+    .replace('http: "127.0.0.1:8222"', '')
+    .replace('store_dir: /data', `store_dir: ${JSON.stringify(join(folder, 'js'))}`)
+    // Unknown to servers before 2.10; the image is newer.
+    .replace('sync_interval: always', '');
+  writeFileSync(conf, text);
+  const { path } = await ensureNatsServer(recordingLog());
+  const command = `set -a; . .data/compose/nats_users; exec ${path} -c infra/compose/nats.conf`;
+  server = spawn('sh', ['-c', command], { cwd: folder, stdio: 'ignore' });
+  const answers = async (): Promise<boolean> => {
+    try {
+      await (await connectAs('gateway')).close();
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  await eventually('the broker lets the gateway in', answers);
+});
+
+afterAll(async () => {
+  const exited = once(server, 'exit');
+  server.kill();
+  await exited;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const connectAs = async (service: string): Promise<NatsConnection> => {
+  const { username, password } = new URL(file(`nats_url_${service}`));
+  return connect({ servers: `127.0.0.1:${port}`, user: username, pass: password });
+};
+
+const mayHear = async (service: string, subject: string): Promise<boolean> => {
+  const connection = await connectAs(service);
+  let refused = false;
+  connection.subscribe(subject, { callback: (error) => void (refused ||= error !== null) });
+  await connection.flush();
+  await connection.close();
+  return !refused;
+};
+
+describe('the broker of docker-compose.yml', () => {
+  it.each(SERVICES)('lets %s in with its own secret, to its own subjects', async (service) => {
+    const inbox = service === 'runtime' ? `runtime-${file('host_id')}` : service;
+    expect(await mayHear(service, `_INBOX.berth.${inbox}.>`)).toBe(true);
+    for (const other of SERVICES.filter((one) => one !== service))
+      expect(await mayHear(service, `_INBOX.berth.${other}.>`), other).toBe(false);
+    expect(await mayHear(service, 'berth.>')).toBe(false);
+  });
+
+  it('lets the runtime hear what is meant for its host', async () => {
+    expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${file('host_id')}`)).toBe(true);
+    expect(await mayHear('runtime', `berth.qry.runtime.logs.v1.${file('host_id')}`)).toBe(true);
+    expect(await mayHear('runtime', 'berth.cmd.runtime.start.v1.hst_other')).toBe(false);
+  });
+
+  it('lets nobody in without a password', async () => {
+    await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/[Aa]uthorization/);
+  });
+});
+
+describe('the secrets of docker-compose.yml', () => {
+  it('are in a folder that only its owner enters, and stay as they are when they are drawn again', () => {
+    const before = SERVICES.map((service) => file(`nats_url_${service}`));
+    execFileSync('sh', ['infra/compose/make-secrets.sh'], { cwd: folder });
+    expect(statSync(join(folder, '.data/compose')).mode & 0o777).toBe(0o700);
+    expect(SERVICES.map((service) => file(`nats_url_${service}`))).toEqual(before);
+    expect(new Set(before.map((url) => new URL(url).password)).size).toBe(SERVICES.length);
+  });
+});
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port: free } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return free;
+};

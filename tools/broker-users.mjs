@@ -1,0 +1,19 @@
+// Prints the `authorization` block for a NATS of your own: one user for each service, with what it needs and no more.
+// node tools/broker-users.mjs [--instance NAME] [--host hst_…]… ; replace the passwords or set the variables.
+import { parseArgs } from 'node:util';
+import { authorizationBlock, permissionsOf } from '../libs/embedded/src/nats/broker-permissions.ts';
+import { SERVICE_ACCESS } from '../libs/embedded/src/nats/service-access.ts';
+
+const { values } = parseArgs({
+  options: {
+    instance: { type: 'string', default: 'berth' },
+    host: { type: 'string', multiple: true, default: [] },
+  },
+});
+const { instance, host: hosts } = values;
+const users = Object.entries(SERVICE_ACCESS).map(([user, access]) => ({
+  user,
+  password: `$NATS_PASSWORD_${user.toUpperCase()}`,
+  permissions: permissionsOf(user, access, { instance, hosts }),
+}));
+process.stdout.write(`${authorizationBlock(users)}\n`);

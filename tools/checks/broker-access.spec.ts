@@ -1,0 +1,82 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { accessOf, checkBrokerAccess, writeBrokerAccess } from './broker-access.mjs';
+import { checkCompose } from './compose.check.mjs';
+import { Scratch } from './workspace.fixture.js';
+import { readWorkspace } from './workspace.mjs';
+
+describe('secrets of the broker in compose files', () => {
+  it('that are not the own one, or that agents can read, are refused', () => {
+    using scratch = new Scratch();
+    scratch.write('Dockerfile', 'FROM scratch AS runtime');
+    scratch.write(
+      'docker-compose.yml',
+      [
+        'services:',
+        '  gateway: {build: {context: .}, command: [gateway], secrets: [nats_url_agents]}',
+        '  files: {build: {context: .}, command: [files], secrets: [nats_url_files, nats_users]}',
+        '  runtime: {build: {context: ., target: runtime}, command: [runtime], secrets: [nats_url_runtime]}',
+        'secrets: {nats_url_agents: {}, nats_url_files: {}, nats_url_runtime: {}, nats_users: {}}',
+      ].join('\n'),
+    );
+    const found = checkCompose(readWorkspace(scratch.root)).problems.join('\n');
+    for (const message of [
+      /gateway must mount the secret nats_url_gateway and no other/,
+      /files must mount the secret nats_url_files and no other/,
+      /runtime must mount nats_url_runtime below \/etc\/berth\/secrets/,
+      /Dockerfile must close \/etc\/berth\/secrets to agents/,
+    ]) {
+      expect(found).toMatch(message);
+    }
+  });
+});
+
+describe('permissions on the broker', () => {
+  const sources = (calls: string): string =>
+    [
+      "import { agentsRequests } from '@berth/contracts-agents';",
+      "import { EventConsumer } from '@berth/messaging';",
+      `export const ask = (requester) => requester.request(agentsRequests.${calls}, {});`,
+      "export const consumer = new EventConsumer({ context: 'agents', durable: 'x__y' });",
+    ].join('\n');
+
+  const workspaceThatCalls = (scratch: Scratch, call: string): ReturnType<typeof readWorkspace> => {
+    scratch.pack('libs/contracts/agents', 'contract', {
+      'agents.requests.ts':
+        "export const agentsRequests = { get: defineRequest('qry.agents.get.v1'), stop: defineRequest('cmd.agents.stop.v1') };",
+    });
+    scratch.pack('apps/gateway', 'app', { 'ask.ts': sources(call) });
+    for (const path of ['libs/embedded/src/nats', 'infra/compose'])
+      mkdirSync(join(scratch.root, path), { recursive: true });
+    return readWorkspace(scratch.root);
+  };
+
+  it('are what the code calls and consumes', () => {
+    using scratch = new Scratch();
+    expect(accessOf(workspaceThatCalls(scratch, 'get')).access['gateway']).toEqual({
+      hears: [],
+      calls: ['qry.agents.get.v1'],
+      relays: [],
+      consumes: [{ context: 'agents', durable: 'x__y' }],
+      claims: false,
+    });
+  });
+
+  it('that a new call lacks are a problem', async () => {
+    using scratch = new Scratch();
+    const written = workspaceThatCalls(scratch, 'get');
+    await writeBrokerAccess(written);
+    expect((await checkBrokerAccess(written)).problems).toEqual([]);
+    const changed = workspaceThatCalls(scratch, 'stop');
+    expect((await checkBrokerAccess(changed)).problems.join('\n')).toMatch(
+      /service-access\.ts is out of date.*nats-users\.conf is out of date/s,
+    );
+  });
+
+  it('cannot be read from a computed request', () => {
+    using scratch = new Scratch();
+    const { problems } = accessOf(workspaceThatCalls(scratch, 'get, agentsRequests[name]'));
+    expect(problems.join()).toMatch(/name the request itself/);
+  });
+});
