@@ -1,6 +1,6 @@
 import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { isDomainError, newId } from '@berth/kernel';
-import { openDatabase, type Database } from '@berth/persistence';
+import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -226,7 +226,7 @@ describe('the agent list', () => {
     expect([whole.items.length, whole.nextCursor !== null]).toEqual([2, true]);
   });
 
-  it('takes a batch of the largest agents that is more than one statement holds', async () => {
+  it('writes a batch of the largest agents in statements of a bounded size', async () => {
     const at = new Date().toISOString();
     const metadata = {
       correlationId: 'c',
@@ -234,35 +234,27 @@ describe('the agent list', () => {
       accountId: 'acc_batch',
       actor: { kind: 'system', id: 't' },
     } as const;
-    const created = Array.from({ length: 500 }, (_, n) => {
+    const created = Array.from({ length: 60 }, (_, n) => {
       const agentId = newId('agt');
-      const profile = {
-        ...aProfile(agentId),
-        accountId: 'acc_batch',
-        instructions: '\u0001'.repeat(100_000),
-      };
-      const { type, data } = agentCodec.toStored({ type: 'AgentCreated', data: { agentId, ...profile, at } });
-      return {
-        id: newId('cmd'),
-        type,
-        data,
-        metadata,
-        stream: `agent-${agentId}`,
-        revision: 0n,
-        position: BigInt(n),
-        createdAt: new Date(),
-      };
+      const profile = { ...aProfile(agentId), instructions: '\u0001'.repeat(100_000) };
+      const event = agentCodec.toStored({ type: 'AgentCreated', data: { agentId, ...profile, at } });
+      const place = { stream: `agent-${agentId}`, revision: 0n, position: BigInt(n), createdAt: new Date() };
+      return { ...event, ...place, id: newId('cmd'), metadata };
     });
-    await database.transaction(
-      async (tx) => {
-        await agentListProjection.createTables(tx, 'batch');
-        await agentListProjection.apply(tx, 'batch', created);
-        expect(await tx.query('SELECT count(*) AS agents FROM agent_list_batch')).toEqual([
-          { agents: '500' },
-        ]);
-        await agentListProjection.dropTables(tx, 'batch');
-      },
-      { statementTimeoutMs: 30_000 },
-    );
+    let largest = 0;
+    await database.transaction(async (tx) => {
+      const measured: SqlRunner = {
+        query: (sql, params) => {
+          largest = Math.max(largest, ...(params ?? []).map((param) => String(param).length));
+          return tx.query(sql, params);
+        },
+      };
+      await agentListProjection.createTables(tx, 'batch');
+      await agentListProjection.apply(measured, 'batch', created);
+      expect(await tx.query('SELECT count(*) AS agents FROM agent_list_batch')).toEqual([{ agents: '60' }]);
+      await agentListProjection.dropTables(tx, 'batch');
+    });
+    expect(largest).toBeGreaterThan(100_000);
+    expect(largest).toBeLessThan(8 * 1024 * 1024);
   });
 });
