@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { SCOPES, accountsRequests, type KeyRevokedEvent } from '@berth/contracts-accounts';
 import { operationsRequests } from '@berth/contracts-operations';
+import { connectEventStore } from '@berth/event-store';
 import { EventConsumer, type ReceivedEvent } from '@berth/messaging';
 import { openDatabase } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
@@ -140,8 +141,10 @@ describe('the service over the broker', () => {
       applicationName: 'listener',
       log: quiet,
     });
+    const store = connectEventStore({ url: served.infra.eventStoreUrl, log: quiet });
     const consumer = new EventConsumer({
       link: served.link,
+      store,
       database,
       context: 'accounts',
       durable: 'test-listener',
@@ -164,6 +167,7 @@ describe('the service over the broker', () => {
     expect(event.payload).toEqual({ accountId: minted.accountId, keyId: minted.id, at: expect.any(String) });
     ending.abort();
     await running;
+    await store.close();
     await database.close();
   });
 });

@@ -79,6 +79,7 @@ const consumeAgentEvents = (opened: ServiceParts, { agentEnds }: ExecHandlers): 
       'evt.agents.deleted.v1.>',
     ],
     handle: (event, tx) => agentEnds.handle(event, tx),
+    forgetAfter: (position, tx) => agentEnds.forgetAfter(position, tx),
   });
 
 const startBackground = (

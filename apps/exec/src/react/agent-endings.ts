@@ -25,6 +25,11 @@ export class AgentEndings {
     );
   }
 
+  /** As part of `tx`: the log does not have what came after `position` (null: anything) any more. */
+  async forgetAfter(tx: SqlRunner, position: bigint | null): Promise<void> {
+    await tx.query('DELETE FROM agent_ending WHERE position > $1', [(position ?? -1n).toString()]);
+  }
+
   /** By then everything that had to end has. */
   async sweep(): Promise<void> {
     await this.database.query(`DELETE FROM agent_ending WHERE ended_at < now() - interval '7 days'`);

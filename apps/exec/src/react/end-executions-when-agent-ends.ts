@@ -31,6 +31,11 @@ export class EndExecutionsWhenAgentEnds {
     );
   }
 
+  /** The log was replaced or restored. */
+  forgetAfter(position: bigint | null, tx: SqlRunner): Promise<void> {
+    return this.endings.forgetAfter(tx, position);
+  }
+
   private async settle(agentId: string, epoch: number): Promise<void> {
     const rows = await this.running.ofAgent(agentId, epoch, AT_ONCE);
     await this.reconciler.settleAll(rows);

@@ -10,9 +10,11 @@ import { EventHandling } from './event-handling.js';
 import type { EventConsumerOptions } from './event-consumer-options.js';
 import { commonFilter } from './event-subject.js';
 import type { DeadLetters } from './dead-letters.js';
-import { positionOf } from './event-headers.js';
+import { markOf, positionOf } from './event-headers.js';
 import { isBeyond, type EventStream } from './event-stream.js';
-import type { Inbox } from './inbox.js';
+import { Inbox } from './inbox.js';
+import type { InboxFloor } from './inbox-floor.js';
+import { isMissingFromLog } from './log-mark.js';
 
 /** How long a handler may be silent before the broker delivers again; a running one says so every third of it. */
 export const ACK_WAIT_MS = 30_000;
@@ -35,6 +37,7 @@ export class NoStreamYet extends Error {
 /** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
 export class ConsumerSession {
   readonly #filter: string;
+  readonly #inbox: Inbox;
   readonly #handling: EventHandling;
   #prunedAt = 0;
   #floorAt = Date.now();
@@ -42,21 +45,32 @@ export class ConsumerSession {
   constructor(
     private readonly options: EventConsumerOptions,
     private readonly stream: EventStream,
-    private readonly inbox: Inbox,
+    private readonly floor: InboxFloor,
     deadLetters: DeadLetters,
   ) {
+    this.#inbox = new Inbox(options, floor);
     this.#filter = options.link.names.subject(commonFilter(options.filterSubjects));
-    this.#handling = new EventHandling(options, inbox, deadLetters);
+    this.#handling = new EventHandling(options, this.#inbox, deadLetters);
   }
 
   /** Ends normally when `signal` aborts; throws when it has to start over. */
   async run(signal: AbortSignal): Promise<void> {
+    await this.#requireSameLog();
+    await this.floor.load();
     const consumer = await this.#consumer();
     while (!signal.aborted) {
       await this.#fetch(consumer, signal);
       await this.#lookAfter();
     }
     await this.#raiseFloor();
+  }
+
+  // Until its relay has filled it again, a stream may hold events of an earlier log, which never happened in this one.
+  async #requireSameLog(): Promise<void> {
+    if ((await this.stream.find()) === null) return;
+    const { last } = await this.stream.end();
+    if (last !== null && (await isMissingFromLog(this.options.store, last)))
+      throw new Error(`The stream ${this.stream.name} holds events that the log does not have.`);
   }
 
   async #fetch(consumer: Consumer, signal: AbortSignal): Promise<void> {
@@ -98,7 +112,7 @@ export class ConsumerSession {
 
   async #make(stream: StreamInfo): Promise<void> {
     const { durable } = this.options;
-    const { floor } = this.inbox;
+    const floor = this.floor.position;
     if (floor !== null) madeAnew.inc({ durable });
     const start =
       floor === null
@@ -125,7 +139,7 @@ export class ConsumerSession {
     if (Date.now() - this.#floorAt >= FLOOR_EVERY_MS) await this.#raiseFloor();
     if (Date.now() - this.#prunedAt < PRUNE_EVERY_MS) return;
     this.#prunedAt = Date.now();
-    await this.inbox.prune();
+    await this.#inbox.prune();
   }
 
   // The position below which nothing is left to do: it alone survives the broker, and lets inbox rows go.
@@ -137,9 +151,9 @@ export class ConsumerSession {
       throw new Error('The broker lost the consumer or what it had read.');
     }
     const message = await this.stream.message(consumer.ack_floor.stream_seq);
-    const position = positionOf(message?.header);
+    const mark = markOf(message?.header);
     const after = await this.stream.find();
     // A stream that was made anew in between has other messages at the same sequences.
-    if (position !== null && after?.created === before.created) await this.inbox.raiseFloor(position);
+    if (mark !== null && after?.created === before.created) await this.floor.raise(mark);
   }
 }

@@ -1,5 +1,6 @@
 import type { Database, SqlRunner } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
+import type { MarkedLog } from './log-mark.js';
 import type { NatsLink } from './nats-link.js';
 import type { ReceivedEvent } from './received-event.js';
 
@@ -7,6 +8,8 @@ export interface EventConsumerOptions {
   readonly link: NatsLink;
   /** Holds the inbox; effects in it are part of the same transaction. */
   readonly database: Database;
+  /** The log that the events come from. */
+  readonly store: MarkedLog;
   /** Whose events. */
   readonly context: string;
   /** The consumer's name, e.g. `exec-fail-orphans`; instances of a service share it. */
@@ -19,6 +22,11 @@ export interface EventConsumerOptions {
    * rolls back and brings the event again later. Events of one subject may then overtake each other.
    */
   readonly handle: (event: ReceivedEvent, tx: SqlRunner) => Promise<void>;
+  /**
+   * Called when the log was replaced or restored from a backup, in the transaction that lowers the consumer's floor: what
+   * the handler keeps of later positions (null: of any) is void.
+   */
+  readonly forgetAfter?: (position: bigint | null, tx: SqlRunner) => Promise<void>;
   readonly log: Logger;
   /** Deliveries before an event becomes a dead letter; 8 unless said otherwise. */
   readonly maxDeliveries?: number;

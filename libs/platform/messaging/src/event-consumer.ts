@@ -5,6 +5,7 @@ import { DeadLetters } from './dead-letters.js';
 import { EventHandling } from './event-handling.js';
 import { EventStream } from './event-stream.js';
 import { Inbox } from './inbox.js';
+import { InboxFloor } from './inbox-floor.js';
 import { ensureMessagingTables } from './messaging-tables.js';
 
 /** So long a context whose stream there never was may take to come up before it is remarked upon. */
@@ -61,20 +62,19 @@ export class EventConsumer {
   }
 
   async #replay(eventId: string): Promise<'handled' | 'failed' | 'unknown'> {
-    const { database, durable } = this.options;
     const deadLetters = await this.deadLetters();
     const letter = await deadLetters.find(eventId);
     if (letter === null) return 'unknown';
-    await ensureMessagingTables(database);
-    return new EventHandling(this.options, new Inbox(database, durable), deadLetters).replay(letter);
+    await ensureMessagingTables(this.options.database);
+    const inbox = new Inbox(this.options, new InboxFloor(this.options));
+    return new EventHandling(this.options, inbox, deadLetters).replay(letter);
   }
 
   async #session(signal: AbortSignal): Promise<void> {
-    const { link, database, context, durable } = this.options;
+    const { link, database, context } = this.options;
     await ensureMessagingTables(database);
-    const inbox = new Inbox(database, durable);
-    await inbox.load();
+    const floor = new InboxFloor(this.options);
     const stream = await EventStream.of(link, context);
-    await new ConsumerSession(this.options, stream, inbox, await this.deadLetters()).run(signal);
+    await new ConsumerSession(this.options, stream, floor, await this.deadLetters()).run(signal);
   }
 }

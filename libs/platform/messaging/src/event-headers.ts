@@ -1,5 +1,6 @@
 import type { RecordedEvent } from '@berth/event-store';
 import { headers as newHeaders, type MsgHdrs } from '@nats-io/transport-node';
+import type { LogMark } from './log-mark.js';
 import { HEADERS, setTrace } from './request-wire.js';
 
 /** Headers of an event in JetStream. */
@@ -33,4 +34,11 @@ export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
 export const positionOf = (headers: MsgHdrs | undefined): bigint | null => {
   const text = headers?.get(EVENT_HEADERS.position) ?? '';
   return /^\d{1,20}$/.test(text) ? BigInt(text) : null;
+};
+
+/** The event that headers name; null when they name none. */
+export const markOf = (headers: MsgHdrs | undefined): LogMark | null => {
+  const position = positionOf(headers);
+  const eventId = headers?.get(EVENT_HEADERS.id) ?? '';
+  return position === null || eventId === '' ? null : { position, eventId };
 };

@@ -12,9 +12,10 @@ import {
   type StreamConfig,
   type StreamInfo,
 } from '@nats-io/jetstream';
-import { positionOf } from './event-headers.js';
+import { markOf } from './event-headers.js';
 import { allEventsOf } from './event-subject.js';
 import { isApiError } from './jetstream-errors.js';
+import type { LogMark } from './log-mark.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream, findStream } from './replicated-stream.js';
 
@@ -29,8 +30,8 @@ export interface Retention {
 /** Where a stream ends. */
 export interface StreamEnd {
   readonly sequence: number;
-  /** Log position of the last message; null when there is none. */
-  readonly position: bigint | null;
+  /** The event of the last message; null when there is none. */
+  readonly last: LogMark | null;
 }
 
 const API_TIMEOUT_MS = 4_000;
@@ -75,7 +76,12 @@ export class EventStream {
   async end(): Promise<StreamEnd> {
     const { state } = await this.manager.streams.info(this.name);
     const last = state.messages === 0 ? null : await this.message(state.last_seq);
-    return { sequence: state.last_seq, position: positionOf(last?.header) };
+    return { sequence: state.last_seq, last: markOf(last?.header) };
+  }
+
+  /** Removes every message; sequences go on where they were. */
+  async empty(): Promise<void> {
+    await this.manager.streams.purge(this.name);
   }
 
   /** null when there is none at that sequence. */

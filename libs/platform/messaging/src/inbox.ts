@@ -1,28 +1,20 @@
 import type { Database, SqlRunner } from '@berth/persistence';
+import type { InboxFloor, InboxFloorOptions } from './inbox-floor.js';
 
 /** A row outlives the stream's messages (7 days) by far; below the floor it is not needed any more. */
 const KEEP_DAYS = 30;
 
 /** Which events one consumer has dealt with. */
 export class Inbox {
-  #floor: bigint | null = null;
+  private readonly database: Database;
+  private readonly durable: string;
 
   constructor(
-    private readonly database: Database,
-    private readonly durable: string,
-  ) {}
-
-  /** Log position up to which everything is dealt with, as last read. */
-  get floor(): bigint | null {
-    return this.#floor;
-  }
-
-  async load(): Promise<void> {
-    const [row] = await this.database.query<{ floor_position: string }>(
-      'SELECT floor_position FROM event_consumer WHERE durable = $1',
-      [this.durable],
-    );
-    this.#floor = row === undefined ? null : BigInt(row.floor_position);
+    { database, durable }: Pick<InboxFloorOptions, 'database' | 'durable'>,
+    private readonly floor: InboxFloor,
+  ) {
+    this.database = database;
+    this.durable = durable;
   }
 
   /** Runs `effect` and notes the event, both or neither; answers false when it was noted before. */
@@ -30,7 +22,7 @@ export class Inbox {
     event: { id: string; position: bigint },
     effect: (tx: SqlRunner) => Promise<void>,
   ): Promise<boolean> {
-    if (this.#floor !== null && event.position <= this.#floor) return false;
+    if (await this.floor.covers(event.position)) return false;
     return this.database.transaction(async (tx) => {
       if (!(await this.#note(tx, event, 'done'))) return false;
       await effect(tx);
@@ -62,19 +54,6 @@ export class Inbox {
       await effect(tx);
       return true;
     });
-  }
-
-  /** Everything up to `position` is dealt with; a lower floor than before is ignored. */
-  async raiseFloor(position: bigint): Promise<void> {
-    if (this.#floor !== null && position <= this.#floor) return;
-    const [row] = await this.database.query<{ floor_position: string }>(
-      `INSERT INTO event_consumer (durable, floor_position) VALUES ($1, $2)
-       ON CONFLICT (durable) DO UPDATE SET updated_at = now(),
-         floor_position = GREATEST(event_consumer.floor_position, EXCLUDED.floor_position)
-       RETURNING floor_position`,
-      [this.durable, position.toString()],
-    );
-    if (row !== undefined) this.#floor = BigInt(row.floor_position);
   }
 
   /** Forgets old rows that the floor covers. */

@@ -79,10 +79,9 @@ describe('two installations on one broker', () => {
       const ending = new AbortController();
       const seen: string[] = [];
       heard.set(instance, seen);
-      const common = { link: own, database, context: 'agents', log };
+      const common = { link: own, database, store, context: 'agents', log };
       const relay = new EventRelay({
         ...common,
-        store,
         categories: ['agent'],
         toContractEvent: (event) =>
           event.stream.startsWith(`agent-${instance}`) ? toContractEvent(event) : null,

@@ -2,6 +2,14 @@ import type { Database, SqlRunner } from '@berth/persistence';
 
 const LOCK_KEY = '7402114203';
 
+/** Looks first: ALTER TABLE locks out readers, also when there is nothing to alter. */
+const addColumn = (table: string, column: string): string => `
+  DO $$ BEGIN
+    IF NOT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = current_schema()
+                   AND table_name = '${table}' AND column_name = '${column}')
+    THEN ALTER TABLE ${table} ADD COLUMN ${column} text; END IF;
+  END $$`;
+
 const STATEMENTS = [
   `CREATE TABLE IF NOT EXISTS event_relay (
      context text PRIMARY KEY,
@@ -20,6 +28,9 @@ const STATEMENTS = [
      handled_at timestamptz NOT NULL DEFAULT now(),
      PRIMARY KEY (durable, event_id))`,
   `CREATE INDEX IF NOT EXISTS event_inbox_by_position ON event_inbox (durable, position)`,
+  addColumn('event_relay', 'published_event'),
+  addColumn('event_relay', 'scanned_event'),
+  addColumn('event_consumer', 'floor_event'),
 ];
 
 /** Creates what relay and consumers keep in a service's schema, once, whoever comes first. */

@@ -1,20 +1,26 @@
 import type { SqlRunner } from '@berth/persistence';
+import type { LogMark } from './log-mark.js';
 
 /** How far a relay had come, as its database remembers; null before the first event. */
 export interface RelayProgress {
-  /** Log position of the last event that the broker acknowledged. */
-  readonly published: bigint | null;
-  /** Log position up to which everything is published or not for publishing. */
-  readonly scanned: bigint | null;
+  /** The last event that the broker acknowledged. */
+  readonly published: LogMark | null;
+  /** Up to here everything is published or not for publishing. */
+  readonly scanned: LogMark | null;
 }
 
 interface Row {
   readonly published_position: string | null;
+  readonly published_event: string | null;
   readonly scanned_position: string | null;
+  readonly scanned_event: string | null;
 }
 
-const toBigint = (text: string | null | undefined): bigint | null =>
-  text === null || text === undefined ? null : BigInt(text);
+/** Positions of earlier versions have no event and count as unknown: they cannot be compared with the log. */
+const toMark = (position: string | null | undefined, eventId: string | null | undefined): LogMark | null =>
+  position === null || position === undefined || eventId === null || eventId === undefined
+    ? null
+    : { position: BigInt(position), eventId };
 
 /** One context's relay row. */
 export class RelayCheckpoint {
@@ -25,18 +31,31 @@ export class RelayCheckpoint {
 
   async read(): Promise<RelayProgress> {
     const [row] = await this.database.query<Row>(
-      'SELECT published_position, scanned_position FROM event_relay WHERE context = $1',
+      `SELECT published_position, published_event, scanned_position, scanned_event
+       FROM event_relay WHERE context = $1`,
       [this.context],
     );
-    return { published: toBigint(row?.published_position), scanned: toBigint(row?.scanned_position) };
+    return {
+      published: toMark(row?.published_position, row?.published_event),
+      scanned: toMark(row?.scanned_position, row?.scanned_event),
+    };
   }
 
   async write({ published, scanned }: RelayProgress): Promise<void> {
     await this.database.query(
-      `INSERT INTO event_relay (context, published_position, scanned_position) VALUES ($1, $2, $3)
-       ON CONFLICT (context) DO UPDATE SET published_position = EXCLUDED.published_position,
-         scanned_position = EXCLUDED.scanned_position, updated_at = now()`,
-      [this.context, published?.toString() ?? null, scanned?.toString() ?? null],
+      `INSERT INTO event_relay (context, published_position, published_event, scanned_position, scanned_event)
+       VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (context) DO UPDATE SET
+         published_position = EXCLUDED.published_position, published_event = EXCLUDED.published_event,
+         scanned_position = EXCLUDED.scanned_position, scanned_event = EXCLUDED.scanned_event,
+         updated_at = now()`,
+      [
+        this.context,
+        published?.position.toString() ?? null,
+        published?.eventId ?? null,
+        scanned?.position.toString() ?? null,
+        scanned?.eventId ?? null,
+      ],
     );
   }
 }

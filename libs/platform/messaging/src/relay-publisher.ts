@@ -1,6 +1,7 @@
 import type { JetStreamClient } from '@nats-io/jetstream';
 import type { MsgHdrs } from '@nats-io/transport-node';
 import type { StreamEnd } from './event-stream.js';
+import type { LogMark } from './log-mark.js';
 
 /** The stream is not where the relay thought: read where it is and go on from there. */
 export class StreamMoved extends Error {
@@ -24,7 +25,7 @@ const ACK_WITHIN_MS = 4_000;
  */
 export class RelayPublisher {
   #nextAfter: number;
-  #acknowledged: bigint | null;
+  #acknowledged: LogMark | null;
   #failure: Error | undefined;
   readonly #inFlight: Promise<void>[] = [];
 
@@ -34,7 +35,7 @@ export class RelayPublisher {
     private readonly onFailure: (error: Error) => void,
   ) {
     this.#nextAfter = end.sequence;
-    this.#acknowledged = end.position;
+    this.#acknowledged = end.last;
   }
 
   /** The stream's last sequence once everything in flight is stored. */
@@ -42,8 +43,8 @@ export class RelayPublisher {
     return this.#nextAfter;
   }
 
-  /** Log position up to which the broker acknowledged everything. */
-  get acknowledged(): bigint | null {
+  /** The last event that the broker acknowledged, like all before it. */
+  get acknowledged(): LogMark | null {
     return this.#acknowledged;
   }
 
@@ -79,7 +80,8 @@ export class RelayPublisher {
       await previous;
       if (ack.duplicate || ack.seq !== after + 1)
         throw new StreamMoved('The broker knows the event already.');
-      if (this.#failure === undefined) this.#acknowledged = publication.position;
+      if (this.#failure === undefined)
+        this.#acknowledged = { position: publication.position, eventId: publication.id };
     } catch (error) {
       if (this.#failure !== undefined) return;
       this.#failure = error instanceof Error ? error : new Error('Publishing failed.', { cause: error });

@@ -1,13 +1,19 @@
 import type { RecordedEvent } from '@berth/event-store';
+import { isDomainError } from '@berth/kernel';
 import { metrics } from '@berth/telemetry';
+import type { StreamInfo } from '@nats-io/jetstream';
 import { eventHeaders } from './event-headers.js';
 import type { EventRelayOptions } from './event-relay-options.js';
 import { allEventsOf, matchesFilter, parseEventSubject } from './event-subject.js';
 import type { EventStream, StreamEnd } from './event-stream.js';
+import { isInLog, isMissingFromLog, type LogMark } from './log-mark.js';
 import { RelayCheckpoint, type RelayProgress } from './relay-checkpoint.js';
 import { RelayPublisher, StreamMoved } from './relay-publisher.js';
+import { wantedReplicas } from './replicated-stream.js';
 
 const WATCH_EVERY_MS = 2_000;
+const COMPARE_EVERY_MS = 10_000;
+const RAISE_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 10 * 60_000;
 
 const lost = metrics.counter(
@@ -17,13 +23,29 @@ const lost = metrics.counter(
 );
 const published = metrics.counter('berth_relay_published', 'Events published.', ['context']);
 
+const replaced = metrics.counter(
+  'berth_relay_replaced_logs',
+  'Streams that held events which the log does not have, and were filled again.',
+  ['context'],
+);
+
+/** How far the log was read: an event, or a checkpoint, which names none. */
+interface Scanned {
+  readonly position: bigint;
+  readonly eventId: string | null;
+}
+
+const NOTHING = { published: null, scanned: null };
+
 /** One stretch of relaying, from reading where the stream ends to the first thing that is not as expected. */
 export class RelaySession {
   readonly #checkpoint: RelayCheckpoint;
   readonly #stop = new AbortController();
-  #scanned: bigint | null = null;
-  #written: RelayProgress = { published: null, scanned: null };
+  #scanned: Scanned | null = null;
+  #written: { readonly published: LogMark | null; readonly scanned: Scanned | null } = NOTHING;
   #trimmedAt = Date.now();
+  #comparedAt = Date.now();
+  #raisedAt = 0;
 
   constructor(
     private readonly stream: EventStream,
@@ -50,24 +72,52 @@ export class RelaySession {
     }
     await publisher.settle();
     if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
-    await this.#save(publisher);
+    // The log is not asked any more: a stop does not wait for one that is frozen.
+    if (this.#scanned?.eventId !== null) await this.#save(publisher);
   }
 
   async #whereToGoOn(end: StreamEnd): Promise<bigint | 'start'> {
     const { context, log } = this.options;
+    await this.#requireSameLog(end.last);
     const removed = await this.stream.removeConsumersBeyond(end.sequence);
-    const before = await this.#checkpoint.read();
+    const before = await this.#knownToLog(await this.#checkpoint.read());
     const tailIsLost =
-      before.published !== null && (end.position === null || end.position < before.published);
+      before.published !== null && (end.last === null || end.last.position < before.published.position);
     if (tailIsLost || removed.length > 0) {
       lost.inc({ context });
       log.error(
-        { context, has: String(end.position), had: String(before.published), consumers: removed },
+        {
+          context,
+          has: String(end.last?.position ?? null),
+          had: String(before.published?.position ?? null),
+          consumers: removed,
+        },
         'The stream lost messages; what is missing is published again from the log.',
       );
     }
-    this.#scanned = tailIsLost ? end.position : larger(end.position, before.scanned);
-    return this.#scanned ?? 'start';
+    this.#scanned = tailIsLost ? end.last : larger(end.last, before.scanned);
+    return this.#scanned?.position ?? 'start';
+  }
+
+  /** A stream that holds what this log does not have is emptied: it is filled again from the start of the log. */
+  async #requireSameLog(last: LogMark | null): Promise<void> {
+    const { store, context, log } = this.options;
+    if (last === null || !(await isMissingFromLog(store, last))) return;
+    replaced.inc({ context });
+    log.error(
+      { context, stream: this.stream.name, position: String(last.position), eventId: last.eventId },
+      'The stream holds events that the log does not have: the log was replaced or restored from a backup. The stream is emptied and filled again from the log.',
+    );
+    await this.stream.empty();
+    throw new StreamMoved('The stream held events of another log.');
+  }
+
+  /** The checkpoint may be of another log, as the database may be. It only spares reading, so in doubt it is ignored. */
+  async #knownToLog({ published, scanned }: RelayProgress): Promise<RelayProgress> {
+    const { store } = this.options;
+    const known = async (mark: LogMark | null): Promise<LogMark | null> =>
+      mark !== null && (await isInLog(store, mark)) ? mark : null;
+    return { published: await known(published), scanned: await known(scanned) };
   }
 
   async #relay(publisher: RelayPublisher, from: bigint | 'start', signal: AbortSignal): Promise<void> {
@@ -76,8 +126,8 @@ export class RelaySession {
       if (signal.aborted) return;
       if (item.kind === 'event') {
         await this.#publish(publisher, item.event);
-        this.#scanned = item.event.position;
-      } else if (item.kind === 'checkpoint') this.#scanned = item.position;
+        this.#scanned = { position: item.event.position, eventId: item.event.id };
+      } else if (item.kind === 'checkpoint') this.#scanned = { position: item.position, eventId: null };
     }
   }
 
@@ -110,25 +160,56 @@ export class RelaySession {
         info?.state.last_seq !== expected && publisher.inFlight === 0 && publisher.sequence === expected;
       if (info === null || emptied || moved)
         throw new StreamMoved('The stream is not where the relay left it.');
+      await this.#raiseReplicas(info);
     }
     await this.#save(publisher);
+    await this.#compareWithLog(publisher);
     if (Date.now() - this.#trimmedAt < TRIM_EVERY_MS) return;
     this.#trimmedAt = Date.now();
     await this.stream.trim(this.options.retention ?? {});
   }
 
+  /** The log may be replaced while nothing is to be published; the end of the stream tells. */
+  async #compareWithLog({ acknowledged }: RelayPublisher): Promise<void> {
+    if (acknowledged === null || Date.now() - this.#comparedAt < COMPARE_EVERY_MS) return;
+    this.#comparedAt = Date.now();
+    const missing = await isMissingFromLog(this.options.store, acknowledged).catch((error: unknown) => {
+      // A log that is away says nothing.
+      if (isDomainError(error, 'unavailable')) return false;
+      throw error;
+    });
+    if (missing) throw new StreamMoved('The log does not have the last event of the stream any more.');
+  }
+
+  /** A stream that was made while too few servers were up has fewer replicas than it should. */
+  async #raiseReplicas({ config }: StreamInfo): Promise<void> {
+    if (config.num_replicas >= wantedReplicas(this.options.link)) return;
+    if (Date.now() - this.#raisedAt < RAISE_EVERY_MS) return;
+    this.#raisedAt = Date.now();
+    await this.stream.ensure(this.options.retention ?? {});
+  }
+
   async #save(publisher: RelayPublisher): Promise<void> {
     // After a failure nothing is in flight either, and `scanned` is past what was not stored.
     if (this.#stop.signal.aborted) return;
-    const acknowledged = publisher.acknowledged;
-    const scanned = publisher.inFlight === 0 ? this.#scanned : acknowledged;
-    if (this.#written.published === acknowledged && this.#written.scanned === scanned) return;
-    await this.#checkpoint.write({ published: acknowledged, scanned });
-    this.#written = { published: acknowledged, scanned };
+    const { acknowledged: published } = publisher;
+    const scanned = publisher.inFlight === 0 ? this.#scanned : published;
+    const { published: writtenPublished, scanned: writtenScanned } = this.#written;
+    if (writtenPublished?.position === published?.position && writtenScanned?.position === scanned?.position)
+      return;
+    const marked = scanned === null ? null : await this.#marked(scanned);
+    await this.#checkpoint.write({ published, scanned: marked });
+    this.#written = { published, scanned };
+  }
+
+  /** A checkpoint of the log names no event; what stands there tells the log from another one. */
+  async #marked({ position, eventId }: Scanned): Promise<LogMark | null> {
+    const id = eventId ?? (await this.options.store.eventAt(position))?.id;
+    return id === undefined ? null : { position, eventId: id };
   }
 }
 
-const larger = (a: bigint | null, b: bigint | null): bigint | null => {
+const larger = (a: LogMark | null, b: LogMark | null): LogMark | null => {
   if (a === null || b === null) return a ?? b;
-  return a > b ? a : b;
+  return a.position > b.position ? a : b;
 };

@@ -1,18 +1,20 @@
-import { EventConsumer, NatsLink, type ReceivedEvent } from '@berth/messaging';
+import { connectEventStore, type EventStore } from '@berth/event-store';
+import { EventConsumer, EventRelay, NatsLink, type ReceivedEvent } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
-import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { headers } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeadLetterDesk } from './dead-letter-desk.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
 
+const idOf = (index: number): string => `00000000-0000-4000-8000-00000000000${index}`;
+
 describe('the dead letters of a service', () => {
   let infra: TestInfra;
   let link: NatsLink;
   let database: Database;
+  let store: EventStore;
   let desk: DeadLetterDesk;
   let broken = true;
   const handled: string[] = [];
@@ -21,6 +23,7 @@ describe('the dead letters of a service', () => {
 
   const consumer = (durable: string): EventConsumer =>
     new EventConsumer({
+      store,
       link,
       database,
       context: 'agents',
@@ -37,23 +40,36 @@ describe('the dead letters of a service', () => {
     });
 
   beforeAll(async () => {
-    infra = await startTestInfra({ parts: ['nats', 'postgres'] });
+    infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
     link = await NatsLink.open({ url: infra.natsUrl, name: 'desk', log });
+    store = connectEventStore({ url: infra.eventStoreUrl, log });
     const options = { url: infra.databaseUrl, schema: 'desk', migrations: [], applicationName: 'test', log };
     database = await openDatabase(options);
     const consumers = [consumer('b'), consumer('a')];
     desk = new DeadLetterDesk('exec', consumers, log);
-    const manager = await jetstreamManager(link.connection);
-    const subjects = [link.names.subject('evt.agents.>')];
-    await manager.streams.add({ name: link.names.eventStream('agents'), subjects });
+    const relay = new EventRelay({
+      store,
+      link,
+      database,
+      context: 'agents',
+      categories: ['agent'],
+      toContractEvent: ({ stream }) => ({
+        subject: `evt.agents.deleted.v1.acc_1.${stream.slice('agent-'.length)}`,
+        payload: { name: 'Ada Lovelace' },
+      }),
+      log,
+    });
     for (let index = 0; index < 3; index++) {
-      const header = headers();
-      header.set('Nats-Msg-Id', `event-${index}`);
-      header.set('Berth-Position', String(100 + index));
-      const subject = link.names.subject(`evt.agents.deleted.v1.acc_1.agt_${index}`);
-      await jetstream(link.connection).publish(subject, '{"name":"Ada Lovelace"}', { headers: header });
+      const metadata = {
+        correlationId: 'r',
+        causationId: 'c',
+        accountId: 'acc_1',
+        actor: { kind: 'system', id: 't' },
+      } as const;
+      const event = { id: idOf(index), type: 'AgentDeleted', data: {}, metadata };
+      await store.append(`agent-agt_${index}`, [event], 'no_stream');
     }
-    running = Promise.all(consumers.map((one) => one.run(ending.signal)));
+    running = Promise.all([relay, ...consumers].map((one) => one.run(ending.signal)));
     await eventually(async () => expect(await desk.count()).toBe(6), { timeoutMs: 20_000 });
   });
   afterAll(async () => {
@@ -61,6 +77,7 @@ describe('the dead letters of a service', () => {
     await running;
     await link.close();
     await database.close();
+    await store.close();
     await infra.stop();
   });
 
@@ -70,13 +87,13 @@ describe('the dead letters of a service', () => {
     const { items, nextCursor } = await all();
     expect(nextCursor).toBeNull();
     expect(items.map(({ consumer: name, eventId }) => `${name} ${eventId}`)).toEqual(
-      ['a', 'b'].flatMap((name) => [0, 1, 2].map((index) => `${name} event-${index}`)),
+      ['a', 'b'].flatMap((name) => [0, 1, 2].map((index) => `${name} ${idOf(index)}`)),
     );
     expect(items[0]).toEqual({
       id: expect.stringMatching(/^dlt_[A-Za-z0-9_-]+$/) as string,
       service: 'exec',
       consumer: 'a',
-      eventId: 'event-0',
+      eventId: idOf(0),
       subject: 'evt.agents.deleted.v1.acc_1.agt_0',
       reason: expect.stringMatching(/^Error: .*is down$/) as string,
       deliveries: 1,
@@ -112,9 +129,9 @@ describe('the dead letters of a service', () => {
     await desk.delete(first?.id ?? '');
     broken = false;
     await desk.replay(second?.id ?? '');
-    expect(handled).toEqual(['event-1']);
+    expect(handled).toEqual([idOf(1)]);
     await expect(desk.replay(second?.id ?? '')).rejects.toMatchObject({ code: 'dead_letter_not_found' });
-    expect(handled).toEqual(['event-1']);
+    expect(handled).toEqual([idOf(1)]);
     await expect(desk.count()).resolves.toBe(4);
   });
 });

@@ -36,7 +36,10 @@ export class ConsumerRound {
     readonly store: EventStore,
   ) {}
 
-  static async start(infra: TestInfra, round: number): Promise<ConsumerRound> {
+  static async start(
+    infra: Pick<TestInfra, 'databaseUrl' | 'eventStoreUrl'>,
+    round: number,
+  ): Promise<ConsumerRound> {
     const nats = await NatsServerFixture.start();
     const link = await NatsLink.open({ url: nats.url, name: 'consumer', log });
     const database = await openDatabase({
@@ -87,6 +90,7 @@ export class ConsumerRound {
     return new EventConsumer({
       link: this.link,
       database: this.database,
+      store: this.store,
       context: 'agents',
       durable: 'effects',
       filterSubjects: ['evt.agents.started.v1.*.*'],

@@ -1,0 +1,135 @@
+import type { Database, SqlRunner } from '@berth/persistence';
+import type { Logger } from '@berth/telemetry';
+import { isInLog, isMissingFromLog, type LogMark, type MarkedLog } from './log-mark.js';
+
+/** A floor that has just been compared with the log is not compared again for every event. */
+const COMPARED_MS = 1_000;
+
+export interface InboxFloorOptions {
+  readonly database: Database;
+  readonly durable: string;
+  readonly store: MarkedLog;
+  readonly log: Logger;
+  /** Called in the transaction that lowers the floor: what was derived from later positions is void. */
+  readonly forgetAfter?: ((position: bigint | null, tx: SqlRunner) => Promise<void>) | undefined;
+}
+
+/**
+ * Up to where in the log a consumer has dealt with everything. A floor belongs to one log: when the log was replaced or
+ * restored from a backup, events below it may be new, so it is lowered to the last event that both logs have.
+ */
+export class InboxFloor {
+  #mark: LogMark | null = null;
+  #comparedAt = 0;
+
+  constructor(private readonly options: InboxFloorOptions) {}
+
+  get position(): bigint | null {
+    return this.#mark?.position ?? null;
+  }
+
+  async load(): Promise<void> {
+    const { database, durable, store } = this.options;
+    const [row] = await database.query<{ floor_position: string; floor_event: string | null }>(
+      'SELECT floor_position, floor_event FROM event_consumer WHERE durable = $1',
+      [durable],
+    );
+    this.#mark = null;
+    if (row === undefined) return;
+    const position = BigInt(row.floor_position);
+    // Floors of earlier versions have no event: what the log has there must do.
+    const eventId = row.floor_event ?? (await store.eventAt(position))?.id ?? '';
+    this.#mark = { position, eventId };
+    await this.#compare();
+  }
+
+  /** Whether the event is below the floor and the floor is one of this log. */
+  async covers(position: bigint): Promise<boolean> {
+    if (this.#mark === null || position > this.#mark.position) return false;
+    if (Date.now() - this.#comparedAt > COMPARED_MS) await this.#compare();
+    return this.#mark !== null && position <= this.#mark.position;
+  }
+
+  /** A lower floor than before is ignored. */
+  async raise(mark: LogMark): Promise<void> {
+    if (this.#mark !== null && mark.position <= this.#mark.position) return;
+    const { database, durable } = this.options;
+    const [row] = await database.query<{ floor_position: string; floor_event: string }>(
+      `INSERT INTO event_consumer AS kept (durable, floor_position, floor_event) VALUES ($1, $2, $3)
+       ON CONFLICT (durable) DO UPDATE SET updated_at = now(),
+         floor_position = GREATEST(kept.floor_position, EXCLUDED.floor_position),
+         floor_event = CASE WHEN kept.floor_position > EXCLUDED.floor_position
+                       THEN kept.floor_event ELSE EXCLUDED.floor_event END
+       RETURNING floor_position, floor_event`,
+      [durable, mark.position.toString(), mark.eventId],
+    );
+    if (row !== undefined) this.#mark = { position: BigInt(row.floor_position), eventId: row.floor_event };
+  }
+
+  async #compare(): Promise<void> {
+    const { store } = this.options;
+    const mark = this.#mark;
+    if (mark !== null && (await isMissingFromLog(store, mark))) await this.#lower(mark);
+    this.#comparedAt = Date.now();
+  }
+
+  async #lower(from: LogMark): Promise<void> {
+    const { database, durable, log, forgetAfter } = this.options;
+    const common = await this.#lastCommon(from);
+    log.error(
+      { durable, floor: String(from.position), common: String(common?.position ?? null) },
+      'The log was replaced or restored: the consumer handles the events after the last common one again.',
+    );
+    await database.transaction(async (tx) => {
+      const { rowCount } = await lower(tx, durable, from, common);
+      if (rowCount > 0) await forgetAfter?.(common?.position ?? null, tx);
+    });
+    this.#mark = common;
+  }
+
+  /** The last event that the consumer noted and the log still has; its older rows are in the log as well. */
+  async #lastCommon(floor: LogMark): Promise<LogMark | null> {
+    const { database, durable, store } = this.options;
+    const [total] = await database.query<{ count: string }>(
+      'SELECT count(*) FROM event_inbox WHERE durable = $1 AND position <= $2',
+      [durable, floor.position.toString()],
+    );
+    let common: LogMark | null = null;
+    for (let low = 0, high = Number(total?.count ?? 0); low < high;) {
+      const middle = Math.floor((low + high) / 2);
+      const [row] = await database.query<{ position: string; event_id: string }>(
+        `SELECT position, event_id FROM event_inbox WHERE durable = $1 AND position <= $2
+         ORDER BY position OFFSET $3 LIMIT 1`,
+        [durable, floor.position.toString(), middle],
+      );
+      const mark = row && { position: BigInt(row.position), eventId: row.event_id };
+      if (mark !== undefined && (await isInLog(store, mark))) {
+        common = mark;
+        low = middle + 1;
+      } else high = middle;
+    }
+    return common;
+  }
+}
+
+/** Nothing when another instance was faster. */
+const lower = async (
+  tx: SqlRunner,
+  durable: string,
+  from: LogMark,
+  to: LogMark | null,
+): Promise<{ readonly rowCount: number }> => {
+  const floor = [durable, from.position.toString()];
+  const rows =
+    to === null
+      ? await tx.query(
+          'DELETE FROM event_consumer WHERE durable = $1 AND floor_position = $2 RETURNING 1',
+          floor,
+        )
+      : await tx.query(
+          `UPDATE event_consumer SET floor_position = $3, floor_event = $4, updated_at = now()
+           WHERE durable = $1 AND floor_position = $2 RETURNING 1`,
+          [...floor, to.position.toString(), to.eventId],
+        );
+  return { rowCount: rows.length };
+};
