@@ -2,10 +2,27 @@ import { join } from 'node:path';
 import { ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 
-// `npm run faults -- --seeds 5000 --from 1`: cuts every step of submissions, one fault for each seed, and compares what was
-// answered with the guest's own journal. `--lanes 1 --seeds 1 --from N --verbose` tells the story of one seed.
+// `npm run faults -- --suite chat --seeds 5000 --from 1`: strikes every step of what the suite names, as each seed says, and
+// compares what was returned with what happened. Without `--suite`, submissions of commands. `--lanes 1 --seeds 1 --from N
+// --verbose` tells the story of one seed.
+const SUITES = {
+  submission: ['standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js'],
+  chat: ['delivery', 'dist', 'chat-faults', 'chat-faults.main.js'],
+};
+
+const suiteOf = (args) => {
+  const at = args.indexOf('--suite');
+  if (at === -1) return { suite: 'submission', rest: args };
+  return { suite: args[at + 1], rest: args.toSpliced(at, 2) };
+};
+
 await runTool(async () => {
+  const { suite, rest } = suiteOf(process.argv.slice(2));
+  const program = SUITES[suite];
+  if (program === undefined) throw new Error(`--suite is one of ${Object.keys(SUITES).join(', ')}.`);
   const node = await ensureReady();
-  const program = join(ROOT, 'apps', 'standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js');
-  return runChild(node, [program, ...process.argv.slice(2)], { env: environmentWith(node), graceMs: 20_000 });
+  return runChild(node, [join(ROOT, 'apps', ...program), ...rest], {
+    env: environmentWith(node),
+    graceMs: 20_000,
+  });
 });

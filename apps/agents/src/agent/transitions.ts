@@ -50,7 +50,8 @@ export class Transitions {
     ) {
       return { agent: await this.decided.view(request.accountId, request.agentId), settled: true };
     }
-    return await this.decideAndDrive(request, { type: 'Stop', target: 'sleeping', at: now() });
+    const command = { type: 'Stop', target: 'sleeping', at: now() } as const;
+    return await this.decideAndDrive(request, command, FALLING_ASLEEP);
   }
 
   /** Whether the matter is settled: frozen, or awake again because a wake met it and won. */
@@ -69,15 +70,21 @@ export class Transitions {
     return true;
   }
 
-  private async decideAndDrive(request: AgentRequest, command: AgentCommand): Promise<TransitionResult> {
+  private async decideAndDrive(
+    request: AgentRequest,
+    command: AgentCommand,
+    unsettled = TRANSIENT,
+  ): Promise<TransitionResult> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     await this.agents.handle(request.agentId, command, request);
     await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
     const agent = await this.decided.view(request.accountId, request.agentId);
-    return { agent, settled: !TRANSIENT.has(agent.state) };
+    return { agent, settled: !unsettled.has(agent.state) };
   }
 }
 
 const TRANSIENT: ReadonlySet<string> = new Set(['deploying', 'starting', 'stopping']);
+/** An agent that starts was asleep and is being woken again: the wake wins, and the sleep is over. */
+const FALLING_ASLEEP: ReadonlySet<string> = new Set(['stopping']);
 
 const now = (): string => new Date().toISOString();

@@ -1,16 +1,10 @@
 import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
 
-/** Failures that leave open whether the agent has the message: the guest is asked again when the command is repeated. */
-const OPEN: ReadonlySet<string> = new Set([
-  'agent_unavailable',
-  'agent_timeout',
-  'deadline_exceeded',
-  'delivery_lost',
-  'internal_error',
-  'service_unavailable',
-]);
+/** Verdicts on the message itself. */
+const FINAL: ReadonlySet<string> = new Set(['agent_error', 'chat_unsupported', 'payload_too_large']);
 
-export const isOpenFailure = (code: string): boolean => OPEN.has(code);
+/** Whether another try of the command may have brought the message further, or may do so yet. */
+export const isOpenFailure = (code: string): boolean => !FINAL.has(code);
 
 const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
   agent_deploying: ['conflict', 'The agent was deploying or starting; try again when it is running.'],

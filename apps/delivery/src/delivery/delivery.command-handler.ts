@@ -61,7 +61,11 @@ export class DeliveryCommandHandler {
   }
 
   async failed(envelope: CommandEnvelope, deliveryId: string, code: string): Promise<void> {
-    await this.deliveries.handle(deliveryId, { type: 'Fail', code, at: now() }, step(envelope, 'failed'));
+    await this.deliveries.handle(
+      deliveryId,
+      { type: 'Fail', code, at: now() },
+      step(envelope, `failed:${code}`),
+    );
   }
 }
 

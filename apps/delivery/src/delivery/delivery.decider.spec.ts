@@ -41,6 +41,17 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted, failed], fail).events).toEqual([]);
   });
 
+  it('ends with the failure that the agent itself had, also after it was taken for another', () => {
+    const away: DeliveryEvent = {
+      type: 'MessageFailed',
+      data: { ...failed.data, code: 'agent_unavailable' },
+    };
+    const again: DeliveryCommand = { type: 'Fail', code: 'delivery_lost', at };
+    expect(decideGiven(deliveryDecider, [accepted, away], fail).events).toEqual([failed]);
+    expect(decideGiven(deliveryDecider, [accepted, away], again).events).toEqual([]);
+    expect(decideGiven(deliveryDecider, [accepted, away, failed], again).events).toEqual([]);
+  });
+
   it('is answered also after it was taken for failed', () => {
     expect(decideGiven(deliveryDecider, [accepted, failed], answer).events).toEqual([answered]);
     expect(decideGiven(deliveryDecider, [accepted, failed, answered], answer).events).toEqual([]);

@@ -1,4 +1,5 @@
 import type { Decider } from '@berth/kernel';
+import { isOpenFailure } from './delivery-failure.js';
 import { evolve, type Delivery, type DeliveryEvent, type DeliveryKind } from './delivery.js';
 
 export type DeliveryCommand =
@@ -33,12 +34,13 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
   if (delivery.status !== 'accepted' && delivery.status !== 'failed') return [];
   const { deliveryId, agentId } = delivery;
   const { at } = command;
-  // An answer is a fact. A failure may be an assumption: another try of the command reached the agent after all.
+  // What the agent says is a fact. Another failure may be an assumption: a later try of the command reached the agent.
   if (command.type === 'Answer') {
     const { responseLength } = command;
     return [{ type: 'MessageAnswered', data: { deliveryId, agentId, responseLength, at } }];
   }
-  if (delivery.status === 'failed') return [];
+  if (delivery.status === 'failed' && !(isOpenFailure(delivery.code) && !isOpenFailure(command.code)))
+    return [];
   return [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at } }];
 };
 

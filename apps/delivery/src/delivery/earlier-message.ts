@@ -1,6 +1,6 @@
 import type { ActivityKind } from '@berth/contracts-agents';
 import type { FoundDelivery } from '@berth/contracts-runtime';
-import { DomainError, isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
 import type { Accepted, Delivery } from './delivery.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
 import type { HandOver, Message } from './hand-over.js';
@@ -72,15 +72,9 @@ export class EarlierMessage {
       this.notes.answered(envelope, message.deliveryId, response);
       return response;
     } catch (error) {
-      this.notes.failed(envelope, message.deliveryId, error);
-      // The earlier try may have handed it over.
-      if (
-        isDomainError(error, 'unavailable') ||
-        isDomainError(error, 'timeout') ||
-        isDomainError(error, 'conflict')
-      )
-        throw mayHaveBeenDelivered(error);
-      throw error;
+      const told = withEarlierTry(error);
+      this.notes.failed(envelope, message.deliveryId, told);
+      throw told;
     }
   }
 
@@ -114,6 +108,12 @@ export class EarlierMessage {
 /** Whether every try of its command has come to an end. */
 const isOver = ({ acceptedAt }: Accepted): boolean =>
   Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
+
+/** Only a verdict of the agent itself says what became of a message that an earlier try may have handed over. */
+const withEarlierTry = (error: unknown): unknown =>
+  isDomainError(error) && PASSING.has(error.kind) ? mayHaveBeenDelivered(error) : error;
+
+const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);
 
 const errorOf = ({ kind, code, message }: FoundDelivery & { readonly state: 'failed' }): DomainError =>
   new DomainError(kind, code, message, { handedOver: true });

@@ -30,7 +30,7 @@ export interface Purpose {
 
 /** Brings a message to an awake agent and its answer back. */
 export class HandOver {
-  constructor(private readonly requester: Requester) {}
+  constructor(private readonly requester: Pick<Requester, 'request'>) {}
 
   /** The agent if it is awake, null if it sleeps. Errors: those of `agentsRequests.ensureAwake`. */
   async findAwake(purpose: Purpose, patience: Patience): Promise<AwakeAgent | null> {
@@ -93,7 +93,7 @@ class Sending {
   #mayBeThere = false;
 
   constructor(
-    private readonly requester: Requester,
+    private readonly requester: Pick<Requester, 'request'>,
     private readonly message: Message,
     private readonly patience: Patience,
   ) {}

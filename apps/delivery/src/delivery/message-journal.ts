@@ -11,7 +11,7 @@ export interface MessageRef {
 
 /** What the journals in agents have of messages. Wakes no agent. */
 export class MessageJournal {
-  constructor(private readonly requester: Requester) {}
+  constructor(private readonly requester: Pick<Requester, 'request'>) {}
 
   /** Errors: not_found `agent_not_found`; unavailable and timeout when the agent's host does not respond. */
   async find({ accountId, agentId, deliveryId }: MessageRef): Promise<FoundDelivery> {

@@ -1,4 +1,4 @@
-import { isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { isDomainError, type CommandEnvelope, type DomainError } from '@berth/kernel';
 import { backoff, pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import type { DeliveryCommandHandler } from './delivery.command-handler.js';
@@ -26,8 +26,10 @@ export class OutcomeNotes {
     this.#begin(deliveryId, () => this.deliveries.answered(envelope, deliveryId, length));
   }
 
+  /** A failure that leaves open whether the agent has the message is not noted: its journal is asked later. */
   failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): void {
-    const code = isDomainError(error) ? error.code : 'internal_error';
+    if (!isDomainError(error) || error.kind === 'internal' || isUncertain(error)) return;
+    const { code } = error;
     this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
   }
 
@@ -62,3 +64,7 @@ export class OutcomeNotes {
     }
   }
 }
+
+/** The guest gives up at the same time, so that a timeout is its verdict too. */
+const isUncertain = ({ code, context }: DomainError): boolean =>
+  context['mayHaveBeenDone'] === true && code !== 'agent_timeout';

@@ -46,7 +46,10 @@ const asleep = (wake: (asked: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>):
   );
 /** What a try leaves that the agent's host never heard of. */
 const acceptedOnly = async (chat: Chat): Promise<void> => {
-  delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable'));
+  delivery.far.on(
+    runtimeRequests.deliver,
+    refusing('unavailable', 'agent_unavailable', { handedOver: false }),
+  );
   await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable' });
   await ends(chat, 'MessageAccepted', 'MessageFailed');
   delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));

@@ -1,0 +1,55 @@
+import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts-agents';
+import { runtimeRequests } from '@berth/contracts-runtime';
+import { newId } from '@berth/kernel';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ACCOUNT, aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';
+
+let served: ServedAgents;
+let agentId: string;
+
+beforeAll(async () => {
+  served = await ServedAgents.start();
+  await served.hosts.add('hst-one');
+});
+afterAll(() => served.stop());
+beforeEach(async () => {
+  served.hosts.reset();
+  agentId = (await served.create(aCreation())).id;
+  await eventually(async () => (await served.get(agentId)).state === 'running', { timeoutMs: 20_000 });
+});
+
+const actor = { kind: 'system', id: 'test' } as const;
+const ask = (asleep: EnsureAwake['asleep']): Promise<AwakeAgent> =>
+  served.requester.request(agentsRequests.ensureAwake, {
+    commandId: newId('cmd'),
+    accountId: ACCOUNT,
+    actor,
+    agentId,
+    kind: 'chat',
+    refusedEpoch: null,
+    ...(asleep === undefined ? {} : { asleep }),
+  });
+const command = (definition: typeof agentsRequests.sleep) =>
+  served.requester.request(definition, { commandId: newId('cmd'), accountId: ACCOUNT, actor, agentId });
+
+describe('an agent that is asked for and shall not be woken', () => {
+  it('is found while it runs', async () => {
+    expect(await ask('refuse')).toMatchObject({ agentId, epoch: 1 });
+  });
+
+  it('is left asleep, and woken by whoever wants it awake', async () => {
+    await command(agentsRequests.sleep);
+    const before = await served.history(agentId);
+    await expect(ask('refuse')).rejects.toMatchObject({ kind: 'conflict', code: 'agent_asleep' });
+    expect(await served.history(agentId)).toEqual(before);
+    expect(served.hosts.asked(runtimeRequests.thaw)).toEqual([]);
+    expect(await ask(undefined)).toMatchObject({ agentId, epoch: 2 });
+  });
+
+  it('is refused as it is when it is to be woken', async () => {
+    await command(agentsRequests.stop);
+    for (const asleep of ['refuse', 'wake'] as const)
+      await expect(ask(asleep)).rejects.toMatchObject({ kind: 'conflict', code: 'agent_stopped' });
+  });
+});
