@@ -1,4 +1,3 @@
-export { Dice } from './dice.js';
 export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { freePort, NatsServer } from './nats-server.js';
