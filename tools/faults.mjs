@@ -7,7 +7,7 @@ import { runChild } from './run-child.mjs';
 // --verbose` tells the story of one seed.
 const SUITES = {
   submission: ['standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js'],
-  chat: ['delivery', 'dist', 'chat-faults', 'chat-faults.main.js'],
+  chat: ['delivery', 'dist', 'fixtures', 'chat-faults', 'faults.main.js'],
 };
 
 const suiteOf = (args) => {

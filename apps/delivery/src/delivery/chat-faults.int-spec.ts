@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { STEPS } from './chat-plan.fixture.js';
-import { ChatWorld } from './chat-world.fixture.js';
-import { runSeeds, storyOf, summaryOf, type Judged } from './run-chat-seeds.fixture.js';
+import { STEPS } from '../fixtures/chat-faults/chat-plan.fixture.js';
+import { ChatWorld } from '../fixtures/chat-faults/chat-world.fixture.js';
+import { runSeeds, storyOf, summaryOf, type Judged } from '../fixtures/chat-faults/run-chat-seeds.fixture.js';
 
 const SEEDS = { from: 1, count: 100, lanes: 8 };
 
