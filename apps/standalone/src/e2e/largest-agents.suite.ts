@@ -26,9 +26,9 @@ const largestValues = (): readonly string[] => {
   });
 };
 
-const largestLabels = (): Record<string, string> =>
+const largestLabels = (count = 64): Record<string, string> =>
   Object.fromEntries(
-    Array.from({ length: 64 }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
+    Array.from({ length: count }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
   );
 
 /** Agents that hold as much as the contract lets them: whatever is accepted can be read, listed and started. */
@@ -112,6 +112,12 @@ export const describeLargestAgents = (stack: () => Stack): void => {
       expect((await api.chat(id, 'env BERTH_INSTRUCTIONS')).body.response).toBe(INSTRUCTIONS);
       const ran = await new Executions(api, id).run('printf %s "$N000$N031" | wc -c');
       expect(ran.body).toMatchObject({ status: 'completed', stdout: '64512\n' });
+      const command = 'echo as long as a command may be #';
+      const longest = await new Executions(api, id).run(command.padEnd(1_048_576, 'x'));
+      expect([longest.status, longest.body]).toMatchObject([
+        200,
+        { stdout: 'as long as a command may be\n' },
+      ]);
     });
 
     it('is refused at creation with one byte more in its instructions', async () => {
@@ -125,18 +131,18 @@ export const describeLargestAgents = (stack: () => Stack): void => {
 
     it('is listed among as many of its kind as there are, page by page', async () => {
       const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
-      const created = await Promise.all(
-        Array.from({ length: 24 }, async (_, n) => {
-          const answer = await api.post<{ id: string }>('/api/agents', {
-            name: `${label} ${String(n)}`,
-            templateId: 'blank',
-            instructions: INSTRUCTIONS,
-            labels: { [label]: '' },
-          });
-          expect(answer.status).toBe(201);
-          return answer.body.id;
-        }),
-      );
+      const created: string[] = [];
+      // More than 8 MiB of JSON together.
+      for (let n = 0; n < 18; n++) {
+        const { body, status } = await api.post<{ id: string }>('/api/agents', {
+          name: `${label} ${String(n)}`,
+          templateId: 'blank',
+          instructions: INSTRUCTIONS,
+          labels: { ...largestLabels(63), [label]: '' },
+        });
+        expect(status).toBe(201);
+        created.push(body.id);
+      }
       const seen: string[] = [];
       let cursor = '';
       do {
@@ -148,7 +154,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
         cursor = page.body.nextCursor ?? '';
       } while (cursor !== '');
       expect(seen.toSorted()).toEqual(created.toSorted());
-      await Promise.all(created.map((id) => api.call('DELETE', `/api/agents/${id}`)));
+      for (const id of created) await api.call('DELETE', `/api/agents/${id}`);
     });
   });
 };

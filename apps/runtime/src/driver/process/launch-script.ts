@@ -17,6 +17,18 @@ export interface Launch {
   readonly command: readonly string[];
 }
 
+/** KiB. */
+const STACK_KIB = 10_240;
+
+/**
+ * Linux takes a quarter of the stack's limit for arguments and environment of a program: the usual 8 MiB do not hold the
+ * largest command beside the largest environment of an agent (1 MiB each), 10 MiB do. Never lowers the limit, and goes on
+ * where it cannot be raised.
+ */
+const MORE_ROOM_FOR_ARGUMENTS =
+  `stack=$(ulimit -S -s); [ "$stack" = unlimited ] || [ "$stack" -ge ${STACK_KIB} ] ` +
+  `|| ulimit -S -s ${STACK_KIB} 2>/dev/null || true`;
+
 /**
  * A script for `sh` that becomes the command, under its own process id, so that it and everything it ever starts is
  * inside from the first instruction. Fails without running the command when any of it cannot be had.
@@ -24,9 +36,11 @@ export interface Launch {
 export const launchScript = ({ groups, view, noNewPrivileges, command }: Launch): string => {
   const run = words(['exec', ...(noNewPrivileges ? ['setpriv', '--no-new-privs', '--'] : []), ...command]);
   const join = groups.map((file) => `echo $$ > ${quote(file)}`);
-  if (view === null) return ['set -e', ...join, run].join('\n');
+  if (view === null) return ['set -e', MORE_ROOM_FOR_ARGUMENTS, ...join, run].join('\n');
   const inside = ['set -e', ...mountView(view.root, view.mounts), run].join('\n');
-  return ['set -e', ...join, words(['exec', ...ownMounts('sh', '-c', inside)])].join('\n');
+  return ['set -e', MORE_ROOM_FOR_ARGUMENTS, ...join, words(['exec', ...ownMounts('sh', '-c', inside)])].join(
+    '\n',
+  );
 };
 
 /** The command line that runs a command in a mount namespace of its own. */

@@ -32,6 +32,18 @@ describe('the script that launches a guest', () => {
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(odd);
   });
 
+  it('makes room for the largest command beside the largest environment, and lowers no limit', () => {
+    const launch = { groups: [], view: null, noNewPrivileges: false, command: ['sh', '-c', 'ulimit -S -s'] };
+    const limitBehind = (limit: string): string =>
+      execFileSync('sh', ['-c', `ulimit -S -s ${limit} && ${launchScript(launch)}`], {
+        encoding: 'utf8',
+      }).trim();
+    expect(limitBehind('8192')).toBe('10240');
+    expect(limitBehind('65536')).toBe('65536');
+    const strict = `ulimit -S -s 4096; ulimit -H -s 4096; ${launchScript(launch)}`;
+    expect(execFileSync('sh', ['-c', strict], { encoding: 'utf8' }).trim()).toBe('4096');
+  });
+
   it('does not run the command when a group cannot be joined', () => {
     const launch = {
       groups: ['/nowhere/cgroup.procs'],
