@@ -1,5 +1,6 @@
-import { startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
 import { Program, startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 let infra: TestInfra;
@@ -29,7 +30,16 @@ it('an installation does not start under the name that another one uses on its b
     ),
   ]);
   await stack.stop();
-  stack = await startStandaloneStack(theirs, env);
+  const running = await startStandaloneStack(theirs, env);
+  stack = running;
+  // It has the streams of the other log, which it empties; its own events are in them then.
+  await running.program.says(/The stream holds events that the log does not have/);
+  const api = new Api(() => running);
+  await api.runningAgent();
+  const healthy = { status: 'ok', deadLetters: 0 };
+  await eventually(async () => expect((await api.get('/health')).body).toMatchObject(healthy), {
+    timeoutMs: 30_000,
+  });
 });
 
 it('two installations with names of their own share a broker', async () => {
