@@ -13,7 +13,6 @@ import { wantedReplicas } from './replicated-stream.js';
 
 const WATCH_EVERY_MS = 2_000;
 const COMPARE_EVERY_MS = 10_000;
-const RAISE_EVERY_MS = 30_000;
 const TRIM_EVERY_MS = 10 * 60_000;
 
 const lost = metrics.counter(
@@ -45,7 +44,6 @@ export class RelaySession {
   #written: { readonly published: LogMark | null; readonly scanned: Scanned | null } = NOTHING;
   #trimmedAt = Date.now();
   #comparedAt = Date.now();
-  #raisedAt = 0;
 
   constructor(
     private readonly stream: EventStream,
@@ -184,8 +182,6 @@ export class RelaySession {
   /** A stream that was made while too few servers were up has fewer replicas than it should. */
   async #raiseReplicas({ config }: StreamInfo): Promise<void> {
     if (config.num_replicas >= wantedReplicas(this.options.link)) return;
-    if (Date.now() - this.#raisedAt < RAISE_EVERY_MS) return;
-    this.#raisedAt = Date.now();
     await this.stream.ensure(this.options.retention ?? {});
   }
 

@@ -38,12 +38,27 @@ export const ensureStream = async (
   const limits = { max_msgs: config.max_msgs ?? max_msgs };
   // An operator may have given a stream more replicas; only NATS_REPLICAS takes some away.
   const replicas = link.replicas ?? Math.max(has, wanted);
-  if (max_msgs === limits.max_msgs && has === replicas) return found;
+  if (max_msgs === limits.max_msgs && (has === replicas || wasRefused(link, config.name))) return found;
   return unlessTooFewServers(
     manager.streams.update(config.name, { ...limits, num_replicas: replicas }),
-    async () => (max_msgs === limits.max_msgs ? found : manager.streams.update(config.name, limits)),
+    async () => {
+      noteRefusal(link, config.name);
+      return max_msgs === limits.max_msgs ? found : manager.streams.update(config.name, limits);
+    },
   );
 };
+
+const AGAIN_AFTER_MS = 30_000;
+
+/** When a cluster refused replicas last: health checks and claims ask often. */
+const refusals = new WeakMap<NatsLink, Map<string, number>>();
+
+const noteRefusal = (link: NatsLink, stream: string): void => {
+  refusals.set(link, (refusals.get(link) ?? new Map<string, number>()).set(stream, Date.now()));
+};
+
+const wasRefused = (link: NatsLink, stream: string): boolean =>
+  Date.now() - (refusals.get(link)?.get(stream) ?? 0) < AGAIN_AFTER_MS;
 
 /** null when the stream does not exist. */
 export const findStream = async (manager: JetStreamManager, name: string): Promise<StreamInfo | null> => {
