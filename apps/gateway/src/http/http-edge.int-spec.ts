@@ -29,7 +29,7 @@ describe('request ids', () => {
   });
 
   it('travel with a request whose body came in pieces', async () => {
-    const body = JSON.stringify({ name: 'scout', templateId: 'echo', instructions: 'x'.repeat(90_000) });
+    const body = JSON.stringify({ name: 'scout', templateId: 'echo' }) + ' '.repeat(90_000);
     const answer = await test.call('POST', '/api/agents', {
       key: test.far.key(),
       body,

@@ -17,6 +17,9 @@ export interface GuardedConnections {
   readonly size: number;
 }
 
+/** How long the rest of a body may take whose request has its answer already. */
+const UNREAD_MS = 10_000;
+
 /** How often per bound it is looked whether a connection is past it. */
 const LOOKS = 5;
 
@@ -31,7 +34,10 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     const { socket } = request;
     response.on('error', () => response.destroy());
     connections.hold(socket);
-    response.once('close', () => connections.release(socket));
+    response.once('close', () => {
+      connections.release(socket);
+      cutUnread(request);
+    });
   };
   const takeOver = (_request: IncomingMessage, socket: Duplex): void => connections.hold(socket);
   server.on('connection', (socket: Socket) => {
@@ -54,6 +60,16 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     for (const sweep of sweeps) clearInterval(sweep);
   });
   return connections;
+};
+
+/** Until its body has come to its end, a connection is of no use to another request. */
+const cutUnread = (request: IncomingMessage): void => {
+  const { socket } = request;
+  if (request.complete || socket.destroyed) return;
+  const late = setTimeout(() => {
+    if (!request.complete) socket.destroy();
+  }, UNREAD_MS);
+  socket.once('close', () => clearTimeout(late));
 };
 
 /** A connection with requests in flight, or that somebody has taken over. */

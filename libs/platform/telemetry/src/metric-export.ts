@@ -15,7 +15,7 @@ export interface MetricExport {
 }
 
 /** Scrapers are few, and any process of this machine reaches the port. */
-const BOUNDS = { most: 32, idleMs: 75_000, stalledMs: 30_000 };
+const BOUNDS = { most: 32, idleMs: 75_000, stalledMs: 10_000 };
 const TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 10_000,

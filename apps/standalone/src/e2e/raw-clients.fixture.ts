@@ -1,0 +1,64 @@
+import { connect, type Socket } from 'node:net';
+
+/** Where a server listens: a port of this machine, or a unix socket. */
+export type Listener = number | string;
+
+const FLOOD = Buffer.alloc(65_536, 'flood ');
+const FLOOD_CHUNKS = 16;
+
+/** What a client does once it has sent its bytes. It never reads as a client should. */
+export const BEHAVIOURS = {
+  'resets at once': (socket: Socket) => reset(socket),
+  'resets at the answer': (socket: Socket) => {
+    socket.once('data', () => reset(socket));
+    socket.resume();
+  },
+  closes: (socket: Socket) => void socket.destroy(),
+  'half-closes': (socket: Socket) => {
+    socket.end();
+    socket.resume();
+  },
+  stalls: (socket: Socket) => void socket.resume(),
+  'stops reading': (socket: Socket) => void socket.pause(),
+  floods: (socket: Socket) => {
+    for (let chunk = 0; chunk < FLOOD_CHUNKS && socket.writable; chunk++) socket.write(FLOOD);
+    socket.resume();
+  },
+} as const;
+
+export type Behaviour = keyof typeof BEHAVIOURS;
+
+const reset = (socket: Socket): void => {
+  // A unix socket knows no reset.
+  if (socket.remotePort === undefined) socket.destroy();
+  else socket.resetAndDestroy();
+};
+
+/** Clients of raw sockets. Those that stay never close their side by themselves. */
+export class RawClients {
+  readonly #open = new Set<Socket>();
+
+  /** Connects, sends the bytes and behaves so. Resolves once it has begun to; a refused connection is fine. */
+  async attack(listener: Listener, bytes: string | Uint8Array, behaviour: Behaviour): Promise<void> {
+    const socket =
+      typeof listener === 'number'
+        ? connect({ port: listener, host: '127.0.0.1', allowHalfOpen: true })
+        : connect({ path: listener, allowHalfOpen: true });
+    this.#open.add(socket);
+    const connected = Promise.withResolvers<void>();
+    socket.once('connect', connected.resolve);
+    socket.on('error', () => connected.resolve());
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      connected.resolve();
+    });
+    await connected.promise;
+    if (socket.destroyed) return;
+    if (bytes.length > 0) socket.write(bytes);
+    BEHAVIOURS[behaviour](socket);
+  }
+
+  close(): void {
+    for (const socket of this.#open) socket.destroy();
+  }
+}
