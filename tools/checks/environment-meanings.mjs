@@ -45,6 +45,11 @@ export const MEANINGS = {
   EVENTSTORE_URL: 'The event log, `esdb://…`. Under `npm start` unset means embedded.',
   NATS_REPLICAS:
     'How many servers of the broker hold each message of a stream, existing streams included; unset means 3 in a cluster of three or more, else 1.',
+  NATS_CA: 'Path of the certificates of the authorities that may have signed the certificate of the broker.',
+  NATS_CERT: 'Path of the certificate that Berth shows to the broker; with `NATS_KEY`.',
+  NATS_CREDS: 'Path of a `.creds` file: a user JWT and the seed of its nkey.',
+  NATS_KEY: 'Path of the key of `NATS_CERT`.',
+  NATS_NKEY: 'Path of a file with the seed of a user nkey.',
   NATS_URL: 'The broker, `nats://user:password@host:port`. Under `npm start` unset means embedded.',
   OTEL_EXPORTER_OTLP_ENDPOINT: 'Collector for traces and metrics, OTLP over HTTP.',
   PORT: 'The port of the HTTP interface.',

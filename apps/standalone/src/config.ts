@@ -1,4 +1,4 @@
-import { readEnv, LOG_LEVELS, type Env, type LogLevel } from '@berth/config';
+import { readEnv, LOG_LEVELS, type BrokerCredentials, type Env, type LogLevel } from '@berth/config';
 
 export interface StandaloneConfig {
   readonly dataDir: string;
@@ -6,6 +6,7 @@ export interface StandaloneConfig {
   readonly logLevel: LogLevel;
   /** External parts; undefined means embedded. */
   readonly natsUrl: string | undefined;
+  readonly natsCredentials: BrokerCredentials;
   readonly eventStoreUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly otlpEndpoint: string | undefined;
@@ -20,11 +21,13 @@ export interface StandaloneConfig {
  */
 export const readStandaloneConfig = (env: Env): StandaloneConfig => {
   const reader = readEnv(env);
+  const natsUrl = reader.optionalPartUrl('NATS_URL');
   return reader.done({
     dataDir: reader.path('BERTH_DATA', '.data'),
     port: reader.integer('PORT', { default: 8080, max: 65_535 }),
     logLevel: reader.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'warn'),
-    natsUrl: reader.optionalPartUrl('NATS_URL'),
+    natsUrl,
+    natsCredentials: natsUrl === undefined ? {} : reader.brokerCredentials(natsUrl),
     eventStoreUrl: reader.optionalPartUrl('EVENTSTORE_URL'),
     databaseUrl: reader.optionalPartUrl('DATABASE_URL'),
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),

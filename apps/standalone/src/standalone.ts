@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Env } from '@berth/config';
+import { readEnv, type Env } from '@berth/config';
 import {
   acquireDataLock,
   assertPortFree,
@@ -43,7 +43,7 @@ export const startStandalone = async (
     checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
     infrastructure = await startEmbedded({
       ...config,
-      instance: env['BERTH_INSTANCE'],
+      instance: readEnv(env).string('BERTH_INSTANCE', 'berth'),
       hosts: [await hostId(runtimeDataOf(config, env), env['BERTH_HOST_ID'])],
       log: logOf('embedded'),
     });
@@ -68,6 +68,9 @@ const NOT_STARTED_YET = {
   databaseUrl: 'postgres://embedded',
 };
 
+/** The embedded broker has users with passwords. */
+const NO_CREDENTIALS: Env = { NATS_CREDS: '', NATS_NKEY: '', NATS_CA: '', NATS_CERT: '', NATS_KEY: '' };
+
 const runtimeDataOf = (config: StandaloneConfig, env: Env): string =>
   resolve(env['BERTH_RUNTIME_DATA'] ?? join(config.dataDir, 'runtime'));
 
@@ -82,6 +85,7 @@ const serviceEnv = (
   // A port that is drawn is not known before the runtime starts; agents then have nothing to relay to.
   ...(config.port === 0 ? {} : { BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}` }),
   ...env,
+  ...(config.natsUrl === undefined ? NO_CREDENTIALS : {}),
   BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
   BERTH_DATA: config.dataDir,
   BERTH_RUNTIME_DATA: runtimeDataOf(config, env),

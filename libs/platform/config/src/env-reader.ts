@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { readBrokerCredentials, type BrokerCredentials } from './broker-credentials.js';
 import { ConfigError } from './config-error.js';
 import { PART_URL_CHECKS, type PartUrlName } from './part-urls.js';
 
@@ -20,6 +21,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /** How a service reaches the broker, and the installation's name there. */
 export interface BrokerEnv {
   readonly natsUrl: string;
+  readonly natsCredentials?: BrokerCredentials;
   readonly instance: string;
   /** How many servers of the broker hold each message; undefined: 3 in a cluster of three or more, else 1. */
   readonly natsReplicas?: number | undefined;
@@ -131,13 +133,19 @@ export class EnvReader {
     return known ?? this.bad(name, `must be one of ${values.join(', ')}`, values[0]);
   }
 
-  /** NATS_URL, BERTH_INSTANCE (`berth`), NATS_REPLICAS. */
+  /** NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT, NATS_KEY: paths of files. */
+  brokerCredentials(natsUrl: string | undefined): BrokerCredentials {
+    return readBrokerCredentials(this, natsUrl);
+  }
+
+  /** NATS_URL and the files beside it, BERTH_INSTANCE (`berth`), NATS_REPLICAS. */
   brokerEnv(): BrokerEnv {
     const instance = this.string('BERTH_INSTANCE', 'berth');
     if (!INSTANCE.test(instance))
       this.problem('BERTH_INSTANCE', 'must be 1 to 32 letters, digits, hyphens and underscores');
     const natsReplicas = this.optionalInteger('NATS_REPLICAS', { min: 1, max: 5 });
-    return { natsUrl: this.partUrl('NATS_URL'), instance, natsReplicas };
+    const natsUrl = this.partUrl('NATS_URL');
+    return { natsUrl, natsCredentials: this.brokerCredentials(natsUrl), instance, natsReplicas };
   }
 
   /** What `brokerEnv` reads, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */

@@ -1,3 +1,4 @@
+export type { BrokerCredentials } from './broker-credentials.js';
 export { ConfigError, EXIT_CONFIG } from './config-error.js';
 export {
   EnvReader,

@@ -4,16 +4,12 @@ import { redactText, type Logger } from '@berth/telemetry';
 import { DeadLetters } from './dead-letters.js';
 import { EventStream } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
+import { UnfitBroker } from './unfit-broker.js';
 
 const API_TIMEOUT_MS = 4_000;
 
 /** Long commands, and the output of commands as JSON, travel in one message. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
-
-/** The broker is there and cannot serve; only its operator can change that. The message continues "NATS_URL …". */
-export class UnfitBroker extends Error {
-  override readonly name = 'UnfitBroker';
-}
 
 export interface BrokerNeeds {
   /** Contexts whose events the service publishes. */

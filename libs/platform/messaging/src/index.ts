@@ -3,7 +3,6 @@ export {
   BrokerCheck,
   requireMaxPayload,
   takesOurMessages,
-  UnfitBroker,
   unlessRefused,
   type BrokerNeeds,
 } from './broker-check.js';
@@ -17,9 +16,11 @@ export { parseEventSubject, type EventSubject } from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';
 export { InstallationClaim, InstanceTaken, SILENT_MS } from './installation-claim.js';
 export { logIdentity } from './log-identity.js';
+export type { NatsCredentials } from './nats-address.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';
 export { startService, type RunningService, type ServiceOptions } from './start-service.js';
 export { WireNames } from './wire-names.js';
+export { UnfitBroker } from './unfit-broker.js';

@@ -3,13 +3,16 @@ import { DomainError } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import { connect, type ConnectionOptions, type NatsConnection } from '@nats-io/transport-node';
 import { errors } from '@nats-io/transport-node';
-import { parseNatsUrl } from './nats-address.js';
+import { accessOptions, type NatsCredentials } from './nats-address.js';
 import { SendQueue } from './send-queue.js';
+import { UnfitBroker } from './unfit-broker.js';
 import { WireNames } from './wire-names.js';
 
 export interface NatsLinkOptions {
   /** `nats://user:password@host:port`, see `parseNatsUrl`. */
   readonly url: string;
+  /** Files that say who the service is, where the URL does not. */
+  readonly credentials?: NatsCredentials | undefined;
   /** The service: part of the connection's name as the broker shows it, and of its reply subjects. */
   readonly name: string;
   /** The installation's name on the broker; `berth` unless said otherwise. */
@@ -25,10 +28,12 @@ export interface NatsLinkOptions {
 /** A service's configuration of the broker as options of a link. */
 export const brokerOf = (config: {
   readonly natsUrl: string;
+  readonly natsCredentials?: NatsCredentials | undefined;
   readonly instance: string;
   readonly natsReplicas?: number | undefined;
-}): Pick<NatsLinkOptions, 'url' | 'instance' | 'replicas'> => ({
+}): Pick<NatsLinkOptions, 'url' | 'credentials' | 'instance' | 'replicas'> => ({
   url: config.natsUrl,
+  credentials: config.natsCredentials,
   instance: config.instance,
   replicas: config.natsReplicas,
 });
@@ -75,7 +80,7 @@ export class NatsLink {
         return new NatsLink(await connect(connectionOptions(options, names)), names, inbox, options);
       } catch (error) {
         if (error instanceof errors.AuthorizationError)
-          throw new Error('The broker refuses the credentials of NATS_URL.', { cause: error });
+          throw new UnfitBroker('names a broker that refuses the credentials', { cause: error });
         if (Date.now() >= deadline) {
           throw new DomainError(
             'unavailable',
@@ -163,20 +168,19 @@ export class NatsLink {
   }
 }
 
-const connectionOptions = ({ url, name }: NatsLinkOptions, names: WireNames): ConnectionOptions => {
-  const { tls, ...address } = parseNatsUrl(url);
-  return {
-    ...address,
-    ...(tls ? { tls: {} } : {}),
-    name: `${names.instance}-${name}`,
-    inboxPrefix: names.inboxPrefix(name),
-    maxReconnectAttempts: -1,
-    reconnectTimeWait: RECONNECT_WAIT_MS,
-    reconnectJitter: 100,
-    pingInterval: PING_INTERVAL_MS,
-    maxPingOut: MAX_PINGS_OUT,
-    timeout: DIAL_TIMEOUT_MS,
-    // Credentials that are changed on the broker first must not end the service.
-    ignoreAuthErrorAbort: true,
-  };
-};
+const connectionOptions = (
+  { url, credentials, name }: NatsLinkOptions,
+  names: WireNames,
+): ConnectionOptions => ({
+  ...accessOptions(url, credentials),
+  name: `${names.instance}-${name}`,
+  inboxPrefix: names.inboxPrefix(name),
+  maxReconnectAttempts: -1,
+  reconnectTimeWait: RECONNECT_WAIT_MS,
+  reconnectJitter: 100,
+  pingInterval: PING_INTERVAL_MS,
+  maxPingOut: MAX_PINGS_OUT,
+  timeout: DIAL_TIMEOUT_MS,
+  // Credentials that are changed on the broker first must not end the service.
+  ignoreAuthErrorAbort: true,
+});

@@ -13,6 +13,7 @@ import {
   UnfitBroker,
   unlessRefused,
   type BrokerNeeds,
+  type NatsCredentials,
   type NatsLinkOptions,
 } from '@berth/messaging';
 import {
@@ -94,10 +95,12 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
 
 /** `NatsLink.open`, waiting for the message broker. Throws `ConfigError` when it takes no messages as large as ours. */
 export const openLink = async (
-  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'instance' | 'replicas'>,
+  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas'>,
 ): Promise<NatsLink> => {
   const link = await awaitPart({ ...options, ...BROKER }, () =>
-    NatsLink.open({ ...options, openWithinMs: 0 }),
+    NatsLink.open({ ...options, openWithinMs: 0 }).catch((error: unknown) => {
+      throw asConfigError(error);
+    }),
   );
   try {
     requireMaxPayload(link);
@@ -148,19 +151,20 @@ export const claimInstallation = (
 /** Where parts are; undefined: this one is not needed. */
 export interface PartUrls {
   readonly natsUrl?: string | undefined;
+  readonly natsCredentials?: NatsCredentials | undefined;
   readonly eventStoreUrl?: string | undefined;
   readonly databaseUrl?: string | undefined;
 }
 
 /** Resolves once every part that has a URL can be used, so that a process of many services waits, and says so, once. */
 export const reachParts = async (
-  { natsUrl, eventStoreUrl, databaseUrl }: PartUrls,
+  { natsUrl, natsCredentials: credentials, eventStoreUrl, databaseUrl }: PartUrls,
   options: Omit<PartOptions, 'url'>,
 ): Promise<void> => {
   await Promise.all([
     natsUrl === undefined
       ? undefined
-      : openLink({ ...options, url: natsUrl, name: 'start' }).then((link) => link.close()),
+      : openLink({ ...options, url: natsUrl, credentials, name: 'start' }).then((link) => link.close()),
     eventStoreUrl === undefined
       ? undefined
       : openLog({ ...options, url: eventStoreUrl }).then((store) => store.close()),

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+/** Files with which a service proves to the broker who it is, and how it knows the broker. */
+export interface BrokerCredentials {
+  /** A `.creds` file: a user's JWT and the seed of its key. */
+  readonly creds?: string;
+  /** A file with the seed of an nkey. */
+  readonly nkey?: string;
+  /** Certificates of the authorities that may have signed the broker's. */
+  readonly ca?: string;
+  /** The client's certificate and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Whether one of the addresses carries a user or a token. */
+const HAS_USER = /^[^,]*@|,[^,]*@/;
+
+interface Reader {
+  optional(name: string): string | undefined;
+  problem(name: string, what: string): void;
+}
+
+/** NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT, NATS_KEY: paths, as the `nats` command reads them. */
+export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefined): BrokerCredentials => {
+  const file = (name: string, text: string | undefined): string | undefined => {
+    if (text === undefined) return undefined;
+    const path = resolve(text.trim());
+    if (isReadable(path)) return path;
+    reader.problem(name, 'must name a file that can be read');
+    return undefined;
+  };
+  const creds = file('NATS_CREDS', reader.optional('NATS_CREDS'));
+  const nkey = file('NATS_NKEY', reader.optional('NATS_NKEY'));
+  const ca = file('NATS_CA', reader.optional('NATS_CA'));
+  const cert = file('NATS_CERT', reader.optional('NATS_CERT'));
+  const key = file('NATS_KEY', reader.optional('NATS_KEY'));
+  if (creds !== undefined && !/NATS USER JWT[\s\S]+USER NKEY SEED/.test(readFileSync(creds, 'utf8')))
+    reader.problem('NATS_CREDS', 'must name a .creds file with a user JWT and an nkey seed');
+  if (nkey !== undefined && !/^\s*SU[A-Z2-7]{56}\s*$/.test(readFileSync(nkey, 'utf8')))
+    reader.problem('NATS_NKEY', 'must name a file with the seed of a user nkey (SU…)');
+  if (cert !== undefined && key === undefined) reader.problem('NATS_CERT', 'needs NATS_KEY');
+  if (key !== undefined && cert === undefined) reader.problem('NATS_KEY', 'needs NATS_CERT');
+  const ways = [creds !== undefined, nkey !== undefined, HAS_USER.test(natsUrl ?? '')];
+  if (ways.filter(Boolean).length > 1)
+    reader.problem('NATS_URL', 'with a user, NATS_CREDS and NATS_NKEY exclude each other');
+  return {
+    ...(creds === undefined ? {} : { creds }),
+    ...(nkey === undefined ? {} : { nkey }),
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined || key === undefined ? {} : { cert, key }),
+  };
+};
+
+const isReadable = (path: string): boolean => {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+};

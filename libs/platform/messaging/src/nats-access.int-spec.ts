@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAccount, createOperator, createUser, type KeyPair } from '@nats-io/nkeys';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { keepingLogger } from './__fixtures__/lines.fixture.js';
+import { freePort, NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
+import type { NatsCredentials } from './nats-address.js';
+import { NatsLink, UnfitBroker } from './index.js';
+
+const { log } = keepingLogger();
+const CERTIFICATES = join(import.meta.dirname, '__fixtures__/certificates');
+let folder: string;
+let nats: NatsServerFixture | undefined;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-access-'));
+});
+
+afterEach(async () => {
+  await nats?.stop();
+  nats = undefined;
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const file = (name: string, content: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+};
+
+/** Whether the broker lets a link in and answers on it. */
+const isLetIn = async (url: string, credentials?: NatsCredentials): Promise<boolean> => {
+  const link = await NatsLink.open({ url, credentials, name: 'test', openWithinMs: 2_000, log });
+  await link.connection.flush();
+  await link.close();
+  return true;
+};
+
+const b64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A token as `nsc` makes it. */
+const jwt = (signer: KeyPair, subject: KeyPair, claims: object): string => {
+  const body = `${b64({ typ: 'JWT', alg: 'ed25519-nkey' })}.${b64({
+    jti: crypto.randomUUID(),
+    iat: Math.floor(Date.now() / 1_000),
+    iss: signer.getPublicKey(),
+    sub: subject.getPublicKey(),
+    nats: { version: 2, ...claims },
+  })}`;
+  return `${body}.${Buffer.from(signer.sign(Buffer.from(body))).toString('base64url')}`;
+};
+
+const seedOf = (pair: KeyPair): string => Buffer.from(pair.getSeed()).toString();
+
+describe('a link', () => {
+  it('takes the credentials of one address to all servers of the list', async () => {
+    nats = await NatsServerFixture.configured('authorization { user: u, password: "p@ss" }');
+    const dead = await freePort();
+    expect(await isLetIn(`nats://u:p%40ss@127.0.0.1:${dead}, 127.0.0.1:${nats.port}`)).toBe(true);
+    expect(await isLetIn(`nats://127.0.0.1:${dead},nats://u:p%40ss@127.0.0.1:${nats.port}`)).toBe(true);
+  });
+
+  it('is let in with the seed of an nkey', async () => {
+    const user = createUser();
+    nats = await NatsServerFixture.configured(`authorization { users: [{ nkey: ${user.getPublicKey()} }] }`);
+    expect(await isLetIn(nats.url, { nkey: file('user.nk', `${seedOf(user)}\n`) })).toBe(true);
+  });
+
+  it('is let in with a .creds file', async () => {
+    const [operator, account, user] = [createOperator(), createAccount(), createUser()];
+    const limits = {
+      subs: -1,
+      data: -1,
+      payload: -1,
+      imports: -1,
+      exports: -1,
+      wildcards: true,
+      conn: -1,
+      leaf: -1,
+    };
+    nats = await NatsServerFixture.configured(
+      [
+        `operator: ${jwt(operator, operator, { type: 'operator' })}`,
+        'resolver: MEMORY',
+        `resolver_preload { ${account.getPublicKey()}: ${jwt(operator, account, { type: 'account', limits })} }`,
+      ].join('\n'),
+    );
+    const token = jwt(account, user, { type: 'user', subs: -1, data: -1, payload: -1 });
+    const creds = file(
+      'user.creds',
+      `-----BEGIN NATS USER JWT-----\n${token}\n------END NATS USER JWT------\n\n` +
+        `-----BEGIN USER NKEY SEED-----\n${seedOf(user)}\n------END USER NKEY SEED------\n`,
+    );
+    expect(await isLetIn(nats.url, { creds })).toBe(true);
+  });
+
+  it('is let in with a client certificate, over TLS', async () => {
+    const pem = (name: string): string => join(CERTIFICATES, `${name}.pem`);
+    const tls = { cert_file: pem('server'), key_file: pem('server-key'), ca_file: pem('ca'), verify: true };
+    nats = await NatsServerFixture.configured(`tls ${JSON.stringify(tls)}`);
+    const credentials = { ca: pem('ca'), cert: pem('client'), key: pem('client-key') };
+    expect(await isLetIn(`tls://127.0.0.1:${nats.port}`, credentials)).toBe(true);
+    await expect(isLetIn(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
+  });
+
+  it('says at once that its credentials are refused', async () => {
+    nats = await NatsServerFixture.configured('authorization { user: u, password: p }');
+    const begun = Date.now();
+    await expect(isLetIn(`nats://u:wrong@127.0.0.1:${nats.port}`)).rejects.toThrow(UnfitBroker);
+    await expect(isLetIn(nats.url)).rejects.toThrow(/refuses the credentials/);
+    expect(Date.now() - begun).toBeLessThan(4_000);
+  });
+});
