@@ -173,7 +173,7 @@ describe('a broker with credentials', () => {
       await link.close();
       await expect(
         NatsLink.open({ url: nats.url.replace('//', '//berth:wrong@'), name: 'wrong', log }),
-      ).rejects.toThrow('The broker refuses the credentials of NATS_URL.');
+      ).rejects.toThrow('names a broker that refuses the credentials');
       expect(lines.join('')).not.toContain('s3cr3t');
     } finally {
       await nats.stop();
