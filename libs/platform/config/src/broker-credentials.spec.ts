@@ -40,8 +40,8 @@ describe('the credentials for the broker', () => {
     [{ NATS_CREDS: folder }, /NATS_CREDS must name a file that can be read/],
     [{ NATS_CREDS: other }, /NATS_CREDS must name a \.creds file/],
     [{ NATS_NKEY: other }, /NATS_NKEY must name a file with the seed/],
-    [{ NATS_CERT: other }, /NATS_CERT needs NATS_KEY/],
-    [{ NATS_KEY: other }, /NATS_KEY needs NATS_CERT/],
+    [{ NATS_CERT: other }, /NATS_CERT and NATS_KEY need each other/],
+    [{ NATS_KEY: other }, /NATS_CERT and NATS_KEY need each other/],
     [{ NATS_CREDS: creds, NATS_NKEY: nkey }, /exclude each other/],
     [{ NATS_CREDS: creds, NATS_URL: 'nats://h,u:p@h2' }, /exclude each other/],
   ])('%j are refused when the configuration is read', (env, complaint) => {

@@ -14,6 +14,8 @@ export interface BrokerCredentials {
   readonly key?: string;
 }
 
+const CREDS = /NATS USER JWT[\s\S]+USER NKEY SEED/;
+const SEED = /^\s*SU[A-Z2-7]{56}\s*$/;
 /** Whether one of the addresses carries a user or a token. */
 const HAS_USER = /^[^,]*@|,[^,]*@/;
 
@@ -31,17 +33,18 @@ export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefine
     reader.problem(name, 'must name a file that can be read');
     return undefined;
   };
+  const complainOf = (name: string, path: string | undefined, form: RegExp, what: string): void => {
+    if (path !== undefined && !form.test(readFileSync(path, 'utf8'))) reader.problem(name, what);
+  };
   const creds = file('NATS_CREDS', reader.optional('NATS_CREDS'));
   const nkey = file('NATS_NKEY', reader.optional('NATS_NKEY'));
   const ca = file('NATS_CA', reader.optional('NATS_CA'));
   const cert = file('NATS_CERT', reader.optional('NATS_CERT'));
   const key = file('NATS_KEY', reader.optional('NATS_KEY'));
-  if (creds !== undefined && !/NATS USER JWT[\s\S]+USER NKEY SEED/.test(readFileSync(creds, 'utf8')))
-    reader.problem('NATS_CREDS', 'must name a .creds file with a user JWT and an nkey seed');
-  if (nkey !== undefined && !/^\s*SU[A-Z2-7]{56}\s*$/.test(readFileSync(nkey, 'utf8')))
-    reader.problem('NATS_NKEY', 'must name a file with the seed of a user nkey (SU…)');
-  if (cert !== undefined && key === undefined) reader.problem('NATS_CERT', 'needs NATS_KEY');
-  if (key !== undefined && cert === undefined) reader.problem('NATS_KEY', 'needs NATS_CERT');
+  complainOf('NATS_CREDS', creds, CREDS, 'must name a .creds file with a user JWT and an nkey seed');
+  complainOf('NATS_NKEY', nkey, SEED, 'must name a file with the seed of a user nkey (SU…)');
+  if ((cert === undefined) !== (key === undefined))
+    reader.problem('NATS_CERT', 'and NATS_KEY need each other');
   const ways = [creds !== undefined, nkey !== undefined, HAS_USER.test(natsUrl ?? '')];
   if (ways.filter(Boolean).length > 1)
     reader.problem('NATS_URL', 'with a user, NATS_CREDS and NATS_NKEY exclude each other');
