@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestFixture } from './__fixtures__/guest.fixture.js';
 
 describe('a guest', () => {
@@ -117,7 +118,7 @@ describe('a guest', () => {
   it('logs what the program prints, with its level, and never a secret of its environment', async () => {
     await guest.put({ env: { SECRET: 'hush-hush' } });
     await guest.deliver('hi');
-    await vi.waitUntil(() => guest.log().length >= 2);
+    await eventually(() => guest.log().length >= 2);
     const lines = guest.log().map(({ level, source, message }) => ({ level, source, message }));
     expect(lines).toContainEqual({ level: 'warn', source: 'agent', message: 'up' });
     expect(lines).toContainEqual({ level: 'error', source: 'agent', message: 'to stderr' });

@@ -1,6 +1,7 @@
 import { runtimeRequests } from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeFixture, told } from './__fixtures__/runtime.fixture.js';
 import { listPids, readStartVariable } from './driver/process/process-table.js';
 
@@ -43,9 +44,7 @@ describe('the runtime of a host', () => {
   it('brings messages to an agent and tells when it was used', async () => {
     const agentId = await start({ idleTtlSeconds: 60 });
     expect(await say(agentId, 'hello')).toEqual({ response: 'echo: hello' });
-    await vi.waitUntil(() => told.activities.some((item) => item.lastActivityKind === 'chat'), {
-      timeout: 5_000,
-    });
+    await eventually(() => told.activities.some((item) => item.lastActivityKind === 'chat'));
     const last = told.activities.at(-1);
     expect(last?.agentId).toBe(agentId);
     expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
@@ -129,9 +128,7 @@ describe('the runtime of a host', () => {
     told.orders = { remove: [gone], stop: [stale] };
     await runtime.end('SIGKILL');
     await runtime.launch();
-    await vi.waitUntil(async () => (await processesOf(gone)) + (await processesOf(stale)) === 0, {
-      timeout: 10_000,
-    });
+    await eventually(async () => (await processesOf(gone)) + (await processesOf(stale)) === 0);
     told.orders = { remove: [], stop: [] };
     await start({ agentId: stale, epoch: 2 });
     expect((await say(stale, 'again', 2)).response).toBe('echo: again');
@@ -140,9 +137,9 @@ describe('the runtime of a host', () => {
   it('tells of an idle agent’s sleep until it is heard', async () => {
     told.deaf = true;
     const agentId = await start({ idleTtlSeconds: 1 });
-    await vi.waitUntil(() => told.refused > 1, { timeout: 10_000 });
+    await eventually(() => told.refused > 1);
     told.deaf = false;
-    await vi.waitUntil(() => told.observations.length > 0, { timeout: 10_000 });
+    await eventually(() => told.observations.length > 0);
     expect(told.observations).toEqual([
       {
         host: runtime.host,
@@ -157,16 +154,12 @@ describe('the runtime of a host', () => {
     const agentId = await start();
     const heard = told.announcements.length;
     runtime.infra.part('nats').kill();
-    await vi.waitUntil(() => told.announcements.length > heard, { timeout: 20_000 });
-    await vi.waitUntil(
-      () =>
-        say(agentId, 'back').then(
-          ({ response }) => response === 'echo: back',
-          () => false,
-        ),
-      {
-        timeout: 10_000,
-      },
+    await eventually(() => told.announcements.length > heard, { timeoutMs: 20_000 });
+    await eventually(() =>
+      say(agentId, 'back').then(
+        ({ response }) => response === 'echo: back',
+        () => false,
+      ),
     );
   });
 

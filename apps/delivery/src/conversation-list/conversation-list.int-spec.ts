@@ -2,7 +2,7 @@ import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } 
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
-import { startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deliveryDecider, type DeliveryCommand } from '../delivery/delivery.decider.js';
 import { deliveryCodec } from '../delivery/delivery.events.js';
@@ -117,7 +117,7 @@ describe('the conversation list', () => {
     const eventId = crypto.randomUUID();
     await forget(agentId, eventId);
     await forget(agentId, eventId);
-    await expect.poll(() => query.current(agentId)).toBeNull();
+    await eventually(async () => expect(await query.current(agentId)).toBeNull());
     expect(await store.read(`recipient-${agentId}`)).toHaveLength(1);
   });
 
@@ -128,7 +128,7 @@ describe('the conversation list', () => {
       await message(agentIds[n % 3] ?? '', `conversation ${String(n % 7)}`, ends[n % 3] ?? null);
     }
     await forget(agentIds[2] ?? '', crypto.randomUUID());
-    await expect.poll(() => query.current(agentIds[2] ?? '')).toBeNull();
+    await eventually(async () => expect(await query.current(agentIds[2] ?? '')).toBeNull());
     const before = await everything();
     await runner.rebuild(() => undefined, ending.signal);
     expect(await everything()).toEqual(before);

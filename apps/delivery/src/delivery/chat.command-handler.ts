@@ -9,7 +9,7 @@ import type { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
 /** What is left of the 5 s of contract §1 when a chat arrives here. */
-const WITHIN_MS = 4_300;
+const WITHIN_MS = 4_000;
 
 /** One chat on its way. */
 interface Coming {

@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestFixture } from '../__fixtures__/guest.fixture.js';
 
 describe('a delivery to a program', () => {
@@ -33,7 +34,7 @@ describe('a delivery to a program', () => {
   it('hands a message over once, however often it comes: while it runs, after, and after its own restart', async () => {
     await guest.put();
     const both = [guest.deliver('hold', 'dlv_x'), guest.deliver('hold', 'dlv_x')];
-    await vi.waitUntil(() => guest.seen().length === 1);
+    await eventually(() => guest.seen().length === 1);
     writeFileSync(join(guest.dir, 'volume/go'), '');
     expect((await Promise.all(both)).map(({ body }) => body)).toEqual([
       { response: 'heard hold' },
@@ -52,7 +53,7 @@ describe('a delivery to a program', () => {
     expect(await find('dlv_x')).toEqual({ state: 'absent' });
     const held = guest.deliver('hold', 'dlv_x');
     const next = guest.deliver('next', 'dlv_y');
-    await vi.waitUntil(() => guest.seen().length === 1);
+    await eventually(() => guest.seen().length === 1);
     expect([await find('dlv_x'), await find('dlv_y')]).toEqual([{ state: 'open' }, { state: 'open' }]);
     writeFileSync(join(guest.dir, 'volume/go'), '');
     await Promise.all([held, next]);
@@ -67,7 +68,7 @@ describe('a delivery to a program', () => {
   it('does not hand over again a message whose answer was lost with the guest', async () => {
     await guest.put();
     void guest.deliver('hold', 'dlv_x').catch(() => undefined);
-    await vi.waitUntil(() => guest.seen().length === 1);
+    await eventually(() => guest.seen().length === 1);
     const journal = readFileSync(join(guest.dir, 'journal/deliveries.jsonl'));
     // What a guest leaves that is killed rather than stopped.
     await guest.restart();
@@ -99,7 +100,7 @@ describe('a delivery to a program', () => {
     const call = request({ socketPath: join(guest.dir, 'sock'), method: 'POST', path: '/v1/deliver' });
     call.on('error', () => undefined);
     call.end(JSON.stringify({ deliveryId: 'dlv_x', conversationId: 'c', message: 'hold' }));
-    await vi.waitUntil(() => guest.seen().length === 1);
+    await eventually(() => guest.seen().length === 1);
     call.destroy();
     writeFileSync(join(guest.dir, 'volume/go'), '');
     expect((await guest.deliver('hold', 'dlv_x', 'c')).body).toEqual({ response: 'heard hold' });

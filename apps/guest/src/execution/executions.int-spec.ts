@@ -137,11 +137,10 @@ describe('a command', () => {
   });
 
   it('is over when its shell ends; what it left in the background lives on and is heard no more', async () => {
-    const began = performance.now();
+    // Its child goes on until the test lets it end: a report that waited for it would never come.
     const report = await guest.run(
       `echo first; (until [ -e stop ]; do printf '%1000s\\n' late || exit; echo > ticks; sleep 0.01; done; echo alive > end) &`,
     );
-    expect(performance.now() - began).toBeLessThan(1_500);
     expect(report).toMatchObject({ status: 'completed', exitCode: 0 });
     expect(report.stdout).toContain('first\n');
     // One that it makes only after it has written once more.

@@ -2,7 +2,8 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadLogs, StartAgent } from '@berth/contracts-runtime';
 import { newId } from '@berth/kernel';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture } from '../__fixtures__/host.fixture.js';
 import { listPids, readProcess, readStartVariable } from '../driver/process/process-table.js';
 import { agentFolders } from './agent-folders.js';
@@ -116,7 +117,7 @@ describe('an agent on a host', () => {
     const agentId = newId('agt');
     const starting = host.agents.start(again(agentId, 3, { templateId: 'mute' }));
     const refused = expect(starting).rejects.toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
-    await vi.waitUntil(async () => (await guestsOf(agentId)).length === 1);
+    await eventually(async () => (await guestsOf(agentId)).length === 1);
     await host.agents.of(agentId).stop({ agentId, epoch: 3 });
     await refused;
     expect(await guestsOf(agentId)).toEqual([]);
@@ -150,17 +151,17 @@ describe('an agent on a host', () => {
   it('falls asleep by itself when nothing went on for its idle time, and never while a chat runs', async () => {
     const agentId = await start({ idleTtlSeconds: 1 });
     const chat = holdOpen(agentId, 1, newId('dlv'));
-    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    await eventually(() => existsSync(inVolume(agentId, 'in')));
     expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'chat', sleepAt: null });
     const busySince = performance.now();
-    await vi.waitUntil(() => performance.now() - busySince > 1_500, { timeout: 3_000 });
+    await eventually(() => performance.now() - busySince > 1_500);
     expect(host.agents.observed[0]?.state).toBe('running');
     writeFileSync(inVolume(agentId, 'go'), '');
     expect(await chat).toBe('out');
     const sleepAt = host.activities.get(agentId)?.sleepAt ?? 0;
-    await vi.waitUntil(() => host.agents.observed[0]?.state === 'frozen', { timeout: 3_000 });
+    await eventually(() => host.agents.observed[0]?.state === 'frozen');
     expect(Date.now()).toBeGreaterThanOrEqual(sleepAt);
-    await vi.waitUntil(() => host.reports.length > 0);
+    await eventually(() => host.reports.length > 0);
     expect(host.reports).toEqual([
       { agentId, epoch: 1, observation: { type: 'asleep', depth: 'warm', reason: 'idle' } },
     ]);
@@ -189,7 +190,7 @@ describe('an agent on a host', () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
     const chat = holdOpen(agentId, 1, newId('dlv'));
-    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    await eventually(() => existsSync(inVolume(agentId, 'in')));
     const asleep = agent.freeze({ agentId, epoch: 1 });
     writeFileSync(inVolume(agentId, 'go'), '');
     expect(await chat).toBe('out');
@@ -201,7 +202,7 @@ describe('an agent on a host', () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
     const chat = holdOpen(agentId, 1, newId('dlv'));
-    await vi.waitUntil(() => existsSync(inVolume(agentId, 'in')));
+    await eventually(() => existsSync(inVolume(agentId, 'in')));
     const asleep = expect(agent.freeze({ agentId, epoch: 1 })).rejects.toMatchObject({ code: 'stale_epoch' });
     await agent.thaw({ agentId, epoch: 2 });
     writeFileSync(inVolume(agentId, 'go'), '');
@@ -212,13 +213,10 @@ describe('an agent on a host', () => {
 
   it('whose program keeps dying is ended and reported', async () => {
     const agentId = await start();
-    await vi.waitUntil(
-      async () => {
-        await host.deliver(agentId, 1, 'kill -9 $PPID').catch(() => undefined);
-        return host.reports.length > 0;
-      },
-      { timeout: 15_000 },
-    );
+    await eventually(async () => {
+      await host.deliver(agentId, 1, 'kill -9 $PPID').catch(() => undefined);
+      return host.reports.length > 0;
+    });
     expect(host.reports).toMatchObject([{ agentId, epoch: 1, observation: { type: 'crash_loop' } }]);
     expect(await guestsOf(agentId)).toEqual([]);
     expect((await logsOf(agentId)).join('\n')).toMatch(
@@ -230,7 +228,7 @@ describe('an agent on a host', () => {
     const agentId = await start();
     const [guest = 0] = await guestsOf(agentId);
     process.kill(guest, 'SIGKILL');
-    await vi.waitUntil(() => host.reports.length > 0, { timeout: 5_000 });
+    await eventually(() => host.reports.length > 0);
     expect(host.reports).toMatchObject([{ agentId, epoch: 1, observation: { type: 'exited' } }]);
     expect(await host.driver.list()).toEqual([]);
     expect((await logsOf(agentId)).at(-1)).toMatch(/^system: The agent ended unexpectedly/);
@@ -276,7 +274,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(awake)).toEqual(guests);
     const [guest = 0] = guests;
     process.kill(guest, 'SIGKILL');
-    await vi.waitUntil(() => next.reports.length > 0, { timeout: 5_000 });
+    await eventually(() => next.reports.length > 0);
     expect(next.reports).toMatchObject([{ agentId: awake, observation: { type: 'exited' } }]);
     await next.destroy();
     expect(await guestsOf(frozen)).toEqual([]);

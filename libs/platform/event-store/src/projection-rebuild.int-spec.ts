@@ -277,8 +277,8 @@ describe('a new version', () => {
     const position = await writeStreams(1);
     expect(await runner.waitFor(position)).toBe(true);
     const began = performance.now();
-    expect(await old.waitFor(position)).toBe(false);
-    expect(performance.now() - began).toBeLessThan(1_500);
+    expect(await old.waitFor(position, 60_000)).toBe(false);
+    expect(performance.now() - began).toBeLessThan(20_000);
     const { failure } = await outcomeOf(old.rebuild(() => undefined, stop.signal));
     expect(failure).toMatchObject({ kind: 'conflict', code: 'newer_version_serves' });
     expect(await tables()).toEqual(['history_v2']);

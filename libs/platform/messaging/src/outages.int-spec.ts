@@ -91,6 +91,7 @@ describe('when something dies', () => {
   it('a lost broker fails requests at once, those in flight within 2 s, and all is well when it is back', async () => {
     await startEcho();
     const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
+    link.outgoing.flush();
     await link.connection.flush();
     await nats.kill();
     await eventually(() => !link.connected);

@@ -196,7 +196,8 @@ describe('a server that is away', () => {
     proxy.cut({ refuse: true });
     const { failure, millis } = await elapsed(database({ url: proxied, waitMs: 300 }));
     expect(failure).toEqual(unavailable);
-    expect(millis).toBeLessThan(2_000);
+    // Without it the server is waited for a minute.
+    expect(millis).toBeLessThan(10_000);
   });
 
   it('makes calls fail as unavailable at once, and is used again when it returns', async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How long to try, and how often. */
 export interface EventuallyOptions {
-  /** Default 5,000. */
+  /** Default 15,000: a busy machine makes everything wait, and only a failure takes that long. */
   readonly timeoutMs?: number;
   /** Default 20. */
   readonly intervalMs?: number;
@@ -14,7 +14,7 @@ export interface EventuallyOptions {
  */
 export const eventually = async <T>(
   attempt: () => T | Promise<T>,
-  { timeoutMs = 5_000, intervalMs = 20 }: EventuallyOptions = {},
+  { timeoutMs = 15_000, intervalMs = 20 }: EventuallyOptions = {},
 ): Promise<T> => {
   const giveUpAt = Date.now() + timeoutMs;
   for (;;) {

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@berth/testing';
+import { afterEach, describe, expect, it } from 'vitest';
 import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { ProcessDriverOptions } from './process.driver.js';
@@ -51,7 +52,7 @@ describe('the process driver', () => {
     );
     const file = join(await volume(agentId), 'ticks');
     const read = (): number => (existsSync(file) ? statSync(file).size : 0);
-    await vi.waitUntil(() => read() > 1);
+    await eventually(() => read() > 1);
     return read;
   };
 
@@ -69,7 +70,7 @@ describe('the process driver', () => {
       const agentId = await start();
       const ticks = await tick(agentId);
       await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
-      await vi.waitUntil(async () => {
+      await eventually(async () => {
         const before = ticks();
         await delay(100);
         return ticks() === before;
@@ -77,10 +78,8 @@ describe('the process driver', () => {
       const frozenAt = ticks();
       await delay(300);
       expect(ticks()).toBe(frozenAt);
-      const asked = performance.now();
       await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
-      expect(performance.now() - asked).toBeLessThan(500);
-      await vi.waitUntil(() => ticks() > frozenAt);
+      await eventually(() => ticks() > frozenAt);
       expect(await host.deliver(agentId, 2, 'echo back')).toBe('back');
     },
   );
