@@ -58,8 +58,6 @@ export interface RunningExecution {
   readonly host: string;
   readonly epoch: number;
   readonly cancelRequested: boolean;
-  /** When it was handed to that host, or was about to be. */
-  readonly handedAt: string;
 }
 
 export type Execution =
@@ -83,8 +81,8 @@ export const evolve = (execution: Execution, event: ExecutionEvent): Execution =
   const { accountId, agentId } = execution;
   switch (event.type) {
     case 'ExecutionRerouted': {
-      const { host, epoch, at } = event.data;
-      return { ...execution, host, epoch, handedAt: at };
+      const { host, epoch } = event.data;
+      return { ...execution, host, epoch };
     }
     case 'ExecutionCancelRequested':
       return { ...execution, cancelRequested: true };
@@ -94,7 +92,7 @@ export const evolve = (execution: Execution, event: ExecutionEvent): Execution =
 };
 
 const submitted = (data: Submission): RunningExecution => {
-  const { executionId, agentId, accountId, detached, timeoutSeconds, host, epoch, at } = data;
+  const { executionId, agentId, accountId, detached, timeoutSeconds, host, epoch } = data;
   return {
     status: 'running',
     executionId,
@@ -105,6 +103,5 @@ const submitted = (data: Submission): RunningExecution => {
     host,
     epoch,
     cancelRequested: false,
-    handedAt: at,
   };
 };

@@ -19,6 +19,8 @@ const START_WITHIN_MS = 20_000;
 /** The longest that one question is held open (`FindExecution`). */
 export const LONGEST_WAIT_MS = 20_000;
 
+const executeRepeated = { ...runtimeRequests.execute, whenLost: 'repeat' } as const;
+
 /** The runtime hosts, as executions speak to them. */
 export class ExecutionHosts {
   constructor(private readonly requester: Requester) {}
@@ -28,6 +30,12 @@ export class ExecutionHosts {
     // Waits beyond what one timer holds are cut there; the caller goes on with `find`.
     const deadlineMs = command.wait ? command.timeoutMs + SLACK_MS : START_WITHIN_MS;
     return this.requester.request(runtimeRequests.execute, command, { host, deadlineMs });
+  }
+
+  /** As `execute`, of a command that may have been started: the guest acts once, but a refusal says nothing of other tries. */
+  executeAgain(host: string, command: ExecuteCommand): Promise<ExecutionOutcome> {
+    const deadlineMs = command.wait ? command.timeoutMs + SLACK_MS : START_WITHIN_MS;
+    return this.requester.request(executeRepeated, command, { host, deadlineMs });
   }
 
   executeLegacy(host: string, command: ExecuteLegacyCommand): Promise<LegacyOutcome> {

@@ -12,8 +12,10 @@ import type { Wake } from './wake.js';
 
 /** A host that froze the agent in between refuses the epoch; so often the agent is woken again. */
 const MAX_REFUSALS = 5;
-/** A link may blink: so long a host is tried to be reached, and asked what it knows. */
-const ASK_AGAIN_MS = 3_000;
+/** How long an unreached host is tried again. Its caller is told within 5 s. */
+const REACH_WITHIN_MS = 3_000;
+/** How long a host is asked what it knows: longer than one question that is lost in silence. */
+const ASK_AGAIN_MS = 5_000;
 const ASK_AGAIN_PAUSE_MS = 100;
 /** A process that stood still for so long looks first whether the execution was ended without it. */
 const STOOD_STILL_MS = 5_000;
@@ -65,7 +67,7 @@ export class HandOver {
 
   /** Sends it to one wakefulness until it is known whether it started there. */
   private async send(handing: Handing, awake: AwakeAgent, since: number): Promise<Sent> {
-    const giveUpAt = Date.now() + ASK_AGAIN_MS;
+    const giveUpAt = Date.now() + REACH_WITHIN_MS;
     let lookedAt = since;
     let start: Start = 'notStarted';
     for (;;) {
@@ -97,7 +99,7 @@ export class HandOver {
         if (found.epoch !== awake.epoch || !found.awake) return refused(guestCommandUnavailable(cause));
         if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
         const outcome = await this.hosts
-          .execute(awake.host, commandOf(handing, awake))
+          .executeAgain(awake.host, commandOf(handing, awake))
           .catch(() => undefined);
         if (outcome !== undefined) return this.follow(handing, awake, outcome);
       }

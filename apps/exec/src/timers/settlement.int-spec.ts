@@ -73,6 +73,21 @@ describe('what a process leaves behind that dies', () => {
     await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
   });
 
+  it('with a guest that was silent meanwhile ends with what that guest still begins', async () => {
+    test.far.on(runtimeRequests.findExecution, () => {
+      throw lost();
+    });
+    const executionId = await test.abandon(agentId);
+    // Longer than a guest that can start it is waited for.
+    await eventually(() => askedFor(executionId) > 18, { timeoutMs: 15_000 });
+    const silent = askedFor(executionId);
+    test.far.on(runtimeRequests.findExecution, (find) => test.far.find(find));
+    await eventually(() => askedFor(executionId) > silent + 2);
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
+    test.far.begin(executionId, 'begun late');
+    await ends(executionId, { status: 'completed', stdout: 'begun late' });
+  });
+
   it('between result and log ends with that result, although the host cannot be asked any more', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();

@@ -8,11 +8,14 @@ import type { OutputVault } from '../output/output-vault.js';
 import type { Rerouting } from '../submission/rerouting.js';
 import type { RunningRow } from './running-executions.query.js';
 
-/** How patient the settlement is, in milliseconds. */
+/** How patient the settlement is, in milliseconds. Each time counts from when the settlement itself first saw it so. */
 export interface Patience {
-  /** A hand-over asks the host itself for less than this. */
+  /** How long a command may be unknown to an agent that cannot start it: a hand-over takes it elsewhere within less. */
   readonly absent: number;
-  /** A command that was sent and never seen does not arrive any more. */
+  /**
+   * How long a command may be unknown to a guest that can start it. Nothing that was sent begins after that: hosts refuse
+   * requests that nobody awaits, guests what they read too late (ADR 19).
+   */
   readonly inFlight: number;
   /** A host that is gone may come back with what its journal knows. */
   readonly missing: number;
@@ -20,7 +23,7 @@ export interface Patience {
 
 export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
 
-const MOST_MISSING = 10_000;
+const MOST_WATCHED = 10_000;
 
 type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
@@ -39,7 +42,8 @@ export interface SettlementParts {
  * journal can tell any more ends `failed` without output, or `cancelled` where that was asked for.
  */
 export class Settlement {
-  readonly #missingSince = new Map<string, number>();
+  /** By its own clock: processes' clocks differ, and a guest that was silent has not read yet what lies before it. */
+  readonly #since = new Map<string, { readonly what: 'absent' | 'missing'; readonly at: number }>();
 
   constructor(private readonly parts: SettlementParts) {}
 
@@ -90,19 +94,25 @@ export class Settlement {
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
   ): Promise<void> {
     const { patience } = this.parts;
-    const age = Date.now() - Date.parse(state.handedAt);
     const canStart = awake && epoch === state.epoch;
-    if (age < (canStart ? patience.inFlight : patience.absent)) return;
+    if (this.#lasts(state, 'absent') < (canStart ? patience.inFlight : patience.absent)) return;
     await this.#giveUp(state);
   }
 
   /** Nobody can tell at present. */
   async #missing(state: RunningExecution): Promise<void> {
+    if (this.#lasts(state, 'missing') >= this.parts.patience.missing) await this.#giveUp(state);
+  }
+
+  /** For how long it has been so without a break, in milliseconds. */
+  #lasts({ executionId }: RunningExecution, what: 'absent' | 'missing'): number {
     // Those that ended elsewhere are never heard of again.
-    if (this.#missingSince.size > MOST_MISSING) this.#missingSince.clear();
-    const since = this.#missingSince.get(state.executionId) ?? Date.now();
-    this.#missingSince.set(state.executionId, since);
-    if (Date.now() - since >= this.parts.patience.missing) await this.#giveUp(state);
+    if (this.#since.size > MOST_WATCHED) this.#since.clear();
+    const now = performance.now();
+    const known = this.#since.get(executionId);
+    if (known?.what === what) return now - known.at;
+    this.#since.set(executionId, { what, at: now });
+    return 0;
   }
 
   async #giveUp(state: RunningExecution): Promise<void> {
@@ -116,6 +126,6 @@ export class Settlement {
   }
 
   #forget(executionId: string): void {
-    this.#missingSince.delete(executionId);
+    this.#since.delete(executionId);
   }
 }

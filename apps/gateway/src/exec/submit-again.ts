@@ -3,6 +3,9 @@ import { isDomainError } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { isAnswerLost } from './await-end.js';
 
+/** Submissions that say that they are repeated join each other, however many arrive. */
+const submitRepeated = { ...execRequests.submit, whenLost: 'repeat' } as const;
+
 /**
  * Submits a command, once more when the first request or its answer is lost: the second joins the first by the command's
  * id, or precludes it. Throws the first error where the second tells nothing.
@@ -17,7 +20,7 @@ export const submitAgainWhenLost = async (
   } catch (lost) {
     if (!isAnswerLost(lost) || !isDomainError(lost, 'unavailable')) throw lost;
     try {
-      return await requester.request(execRequests.submit, { ...submission, repeated: true }, { deadlineMs });
+      return await requester.request(submitRepeated, { ...submission, repeated: true }, { deadlineMs });
     } catch (again) {
       throw neverReached(again) || isAnswerLost(again) ? lost : again;
     }

@@ -96,7 +96,7 @@ describe('a process that stood still', () => {
     cleanUps.push(() => nats.stop());
     child = WaitingProcess.start(nats.url);
     cleanUps.push(() => child.kill());
-    await eventually(() => child.said('listening'));
+    await eventually(() => child.said('listening'), patiently);
     link = await open(nats.url);
   });
 
@@ -130,7 +130,7 @@ describe('a process that stood still', () => {
     cleanUps.push(() => server.close());
 
     const given = failure(requester.request(passOnRequests.passOn, null));
-    await eventually(() => asked);
+    await eventually(() => asked, patiently);
     child.signal('SIGSTOP');
     expect(await given).toMatchObject({ kind: 'unavailable' });
     gate.resolve(null);
@@ -174,7 +174,7 @@ describe('a handler whose caller has given up', () => {
     await requester.request(defineRequest<string, string>('cmd.late.behind.v1'), 'behind');
     const slow = defineRequest<string, string>('cmd.late.slow.v1', 200);
     expect(await failure(requester.request(slow, 'slow'))).toMatchObject({ code: 'deadline_exceeded' });
-    await eventually(() => gaveUp.length === 1);
+    await eventually(() => gaveUp.length === 1, patiently);
     expect(gaveUp[0]).toMatchObject({ code: 'service_unavailable' });
     expect(neverReached(gaveUp[0])).toBe(true);
     await Promise.all(background);

@@ -56,7 +56,7 @@ describe('a request that is lost', () => {
     cleanUps.push(() => nats.stop());
     const child = WaitingProcess.start(nats.url);
     cleanUps.push(() => child.kill());
-    await eventually(() => child.said('listening'));
+    await eventually(() => child.said('listening'), { timeoutMs: 15_000 });
     const link = await open(nats.url);
     const heard: string[] = [];
     link.connection.subscribe('*.cmd.echo.>', {

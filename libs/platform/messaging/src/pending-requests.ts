@@ -10,6 +10,8 @@ const NEXT_TRY_MS = 500;
 /** As `FIRST_SIGN_MS`, once there was a heartbeat: two of them are missing. */
 const NEXT_SIGN_MS = 2_300;
 const SWEEP_MS = 250;
+/** Repeats are bounded by requests that succeeded: a service that is slow, not lost, must not get all of them again. */
+const MOST_REPEATS_AHEAD = 100;
 
 interface Pending {
   resolve(value: unknown): void;
@@ -32,6 +34,7 @@ export class PendingRequests {
   readonly #pending = new Map<string, Pending>();
   #sweeper: NodeJS.Timeout | undefined;
   #sweptAt = 0;
+  #repeatsLeft = MOST_REPEATS_AHEAD;
 
   /**
    * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. `again` is called for a request that
@@ -79,7 +82,10 @@ export class PendingRequests {
   }
 
   settle(id: string, value: unknown): void {
-    this.#take(id)?.resolve(value);
+    const pending = this.#take(id);
+    if (pending === undefined) return;
+    this.#repeatsLeft = Math.min(MOST_REPEATS_AHEAD, this.#repeatsLeft + 1);
+    pending.resolve(value);
   }
 
   fail(id: string, error: DomainError): void {
@@ -117,7 +123,8 @@ export class PendingRequests {
   }
 
   #repeat(pending: Pending, now: number): void {
-    if (pending.whenLost !== 'repeat') return;
+    if (pending.whenLost !== 'repeat' || this.#repeatsLeft < 1) return;
+    this.#repeatsLeft--;
     pending.triedAt = now;
     pending.tries++;
     pending.again();
