@@ -3,7 +3,7 @@ import { readGatewayConfig } from './config.js';
 
 const ENV = {
   NATS_URL: 'nats://127.0.0.1:4222',
-  EVENTSTORE_URL: 'esdb://127.0.0.1:2113',
+  EVENTSTORE_URL: 'esdb://127.0.0.1:2113?tls=false',
   DATABASE_URL: 'postgres://127.0.0.1/berth',
   BERTH_SECRET_KEY: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
 };
