@@ -7,13 +7,14 @@ import { runChild } from './run-child.mjs';
 // --verbose` tells the story of one seed.
 const SUITES = {
   submission: ['standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js'],
+  creation: ['agents', 'dist', 'fixtures', 'creation-faults', 'faults.main.js'],
   chat: ['delivery', 'dist', 'fixtures', 'chat-faults', 'faults.main.js'],
 };
 
 const suiteOf = (args) => {
   const at = args.indexOf('--suite');
   if (at === -1) return { suite: 'submission', rest: args };
-  return { suite: args[at + 1], rest: args.toSpliced(at, 2) };
+  return { suite: args[at + 1], rest: [...args.slice(0, at), ...args.slice(at + 2)] };
 };
 
 await runTool(async () => {

@@ -50,10 +50,19 @@ export interface AgentsHandlers {
   readonly announceHost: AnnounceHostHandler;
   readonly observations: ObservationHandler;
   readonly timers: AgentTimers;
+  readonly lifecycle: AgentLifecycle;
 }
 
+/** How patient a creation is. */
+export interface CreationTiming {
+  readonly unfinishedAfterMs: number;
+  readonly undoneWithinMs: number;
+}
+
+const TIMING: CreationTiming = { unfinishedAfterMs: 10_000, undoneWithinMs: 4_500 };
+
 /** Puts the service together: commands in the middle, hosts on one side, the table on the other. */
-export const assemble = (parts: AgentsParts): AgentsHandlers => {
+export const assemble = (parts: AgentsParts, timing: CreationTiming = TIMING): AgentsHandlers => {
   const { config, store, database, requester, templates, log } = parts;
   const activity = new AgentActivity(database);
   const vault = new EnvVault(database, new SecretBox(config.keyring));
@@ -64,17 +73,22 @@ export const assemble = (parts: AgentsParts): AgentsHandlers => {
   const recipe = new StartRecipe(vault, tokenSecret(config));
   const lifecycle = new AgentLifecycle(agents, requester, recipe, log);
   // The claims ask the creation whether a holder is gone, and the creation makes the claims.
-  const reservations = new Reservations(store, (...asked) => creation.isGone(...asked));
+  const reservations = new Reservations(
+    store,
+    (...asked) => creation.isGone(...asked),
+    timing.unfinishedAfterMs,
+  );
   const creation: AgentCreation = new AgentCreation(
     agents,
     lifecycle,
-    { reservations, templates, placement, vault },
+    { reservations, templates, placement, vault, undoneWithinMs: timing.undoneWithinMs },
     log,
   );
   return {
     query: new AgentListQuery(database, decided),
     activity,
     creation,
+    lifecycle,
     deletion: new AgentDeletion(agents, lifecycle, reservations),
     transitions: new Transitions(agents, lifecycle, requester, decided, config),
     ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission, activity, log),

@@ -20,15 +20,14 @@ const DEFAULT_IDLE_TTL_SECONDS = 900;
 /** How often one call begins anew because other tries of its command abandon each other. */
 const MAX_ATTEMPTS = 5;
 
-/** A failed creation is undone before the answer, but the answer waits no longer than this from the call on. */
-const UNDONE_WITHIN_MS = 4_500;
-
 /** What creating an agent uses besides the log. */
 export interface CreationParts {
   readonly reservations: Reservations;
   readonly templates: TemplateCatalogue;
   readonly placement: Placement;
   readonly vault: EnvVault;
+  /** A failed creation is undone before the answer, but the answer waits no longer than this from the call on. */
+  readonly undoneWithinMs: number;
 }
 
 /** One attempt of one command. */
@@ -90,8 +89,8 @@ export class AgentCreation {
   async settleOverdue(agentId: string, accountId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (wasCreated(agent)) {
-      if (agent.status !== 'live') await this.parts.vault.forgetCreated(agentId, EVERY_ATTEMPT);
-      await this.parts.placement.forget(agentId, EVERY_ATTEMPT);
+      if (agent.status === 'live') await this.parts.placement.settled(agentId);
+      else await this.parts.vault.forgetCreated(agentId, EVERY_ATTEMPT);
     } else await this.abandon({ agentId, attempt: timesAbandoned(agent) }, accountId);
   }
 
@@ -144,7 +143,7 @@ export class AgentCreation {
       })
       .finally(() => this.undoing.delete(work));
     this.undoing.add(work);
-    return within(Math.max(0, begun + UNDONE_WITHIN_MS - Date.now()), work, 'undone');
+    return within(Math.max(0, begun + this.parts.undoneWithinMs - Date.now()), work, 'undone');
   }
 
   /** The append may have been carried out although its answer was lost: the stream decides. */
@@ -170,11 +169,7 @@ export class AgentCreation {
       systemOrigin(accountId, `${agentId}/abandon/${String(attempt)}`),
     );
     if (wasCreated(agent)) return 'created';
-    const forget = async (): Promise<void> => {
-      await this.parts.vault.forgetCreated(agentId, attempt);
-      await this.parts.placement.forget(agentId, attempt);
-    };
-    await Promise.all([forget(), alsoTakeBack()]);
+    await Promise.all([this.parts.vault.forgetCreated(agentId, attempt), alsoTakeBack()]);
     return 'undone';
   }
 

@@ -7,6 +7,7 @@ import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAgentsTables } from '../migrations/2026-11-21-agents.js';
 import { migrations } from '../migrations/migrations.js';
+import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import { EnvVault } from './env-vault.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
@@ -44,6 +45,13 @@ describe('the vault of variables', () => {
     if (found === undefined) throw new Error('There is no vault.');
     return found;
   };
+
+  const underWay = (agentId: string, attempt: number): Promise<unknown> =>
+    databases[0]?.query(
+      `INSERT INTO agent_creations (agent_id, account_id, attempt, host, mem_mb, placed_at)
+       VALUES ($1, 'acc_1', $2, 'host1', 256, now())`,
+      [agentId, attempt],
+    ) ?? Promise.reject(new Error('There is no database.'));
 
   const put = (agentId: string, key: string, value: string, n = 0): Promise<EnvVarView> =>
     vault(n).put(agentId, { key, value, isSecret: null });
@@ -110,10 +118,37 @@ describe('the vault of variables', () => {
       value: '',
       isSecret: null,
     }));
+    await underWay(agentId, 0);
     await expect(vault().putCreated(agentId, 0, tooMany)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(await all(agentId)).toEqual([]);
     await vault().putCreated(agentId, 0, tooMany.slice(1));
     expect(await all(agentId)).toHaveLength(256);
+  });
+
+  it('takes the variables of an attempt only while it is under way, and forgets those of attempts that were undone', async () => {
+    const agentId = newId('agt');
+    const variables = [{ key: 'A', value: 'first', isSecret: false }];
+    await expect(vault().putCreated(agentId, 0, variables)).rejects.toBeInstanceOf(CreationOvertaken);
+    await underWay(agentId, 0);
+    await vault().putCreated(agentId, 0, variables);
+    await vault().forgetCreated(agentId, 0);
+    expect(await all(agentId)).toEqual([]);
+    await underWay(agentId, 1);
+    await expect(vault().putCreated(agentId, 0, variables)).rejects.toBeInstanceOf(CreationOvertaken);
+    await vault().putCreated(agentId, 1, variables);
+    await vault().forgetCreated(agentId, 0);
+    expect(await all(agentId)).toHaveLength(1);
+  });
+
+  it('keeps a variable that was changed since the agent was created', async () => {
+    const agentId = newId('agt');
+    await underWay(agentId, 0);
+    const variables = [{ key: 'A', value: 'first', isSecret: false }];
+    await vault().putCreated(agentId, 0, variables);
+    await put(agentId, 'A', 'changed');
+    await vault().putCreated(agentId, 0, variables);
+    await vault().forgetCreated(agentId, 0);
+    expect(await all(agentId)).toMatchObject([{ value: 'changed' }]);
   });
 
   it('shows what an earlier version kept beyond the limits, and lets it shrink but not grow', async () => {

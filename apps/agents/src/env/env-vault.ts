@@ -1,6 +1,7 @@
 import { variableBytes, type EnvPage, type EnvVarView } from '@berth/contracts-agents';
 import { KeyedQueue } from '@berth/event-store';
 import { lockKey, type Database, type SecretBox, type SqlRunner } from '@berth/persistence';
+import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import { checkEnvGrowth, type EnvTotals } from './env-limits.js';
 
 /** What a secret's value is shown as. */
@@ -38,19 +39,21 @@ export class EnvVault {
   ) {}
 
   /**
-   * The variables that one attempt to create the agent brings. Those of a later attempt and those that were changed since
-   * stay. All or none. Errors: invalid `invalid_request` when the agent would hold more than it may.
+   * The variables that one attempt to create the agent brings; those that were changed since stay. All or none. Throws
+   * `CreationOvertaken` when the attempt is under way no longer, so that nothing is left of one that has been undone.
+   * Errors: invalid `invalid_request` when the agent would hold more than it may.
    */
   async putCreated(agentId: string, attempt: number, variables: readonly EnvVar[]): Promise<void> {
     if (variables.length > 0) await this.write(agentId, variables, attempt);
   }
 
-  /** What attempts up to this one brought: they were abandoned. */
+  /** Ends attempts up to this one here: what they brought is removed, and nothing more is taken of them. */
   async forgetCreated(agentId: string, attempt: number): Promise<void> {
-    await this.database.query('DELETE FROM env_vault WHERE agent_id = $1 AND attempt <= $2', [
-      agentId,
-      attempt,
-    ]);
+    await this.database.transaction(async (tx) => {
+      const which = 'WHERE agent_id = $1 AND attempt <= $2';
+      await tx.query(`DELETE FROM agent_creations ${which}`, [agentId, attempt]);
+      await tx.query(`DELETE FROM env_vault ${which}`, [agentId, attempt]);
+    });
   }
 
   /** Errors: as `putCreated`. */
@@ -106,6 +109,7 @@ export class EnvVault {
     return this.#writers.run(agentId, () =>
       this.database.transaction(async (tx) => {
         await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
+        if (attempt !== null) await expectUnderWay(tx, agentId, attempt);
         const before = await totalsOf(tx, agentId);
         const rows = await this.upsert(tx, agentId, variables, attempt);
         checkEnvGrowth(before, await totalsOf(tx, agentId));
@@ -146,6 +150,15 @@ export class EnvVault {
     return { key: row.key, value, isSecret: row.is_secret, updatedAt: row.updated_at.toISOString() };
   }
 }
+
+/** Held until the transaction ends, so that an undoing waits for it and then sees what it brought. */
+const expectUnderWay = async (tx: SqlRunner, agentId: string, attempt: number): Promise<void> => {
+  const rows = await tx.query(
+    'SELECT 1 FROM agent_creations WHERE agent_id = $1 AND attempt = $2 FOR SHARE',
+    [agentId, attempt],
+  );
+  if (rows.length === 0) throw new CreationOvertaken();
+};
 
 const totalsOf = async (tx: SqlRunner, agentId: string): Promise<EnvTotals> => {
   const [row] = await tx.query<{ variables: string; bytes: string }>(

@@ -63,12 +63,9 @@ export class Placement {
     ]);
   }
 
-  /** An attempt that is settled; a later one of the same agent stays. */
-  async forget(agentId: string, attempt: number): Promise<void> {
-    await this.database.query('DELETE FROM agent_creations WHERE agent_id = $1 AND attempt <= $2', [
-      agentId,
-      attempt,
-    ]);
+  /** The agent exists. */
+  async settled(agentId: string): Promise<void> {
+    await this.database.query('DELETE FROM agent_creations WHERE agent_id = $1', [agentId]);
   }
 
   /** Creations that no host has announced in time: done, or left behind. */

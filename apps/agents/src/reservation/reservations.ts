@@ -13,9 +13,6 @@ import {
   type ReservationEvent,
 } from './reservation.js';
 
-/** A creation that has no agent to show for it after so long is taken to have died midway. */
-const UNFINISHED_AFTER_MS = 10_000;
-
 /** A reservation that changes hands so often meanwhile is told as taken. */
 const MAX_EVICTIONS = 5;
 
@@ -40,6 +37,8 @@ export class Reservations {
   constructor(
     store: EventStore,
     private readonly isGone: IsGone,
+    /** A creation that has no agent to show for it after so long is taken to have died midway. */
+    private readonly unfinishedAfterMs: number,
   ) {
     const handler = (kind: Claim['kind']): ReservationHandler =>
       new CommandHandler({
@@ -63,7 +62,7 @@ export class Reservations {
       try {
         const command = { type: 'Reserve', holder, evicted, at } as const;
         const { state } = await this.handlers[claim.kind].handle(
-          streamId(claim),
+          reservationIdOf(claim),
           command,
           stepOf(envelope, step),
         );
@@ -87,7 +86,7 @@ export class Reservations {
     const { agentId, attempt } = holder;
     const step = `release:${claim.kind}:${String(attempt ?? 'any')}`;
     await this.handlers[claim.kind].handle(
-      streamId(claim),
+      reservationIdOf(claim),
       { type: 'Release', agentId, attempt, at: new Date().toISOString() },
       stepOf(envelope, step),
     );
@@ -97,7 +96,7 @@ export class Reservations {
   private async evict({ holder: held, since }: NameHeld, claim: Claim, holder: Holder): Promise<Holder> {
     // A later attempt of the same command holds it.
     if (held.agentId === holder.agentId) throw new CreationOvertaken();
-    const overdue = Date.now() - Date.parse(since) >= UNFINISHED_AFTER_MS;
+    const overdue = Date.now() - Date.parse(since) >= this.unfinishedAfterMs;
     if (!(await this.isGone(held, overdue, claim.accountId))) throw taken(claim, held);
     return held;
   }
@@ -114,5 +113,5 @@ const nameOf = (holder: Holder | null): string =>
   holder === null ? '' : `${holder.agentId}:${String(holder.attempt)}`;
 
 /** Opaque: a name can be personal and must not be readable from a stream's name. */
-const streamId = (claim: Claim): string =>
+export const reservationIdOf = (claim: Claim): string =>
   createHash('sha256').update(`${claim.accountId}\0${claim.value}`).digest('hex').slice(0, 40);
