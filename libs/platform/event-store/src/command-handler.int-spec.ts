@@ -61,6 +61,14 @@ describe('a command', () => {
     expect(await handler.load(id)).toMatchObject({ state: 3 });
   });
 
+  it('that names no account is refused, and writes nothing', async () => {
+    const handler = handlerOn(fixture.direct);
+    const id = newId();
+    const { failure } = await outcomeOf(handler.handle(id, { add: 1 }, { ...meta('cmd_1'), accountId: '' }));
+    expect(failure).toMatchObject({ message: 'The command cmd_1 names no account.' });
+    expect(await fixture.direct.read(`tally-${id}`)).toEqual([]);
+  });
+
   it('that is refused or changes nothing writes nothing', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();

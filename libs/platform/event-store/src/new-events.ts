@@ -39,6 +39,8 @@ export const asRead = (stored: readonly NewEvent[], before: bigint | null): read
   }));
 
 const describe = ({ commandId, accountId, actor }: CommandMeta): EventMetadata => {
+  // Consumers, audit and usage go by the account: an event without one would concern none of them.
+  if (accountId === '') throw new Error(`The command ${commandId} names no account.`);
   const { traceparent } = injectTrace();
   return {
     correlationId: requestContext.current()?.requestId ?? commandId,
