@@ -5,6 +5,7 @@ import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment, variablesOf } from './environment.mjs';
 import { checkErrorCodes } from './error-codes.check.mjs';
+import { checkFreshIds } from './fresh-ids.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
@@ -135,6 +136,39 @@ describe('arrows between files', () => {
     expect(found).toMatch(/'\.\/gone\.js' leads to no file/);
     expect(found).toMatch(/dead\.ts is reached from no/);
     expect(found).toMatch(/must not import the test/);
+  });
+});
+
+describe('ids on the path of a command', () => {
+  const fresh = `import { newId } from '@berth/kernel'; export const a = () => newId('agt');`;
+
+  it.each([
+    ['a command handler', { 'a.command-handler.ts': fresh }, /a\.command-handler\.ts:1: newId\(\)/],
+    [
+      'a decider',
+      { 'a.decider.ts': `export const a = () => globalThis.crypto.randomUUID();` },
+      /a\.decider\.ts:1: randomUUID\(\)/,
+    ],
+    [
+      'what a controller hands over to, known by its type',
+      { 'a.nats-controller.ts': `import type { B } from './b.js'; export type A = B;`, 'b.ts': fresh },
+      /b\.ts:1: newId\(\)/,
+    ],
+  ])('are not fresh in %s', (_, files, message) => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', files);
+    expect(problemsOf(checkFreshIds, scratch)).toMatch(message);
+  });
+
+  it('may be fresh where no command passes, in tests, and where commands get their ids', () => {
+    using scratch = new Scratch();
+    scratch.pack('apps/a', 'app', {
+      'a.command-handler.ts': `import { deriveId } from '@berth/kernel'; export const a = deriveId;`,
+      'install.ts': fresh,
+      'a.command-handler.spec.ts': fresh,
+    });
+    scratch.pack('apps/gateway', 'app', { 'a.nats-controller.ts': fresh });
+    expect(problemsOf(checkFreshIds, scratch)).toBe('');
   });
 });
 

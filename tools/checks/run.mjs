@@ -6,6 +6,7 @@ import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
 import { checkErrorCodes } from './error-codes.check.mjs';
+import { checkFreshIds } from './fresh-ids.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
@@ -37,6 +38,7 @@ const CHECKS = [
   ['arrows between packages', checkImports],
   ['imports are declared', checkDeclarations],
   ['pure files are pure', checkPurity],
+  ['no fresh ids on the path of a command', checkFreshIds],
   ['environment, console and execa in their places', checkPlaces],
   ['prefixes of secrets', checkSecrets],
   ['sizes', checkSizes],

@@ -1,6 +1,6 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
-import { DomainError, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
+import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
 import { isElsewhere, judgeSending, toCallersWords } from './sending.js';
@@ -78,11 +78,9 @@ export class HandOver {
   }
 }
 
-/** To be awake is wished for anew each time: the agent may have fallen asleep since the last one was granted. */
-const wish = ({ envelope: { accountId, actor }, agentId, kind }: Purpose, refusedEpoch: number | null) => ({
-  commandId: newId('cmd'),
-  accountId,
-  actor,
+/** `agents` recognises the step of a repeated command, and wakes the agent again if it has fallen asleep since. */
+const wish = ({ envelope, agentId, kind }: Purpose, refusedEpoch: number | null) => ({
+  ...stepOf(envelope, `wake:${String(refusedEpoch ?? 'first')}`),
   agentId,
   kind,
   refusedEpoch,

@@ -1,5 +1,5 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
-import { isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
+import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
@@ -9,12 +9,13 @@ export class Wake {
 
   /** Errors: those of `agentsRequests.ensureAwake`. */
   awake(
-    { accountId, actor }: CommandEnvelope,
+    envelope: CommandEnvelope,
     agentId: string,
     kind: ActivityKind,
     refusedEpoch: number | null,
   ): Promise<AwakeAgent> {
-    const request = { commandId: newId('cmd'), accountId, actor, agentId, kind, refusedEpoch };
+    const step = stepOf(envelope, `wake:${String(refusedEpoch ?? 'first')}`);
+    const request = { ...step, agentId, kind, refusedEpoch };
     return this.requester.request(agentsRequests.ensureAwake, request);
   }
 

@@ -1,5 +1,5 @@
 import { agentsRequests, type AwakeAgent } from '@berth/contracts-agents';
-import { DomainError, isDomainError, newId, type CommandEnvelope } from '@berth/kernel';
+import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
 
@@ -24,15 +24,9 @@ export class AwakeHost {
   }
 
   /** Errors: those of `agentsRequests.ensureAwake`. */
-  wake({ accountId, actor, agentId }: Wanted, refusedEpoch: number | null): Promise<AwakeAgent> {
-    const request = {
-      commandId: newId('cmd'),
-      accountId,
-      actor,
-      agentId,
-      kind: 'file',
-      refusedEpoch,
-    } as const;
+  wake(wanted: Wanted, refusedEpoch: number | null): Promise<AwakeAgent> {
+    const step = stepOf(wanted, `wake:${String(refusedEpoch ?? 'first')}`);
+    const request = { ...step, agentId: wanted.agentId, kind: 'file', refusedEpoch } as const;
     return this.requester.request(agentsRequests.ensureAwake, request);
   }
 
