@@ -18,7 +18,10 @@ export { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
 export { ensureNatsServer, type NatsBinary } from './nats/nats-binary.js';
 export type { EmbeddedLog } from './supervision/embedded-log.js';
 export {
+  startClusterStandIn,
   startEventStoreServer,
+  type ClusterStandIn,
   type EventStoreServer,
   type EventStoreServerOptions,
+  type Member,
 } from './event-store/index.js';

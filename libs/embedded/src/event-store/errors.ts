@@ -24,6 +24,15 @@ export function commitPhaseTimeout(): CallError {
   return callError(status.ABORTED, 'Operation timed out: Commit phase timeout');
 }
 
+/** Only the leader does what the call asks for; the client goes to the end point given. */
+export function notLeader(host: string, port: number): CallError {
+  return callError(status.NOT_FOUND, 'Leader info available', {
+    exception: 'not-leader',
+    'leader-endpoint-host': host,
+    'leader-endpoint-port': String(port),
+  });
+}
+
 /** The server is going down; the client may reconnect. */
 export function shuttingDown(): CallError {
   return callError(status.UNAVAILABLE, 'The event store is shutting down.');

@@ -41,21 +41,28 @@ export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.Suppor
   callback(null, answer);
 };
 
-/** A cluster of one, so that a client with a discovery address finds its way here. */
+/** A node as gossip tells of it. */
+export interface Member {
+  readonly host: string;
+  readonly port: number;
+  readonly state: 'leader' | 'follower';
+  readonly alive: boolean;
+}
+
+/** Who belongs to the cluster, so that a client with a discovery address finds its way. */
 export function gossipCall(
-  endpoint: () => { host: string; port: number },
+  members: () => readonly Member[],
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
-  const id = randomUUID();
-  return (_call, callback) => {
-    const { host, port } = endpoint();
-    const member = new gossip.MemberInfo()
-      .setInstanceId(new shared.UUID().setString(id))
+  const { LEADER, FOLLOWER } = gossip.MemberInfo.VNodeState;
+  const ids: string[] = [];
+  const toInfo = ({ host, port, state, alive }: Member, index: number): gossip.MemberInfo =>
+    new gossip.MemberInfo()
+      .setInstanceId(new shared.UUID().setString((ids[index] ??= randomUUID())))
       .setTimeStamp(`${Date.now()}0000`)
-      .setState(gossip.MemberInfo.VNodeState.LEADER)
-      .setIsAlive(true)
+      .setState(state === 'leader' ? LEADER : FOLLOWER)
+      .setIsAlive(alive)
       .setHttpEndPoint(new gossip.EndPoint().setAddress(host).setPort(port));
-    callback(null, new gossip.ClusterInfo().setMembersList([member]));
-  };
+  return (_call, callback) => callback(null, new gossip.ClusterInfo().setMembersList(members().map(toInfo)));
 }
 
 /** Answers every call of the services that do not exist here with UNIMPLEMENTED and the reason. */

@@ -1,9 +1,9 @@
-import { Server } from '@grpc/grpc-js';
+import { Server, type ServerInterceptor } from '@grpc/grpc-js';
 import { batchAppendCall } from './batch-append-call.js';
 import { CommitSignal } from './commit-signal.js';
 import { openDatabase } from './database.js';
 import { EventLog } from './event-log.js';
-import { addUnsupportedServices, gossipCall, supportedMethodsCall } from './fixed-answers.js';
+import { addUnsupportedServices, gossipCall, supportedMethodsCall, type Member } from './fixed-answers.js';
 import { GroupCommit } from './group-commit.js';
 import { listen } from './listener.js';
 import { LogWriter } from './log-writer.js';
@@ -53,7 +53,8 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
     const log = new EventLog(database.db);
     const signal = new CommitSignal();
     const writes = new GroupCommit(database.db, new LogWriter(log, Date.now), signal);
-    const server = createServer({ log, signal, writes, endpoint: () => ({ host, port }) });
+    const members = (): readonly Member[] => [{ host, port, state: 'leader', alive: true }];
+    const server = createServer({ log, signal, writes, members, interceptors: [] });
     const listener = await listen(server, host, options.port);
     const { port } = listener;
     let closing: Promise<void> | undefined;
@@ -79,17 +80,20 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
   }
 }
 
-interface Parts {
+/** What a node serves from, and how it sees its cluster. */
+export interface NodeParts {
   readonly log: EventLog;
   readonly signal: CommitSignal;
   readonly writes: GroupCommit;
-  readonly endpoint: () => { host: string; port: number };
+  readonly members: () => readonly Member[];
+  readonly interceptors: readonly ServerInterceptor[];
 }
 
-function createServer({ log, signal, writes, endpoint }: Parts): Server {
+/** The gRPC server of one node; it does not listen yet. */
+export function createServer({ log, signal, writes, members, interceptors }: NodeParts): Server {
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
-    interceptors: [pipelineResponses(streamsService.StreamsService.read.path)],
+    interceptors: [...interceptors, pipelineResponses(streamsService.StreamsService.read.path)],
   });
   server.addService(STREAMS_SERVICE, {
     append: appendCall(writes),
@@ -99,12 +103,13 @@ function createServer({ log, signal, writes, endpoint }: Parts): Server {
     tombstone: tombstoneCall(writes),
   });
   server.addService(featuresService.ServerFeaturesService, { getSupportedMethods: supportedMethodsCall });
-  server.addService(gossipService.GossipService, { read: gossipCall(endpoint) });
+  server.addService(gossipService.GossipService, { read: gossipCall(members) });
   addUnsupportedServices(server);
   return server;
 }
 
-async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
+/** Ends a server once its answers are out, or a little later. */
+export async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
   writes.flushAll();
   await new Promise<void>((resolve) => {
     // A caller that neither reads on nor hangs up must not keep the server.

@@ -1,13 +1,9 @@
 import { jsonEvent, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { DomainError } from '@berth/kernel';
-import { pause } from '@berth/persistence';
 import type { EsdbConnection } from './esdb-connection.js';
-import { isTransient, logUnavailable, mapLogError } from './esdb-errors.js';
+import { persistently, withinTime } from './esdb-patience.js';
 import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
 
-const BUDGET_MS = 4_000;
-const ATTEMPT_MS = 2_500;
-const LEAST_ATTEMPT_MS = 100;
 /**
  * How much longer than we listen a call goes on. Its deadline would break it off in the middle of its events, and only
  * tells that the store is slow; what it does after all is recognised by the next attempt.
@@ -31,19 +27,15 @@ export const appendToStream = async (
   expected: ExpectedRevision,
 ): Promise<ClientAppended> => {
   const prepared = prepare(events);
-  const giveUpAt = Date.now() + BUDGET_MS;
-  for (let wait = 25; ; wait *= 2) {
-    const remaining = giveUpAt - Date.now();
+  return persistently(async (timeoutMs) => {
     try {
-      return await appendOnce(connection, stream, prepared, expected, Math.min(ATTEMPT_MS, remaining));
+      return await appendOnce(connection, stream, prepared, expected, timeoutMs);
     } catch (error) {
       if (error instanceof WrongExpectedVersionError) throw toConflict(stream, expected, error);
-      if (error instanceof RevisionConflict) throw error;
       if (error instanceof StreamDeletedError) throw streamDeleted(error);
-      if (!isTransient(error) || Date.now() + wait + LEAST_ATTEMPT_MS > giveUpAt) throw mapLogError(error);
-      await pause(wait);
+      throw error;
     }
-  }
+  });
 };
 
 type PreparedEvent = ReturnType<typeof jsonEvent>;
@@ -58,35 +50,19 @@ const prepare = (events: readonly NewEvent[]): PreparedEvent[] => {
 };
 
 const appendOnce = async (
-  { calls, credentials }: EsdbConnection,
+  { calls, call }: EsdbConnection,
   stream: string,
   events: PreparedEvent[],
   expected: ExpectedRevision,
   timeoutMs: number,
 ): Promise<ClientAppended> => {
-  const call = calls.appendToStream(stream, events, {
-    expectedRevision: expected,
-    credentials,
-    deadline: timeoutMs + LINGER_MS,
-  });
-  const result = await within(call, timeoutMs);
+  const options = { expectedRevision: expected, deadline: timeoutMs + LINGER_MS, ...call };
+  const result = await calls.call((open) =>
+    withinTime(open.listen(open.client.appendToStream(stream, events, options)), timeoutMs, open.gone),
+  );
   // Only when the URL says throwOnAppendFailure=false, where the client's revision means nothing.
   if (!result.success) throw new RevisionConflict(stream, expected, null);
   return { revision: result.nextExpectedRevision, position: result.position?.commit };
-};
-
-/** Stops listening after `millis`; some failures inside the client never settle its promise. */
-const within = async <T>(call: Promise<T>, millis: number): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(logUnavailable(new Error('The event log did not answer.'))), millis);
-  });
-  try {
-    return await Promise.race([call, timeout]);
-  } finally {
-    clearTimeout(timer);
-    call.catch(() => undefined);
-  }
 };
 
 const toConflict = (

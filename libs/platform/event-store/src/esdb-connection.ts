@@ -1,50 +1,46 @@
-import { EventStoreDBClient, type Credentials } from '@eventstore/db-client';
+import { BACKWARDS, END, type Credentials } from '@eventstore/db-client';
+import type { Logger } from '@berth/telemetry';
+import { EsdbDiscovery } from './esdb-discovery.js';
+import { EsdbLine, type EsdbClient } from './esdb-line.js';
+import { collect } from './esdb-read.js';
+import { EsdbUrl } from './esdb-url.js';
+import { FeedWatch } from './feed-watch.js';
 
-/** The clients behind the port, and the credentials that each call carries. */
+const PROBE_MS = 2_500;
+
+/** The lines behind the port, and what each call carries. */
 export interface EsdbConnection {
   /** Appends and reads. */
-  readonly calls: EventStoreDBClient;
+  readonly calls: EsdbLine;
   /** Subscriptions, on a TCP connection of their own. */
-  readonly feeds: EventStoreDBClient;
-  readonly credentials: Credentials;
+  readonly feeds: EsdbLine;
+  readonly feedWatch: FeedWatch;
+  readonly call: CallOptions;
 }
 
-const PARTS = /^esdb(?:\+discover)?:\/\/(?:([^:@/]+):([^@/]+)@)?[^?]+(?:\?(.*))?$/;
+/** A follower may lack what its leader has acknowledged, so that only the leader is asked. */
+export interface CallOptions {
+  readonly credentials: Credentials;
+  readonly requiresLeader: true;
+}
 
 /** Opens no connection yet. Throws, without repeating the URL, when it is none. */
-export const esdbConnection = (url: string): EsdbConnection => {
-  const match = PARTS.exec(url.trim());
-  if (match === null) throw new Error('Not an event store URL (esdb://host:port?tls=false).');
-  const [, username, password, query = ''] = match;
-  const given = new URLSearchParams(query);
-  if (given.get('tls') !== 'false' && username === undefined) {
-    throw new Error('An event store URL with TLS needs esdb://user:password@….');
-  }
-  return {
-    calls: client(url, given, { keepAliveInterval: 10_000, keepAliveTimeout: 5_000 }),
-    // Other channel options keep gRPC from sharing one TCP connection, on which a slow reader could hold up appends.
-    feeds: client(url, given, { keepAliveInterval: 10_000, keepAliveTimeout: 5_001 }),
-    // A call with credentials of its own is sent as a unary append. Without TLS the client drops them on the way.
-    credentials: {
-      username: decodeURIComponent(username ?? 'none'),
-      password: decodeURIComponent(password ?? 'none'),
-    },
-  };
+export const esdbConnection = (text: string, log: Logger): EsdbConnection => {
+  const url = new EsdbUrl(text);
+  const call: CallOptions = { credentials: url.credentials, requiresLeader: true };
+  const discovery = new EsdbDiscovery(url);
+  const feeds = new EsdbLine(url, discovery, log);
+  const probe = async (open: EsdbClient): Promise<void> => void (await lastPosition(open, call, PROBE_MS));
+  return { calls: new EsdbLine(url, discovery, log), feeds, feedWatch: new FeedWatch(feeds, probe), call };
 };
 
-const client = (
-  url: string,
-  given: URLSearchParams,
-  defaults: Record<string, number>,
-): EventStoreDBClient => {
-  const missing = Object.entries(defaults).filter(([name]) => !given.has(name));
-  const extra = missing.map(([name, value]) => `${name}=${value}`).join('&');
-  const base = url.trim();
-  try {
-    return EventStoreDBClient.connectionString(
-      extra === '' ? base : `${base}${base.includes('?') ? '&' : '?'}${extra}`,
-    );
-  } catch {
-    throw new Error('Not an event store URL (esdb://host:port?tls=false).');
-  }
+/** Position of the log's last event; null when it is empty. */
+export const lastPosition = async (
+  open: EsdbClient,
+  call: CallOptions,
+  timeoutMs: number,
+): Promise<bigint | null> => {
+  const read = open.client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, ...call });
+  const [last] = await collect(read, open, timeoutMs);
+  return last?.event?.position.commit ?? last?.commitPosition ?? null;
 };

@@ -4,10 +4,12 @@ import {
   isCommandError,
   MaxAppendSizeExceededError,
   StreamDeletedError,
+  StreamNotFoundError,
   UnknownError,
   WrongExpectedVersionError,
 } from '@eventstore/db-client';
 import { DomainError, isDomainError } from '@berth/kernel';
+import { PositionBeyondLog, RevisionConflict } from './event-store.js';
 
 /** gRPC status codes with which a server refuses a call for good. */
 const REFUSALS = new Set([
@@ -22,12 +24,14 @@ export const logUnavailable = (cause: unknown): DomainError =>
 export const isTransient = (error: unknown): boolean => {
   if (isDomainError(error)) return error.kind === 'unavailable';
   if (!(error instanceof Error)) return false;
+  if (error instanceof RevisionConflict || error instanceof PositionBeyondLog) return false;
   // Failed discovery and broken channels are plain errors.
   if (!isCommandError(error)) return !(error instanceof TypeError);
   if (error instanceof UnknownError) return error.code === undefined || !REFUSALS.has(error.code);
   return !(
     error instanceof WrongExpectedVersionError ||
     error instanceof StreamDeletedError ||
+    error instanceof StreamNotFoundError ||
     error instanceof AccessDeniedError ||
     error instanceof InvalidArgumentError ||
     error instanceof MaxAppendSizeExceededError

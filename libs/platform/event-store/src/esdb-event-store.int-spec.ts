@@ -6,6 +6,7 @@ import {
   newStream,
   outcomeOf,
   quietLog,
+  record,
   startStoreFixture,
   type StoreFixture,
 } from './fixtures/store-fixture.js';
@@ -185,6 +186,32 @@ describe('a store that is away', () => {
     fixture.proxy.thaw();
     expect(await fixture.proxied.append(stream, [event], 'no_stream')).toMatchObject({ revision: 0n });
     expect(await idsOf(stream)).toEqual([event.id]);
+  });
+
+  it('because its connection died without a word gets a new one', async () => {
+    const store = connectEventStore({ url: fixture.proxiedUrl, log: quietLog });
+    const heard = record(store, { from: 'start', categories: ['nothing'] });
+    await eventually(() => heard.items.length > 0);
+    const before = fixture.proxy.connections;
+    fixture.proxy.freezeOpen();
+    const stream = newStream('agent');
+    const event = newEvent();
+    await eventually(() => store.append(stream, [event], 'no_stream'), { timeoutMs: 25_000 });
+    expect(await idsOf(stream)).toEqual([event.id]);
+    await heard.stop();
+    await store.close();
+    await eventually(() => fixture.proxy.connections <= before, { timeoutMs: 20_000 });
+  });
+
+  it('for a short while keeps its connection', async () => {
+    await fixture.proxied.ping();
+    const { accepted } = fixture.proxy;
+    fixture.proxy.freeze();
+    const { failure } = await outcomeOf(fixture.proxied.head());
+    expect(failure).toEqual(unavailable);
+    fixture.proxy.thaw();
+    await fixture.proxied.ping();
+    expect(fixture.proxy.accepted).toBe(accepted);
   });
 
   it('because it was killed is used again on the same port', async () => {

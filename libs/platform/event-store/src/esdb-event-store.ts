@@ -1,16 +1,11 @@
-import {
-  BACKWARDS,
-  END,
-  FORWARDS,
-  START,
-  StreamDeletedError,
-  StreamNotFoundError,
-} from '@eventstore/db-client';
+import { FORWARDS, START, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
 import { backoff, pause } from '@berth/persistence';
 import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
-import { esdbConnection, type EsdbConnection } from './esdb-connection.js';
+import { esdbConnection, lastPosition, type EsdbConnection } from './esdb-connection.js';
 import { isInvalidPosition, mapLogError } from './esdb-errors.js';
+import type { EsdbClient } from './esdb-line.js';
+import { persistently, withinTime } from './esdb-patience.js';
 import { collect } from './esdb-read.js';
 import { toRecorded } from './esdb-records.js';
 import { followOnce } from './esdb-subscription.js';
@@ -27,7 +22,10 @@ import {
 
 /** Connects on first use. Throws when `url` is no `esdb://` connection string. */
 export const connectEventStore = (options: { url: string; log: Logger }): EventStore =>
-  new EsdbEventStore(esdbConnection(options.url), options.log);
+  new EsdbEventStore(esdbConnection(options.url, options.log), options.log);
+
+/** What is asked whether the log is well must know soon. */
+const PING_MS = 1_000;
 
 const CLIENT = { kind: 'client', attributes: { 'db.system.name': 'eventstoredb' } } as const;
 
@@ -50,18 +48,18 @@ class EsdbEventStore implements EventStore {
     stream: string,
     options: { readonly from?: bigint },
   ): Promise<readonly RecordedEvent[]> {
-    const { calls, credentials } = this.connection;
-    const fromRevision = options.from ?? START;
+    const { call } = this.connection;
+    const range = { direction: FORWARDS, fromRevision: options.from ?? START, ...call } as const;
     try {
-      const items = await collect(
-        calls.readStream(stream, { direction: FORWARDS, fromRevision, credentials }),
+      const items = await this.ask((open, timeoutMs) =>
+        collect(open.client.readStream(stream, range), open, timeoutMs),
       );
       return items.flatMap(({ event, commitPosition }) =>
         event === undefined ? [] : [toRecorded(event, commitPosition)],
       );
     } catch (error) {
       if (error instanceof StreamNotFoundError || error instanceof StreamDeletedError) return [];
-      throw mapLogError(error);
+      throw error;
     }
   }
 
@@ -102,38 +100,40 @@ class EsdbEventStore implements EventStore {
     }
   }
 
-  async head(): Promise<bigint | null> {
-    const { calls, credentials } = this.connection;
-    try {
-      const read = calls.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1, credentials });
-      const [last] = await collect(read);
-      return last?.event?.position.commit ?? last?.commitPosition ?? null;
-    } catch (error) {
-      throw mapLogError(error);
-    }
+  head(): Promise<bigint | null> {
+    return this.ask((open, timeoutMs) => lastPosition(open, this.connection.call, timeoutMs));
   }
 
   async eventAt(position: bigint): Promise<RecordedEvent | null> {
-    const { calls, credentials } = this.connection;
     const fromPosition = { commit: position, prepare: position };
+    const range = { direction: FORWARDS, fromPosition, maxCount: 1, ...this.connection.call } as const;
     try {
-      const read = calls.readAll({ direction: FORWARDS, fromPosition, maxCount: 1, credentials });
-      const [found] = await collect(read);
+      const [found] = await this.ask((open, timeoutMs) =>
+        collect(open.client.readAll(range), open, timeoutMs),
+      );
       const event = found?.event && toRecorded(found.event, found.commitPosition);
       return event?.position === position ? event : null;
     } catch (error) {
       if (isInvalidPosition(error)) return null;
-      throw mapLogError(error);
+      throw error;
     }
   }
 
   async ping(): Promise<void> {
-    await this.head();
+    // The question outlives its bound, so that a connection on which it gets no answer is found out.
+    await withinTime(this.head(), PING_MS, this.#closed.signal).catch((error: unknown) => {
+      throw mapLogError(error);
+    });
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
-    await Promise.all([this.connection.calls.dispose(), this.connection.feeds.dispose()]);
+    await Promise.all([this.connection.calls.close(), this.connection.feeds.close()]);
+  }
+
+  /** A question to the log, asked until it is answered or the time is over. */
+  private ask<T>(question: (open: EsdbClient, timeoutMs: number) => Promise<T>): Promise<T> {
+    return persistently((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
   }
 
   /** Some servers do not say where a repeated append stands. */

@@ -1,25 +1,42 @@
 import type { StreamingRead } from '@eventstore/db-client';
-import { logUnavailable } from './esdb-errors.js';
+import type { EsdbClient } from './esdb-line.js';
+import { ConnectionReplaced, Patience } from './esdb-patience.js';
 
-/** Everything the read delivers. The client sets no deadline: a server that is silent for `silenceMs` has failed. */
-export const collect = <Item>(stream: StreamingRead<Item>, silenceMs = 4_000): Promise<Item[]> =>
+/**
+ * Everything the read delivers. The client sets no deadline: a server that is silent for `silenceMs` has failed. Throws
+ * also when the connection is given up.
+ */
+export const collect = <Item>(
+  stream: StreamingRead<Item>,
+  open: EsdbClient,
+  silenceMs: number,
+): Promise<Item[]> =>
   new Promise((resolve, reject) => {
     const items: Item[] = [];
-    const timer = setTimeout(() => {
-      reject(logUnavailable(new Error('The event log did not answer.')));
+    const settle = (): void => {
+      patience.end();
+      open.gone.removeEventListener('abort', onGone);
+    };
+    const giveUp = (error: Error): void => {
+      settle();
+      reject(error);
       stream.cancel().catch(() => undefined);
-    }, silenceMs);
+    };
+    const onGone = (): void => giveUp(new ConnectionReplaced());
+    const patience = new Patience(silenceMs, giveUp);
+    open.gone.addEventListener('abort', onGone, { once: true });
     stream.on('data', (item: Item) => {
       items.push(item);
-      timer.refresh();
+      open.heard();
+      patience.refresh();
     });
     // Stays on for good: an error after the end has nobody else to hear it.
     stream.on('error', (error: Error) => {
-      clearTimeout(timer);
+      settle();
       reject(error);
     });
     stream.on('end', () => {
-      clearTimeout(timer);
+      settle();
       resolve(items);
     });
   });

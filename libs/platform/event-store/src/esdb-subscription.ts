@@ -5,6 +5,7 @@ import {
 } from '@eventstore/db-client';
 import type { Readable } from 'node:stream';
 import type { EsdbConnection } from './esdb-connection.js';
+import type { EsdbClient } from './esdb-line.js';
 import { toRecorded } from './esdb-records.js';
 import type { SubscribeOptions, SubscriptionItem } from './event-store.js';
 
@@ -30,8 +31,10 @@ export async function* followOnce(
   { from, categories, signal }: SubscribeOptions,
   head: bigint | null,
 ): AsyncGenerator<SubscriptionItem, void, undefined> {
-  const feed = open(connection, from, categories);
-  const state = new FeedState(feed, signal);
+  const client = connection.feeds.current;
+  const feed = open(connection, client, from, categories);
+  const state = new FeedState(feed, AbortSignal.any([signal, client.gone]));
+  const unwatch = connection.feedWatch.add(() => feed.readableLength > 0);
   let ahead = head;
   try {
     while (!state.over) {
@@ -40,6 +43,7 @@ export async function* followOnce(
         await state.more();
         continue;
       }
+      client.heard();
       const item = toItem(raw);
       if (item === undefined) continue;
       if (item.kind === 'checkpoint' && item.position === NOTHING_SENT) {
@@ -53,8 +57,12 @@ export async function* followOnce(
       } else if (ahead !== null && positionOf(item) >= ahead) ahead = null;
       yield item;
     }
-    state.throwIfBroken();
+    if (!signal.aborted) state.throwIfBroken();
+  } catch (error) {
+    connection.feeds.failed(client, error);
+    throw error;
   } finally {
+    unwatch();
     state.stop();
     // Breaking off the iteration alone would leave the call open on the server.
     feed.unsubscribe().catch(() => undefined);
@@ -72,7 +80,12 @@ const positionOf = (item: SubscriptionItem): bigint => {
   return item.kind === 'event' ? item.event.position : item.position;
 };
 
-const open = (connection: EsdbConnection, from: bigint | 'start', categories: readonly string[]): Feed => {
+const open = (
+  connection: EsdbConnection,
+  { client }: EsdbClient,
+  from: bigint | 'start',
+  categories: readonly string[],
+): Feed => {
   const filter = streamNameFilter({
     prefixes: categories.map((category) => `${category}-`),
     maxSearchWindow: SEARCH_WINDOW,
@@ -80,11 +93,11 @@ const open = (connection: EsdbConnection, from: bigint | 'start', categories: re
     // In line with the events, so that no checkpoint overtakes what it covers.
     checkpointReached: (_, { commit }) => tell({ kind: 'checkpoint', position: commit }),
   });
-  const feed: Feed = connection.feeds.subscribeToAll(
+  const feed: Feed = client.subscribeToAll(
     {
       fromPosition: from === 'start' ? 'start' : { commit: from, prepare: from },
       filter,
-      credentials: connection.credentials,
+      ...connection.call,
     },
     { highWaterMark: BUFFERED },
   ) as Feed;
@@ -137,7 +150,7 @@ class FeedState {
   }
 
   throwIfBroken(): void {
-    if (!this.signal.aborted && !this.#renewed) throw this.#error ?? new Error('The subscription ended.');
+    if (!this.#renewed) throw this.#error ?? new Error('The subscription ended.');
   }
 
   stop(): void {

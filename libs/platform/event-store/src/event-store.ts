@@ -117,6 +117,7 @@ export interface EventStore {
   eventAt(position: bigint): Promise<RecordedEvent | null>;
   /** Position of the log's last event, of any kind; null when the log is empty. */
   head(): Promise<bigint | null>;
+  /** A real question to the leader; throws `unavailable` when it is not answered within a second. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

@@ -144,8 +144,10 @@ describe('a log that ends before a position that was stored', () => {
     await write('note-7', [7]);
     const after = start(runner());
     await eventually(async () => expect(await rowsOf(database)).toEqual([{ stream: 'note-7', seen: [7] }]));
-    expect(await after.waitFor(await write('note-8', [8]))).toBe(true);
-    expect(await after.status()).toMatchObject({ version: 1, lag: 0 });
+    const position = await write('note-8', [8]);
+    await eventually(async () => expect(await after.status()).toMatchObject({ version: 1, lag: 0 }));
+    expect(await after.waitFor(position)).toBe(true);
+    expect(await rowsOf(database)).toHaveLength(2);
   });
 
   it('is noticed when the log is replaced under a projection that runs', async () => {

@@ -130,7 +130,8 @@ export class ProjectionRunner {
       'the tables are ahead of the event log and belong to another one; building them anew',
     );
     const failure = await this.#underBuildLock(held, async (lock) => {
-      await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
+      const built = await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
+      if (built !== null) this.#watch.note(built);
     });
     if (failure !== undefined) throw failure;
   }

@@ -12,3 +12,5 @@ export {
   type PlannedFault,
   type StruckFault,
 } from './faulty-process.js';
+export { EventStoreCluster } from './event-store-cluster.js';
+export { EventStoreProxy, type CallFault, type ProxiedCall } from './event-store-proxy.js';

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 interface Link {
+  readonly serial: number;
   readonly near: Socket;
   readonly far: Socket;
 }
@@ -14,6 +15,8 @@ export class TcpProxy {
   #swallowing = false;
   #refusing = false;
   #answered = 0;
+  #accepted = 0;
+  #delayMs = 0;
 
   private constructor(
     private readonly targetPort: number,
@@ -39,6 +42,16 @@ export class TcpProxy {
     return this.#links.size;
   }
 
+  /** How many connections were ever accepted. */
+  get accepted(): number {
+    return this.#accepted;
+  }
+
+  /** How many of the first `count` connections are still open. */
+  openOfFirst(count: number): number {
+    return [...this.#links].filter(({ serial }) => serial <= count).length;
+  }
+
   /** Bytes that the far side has sent so far. */
   get answeredBytes(): number {
     return this.#answered;
@@ -51,6 +64,19 @@ export class TcpProxy {
       near.pause();
       far.pause();
     }
+  }
+
+  /** Nothing moves any more on the connections that are open; new ones work. */
+  freezeOpen(): void {
+    for (const { near, far } of this.#links) {
+      near.pause();
+      far.pause();
+    }
+  }
+
+  /** Answers arrive so much later, until `restore`. */
+  slow(millis: number): void {
+    this.#delayMs = millis;
   }
 
   /** Requests still arrive, answers wait until `thaw`. */
@@ -86,6 +112,7 @@ export class TcpProxy {
   restore(): void {
     this.#refusing = false;
     this.#swallowing = false;
+    this.#delayMs = 0;
     this.thaw();
   }
 
@@ -100,15 +127,18 @@ export class TcpProxy {
       near.resetAndDestroy();
       return;
     }
+    this.#accepted += 1;
     const far = connect(this.targetPort, this.targetHost);
-    const link = { near, far };
+    const link = { serial: this.#accepted, near, far };
     this.#links.add(link);
     near.setNoDelay(true);
     far.setNoDelay(true);
+    const answers = new DelayedChunks((chunk) => forward(chunk, far, near));
     near.on('data', (chunk) => forward(chunk, near, far));
     far.on('data', (chunk) => {
       this.#answered += chunk.length;
-      if (!this.#swallowing) forward(chunk, far, near);
+      if (this.#swallowing) return;
+      answers.add(chunk, this.#delayMs);
     });
     const end = (): void => {
       this.#links.delete(link);
@@ -120,6 +150,35 @@ export class TcpProxy {
       near.pause();
       far.pause();
     }
+  }
+}
+
+/** Passes chunks on in their order, each so much later. */
+class DelayedChunks {
+  readonly #waiting: { readonly chunk: Buffer | string; readonly at: number }[] = [];
+
+  constructor(private readonly pass: (chunk: Buffer | string) => void) {}
+
+  add(chunk: Buffer | string, delayMs: number): void {
+    if (delayMs === 0 && this.#waiting.length === 0) {
+      this.pass(chunk);
+      return;
+    }
+    this.#waiting.push({ chunk, at: performance.now() + delayMs });
+    if (this.#waiting.length === 1) this.#wait();
+  }
+
+  #wait(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) return;
+    setTimeout(
+      () => {
+        this.#waiting.shift();
+        this.pass(first.chunk);
+        this.#wait();
+      },
+      Math.max(0, first.at - performance.now()),
+    );
   }
 }
 

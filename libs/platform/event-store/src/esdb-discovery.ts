@@ -1,0 +1,82 @@
+import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { credentials, Metadata, type Channel } from '@grpc/grpc-js';
+import { pause } from '@berth/persistence';
+import { closeChannel, isAway, whenBack } from './esdb-channel.js';
+import type { EsdbUrl } from './esdb-url.js';
+
+const ATTEMPTS = 10;
+const INTERVAL_MS = 100;
+
+/**
+ * Asks all nodes that are named at once who leads; the first that knows is believed. The client asks one after the other,
+ * so that a frozen one holds it up, and leaks a connection to each node that was away.
+ */
+export class EsdbDiscovery {
+  #underWay: Promise<string> | undefined;
+  /** Channels to nodes that are away. They cannot be closed before they have connected, so they are used again. */
+  readonly #away = new Map<string, Channel>();
+
+  constructor(private readonly url: EsdbUrl) {}
+
+  /** `host:port` of the leader; the node that the URL names when it names one. Throws when no leader is found in time. */
+  findLeader(): Promise<string> {
+    const [only = ''] = this.url.nodes;
+    if (!this.url.isCluster) return Promise.resolve(only);
+    this.#underWay ??= this.#search().finally(() => (this.#underWay = undefined));
+    return this.#underWay;
+  }
+
+  async #search(): Promise<string> {
+    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+      try {
+        return await Promise.any(this.url.nodes.map((node) => this.#ask(node)));
+      } catch {
+        await pause(INTERVAL_MS);
+      }
+    }
+    throw new Error('No node of the event log knows a leader.');
+  }
+
+  async #ask(node: string): Promise<string> {
+    const channel = this.#away.get(node) ?? this.url.channel(node);
+    try {
+      return leaderAmong(await readGossip(node, channel, this.url.gossipTimeoutMs));
+    } finally {
+      this.#release(node, channel);
+    }
+  }
+
+  #release(node: string, channel: Channel): void {
+    if (!isAway(channel)) {
+      if (this.#away.get(node) === channel) this.#away.delete(node);
+      channel.close();
+    } else if (!this.#away.has(node)) {
+      this.#away.set(node, channel);
+      whenBack(channel, () => this.#connected(node, channel));
+    } else if (this.#away.get(node) !== channel) closeChannel(channel);
+  }
+
+  #connected(node: string, channel: Channel): void {
+    if (this.#away.get(node) !== channel) return;
+    this.#away.delete(node);
+    closeChannel(channel);
+  }
+}
+
+const readGossip = (node: string, channelOverride: Channel, timeoutMs: number): Promise<gossip.ClusterInfo> =>
+  new Promise((resolve, reject) => {
+    const client = new gossipService.GossipClient(node, credentials.createInsecure(), { channelOverride });
+    client.read(new shared.Empty(), new Metadata(), { deadline: Date.now() + timeoutMs }, (error, info) =>
+      error ? reject(error) : resolve(info),
+    );
+  });
+
+const leaderAmong = (info: gossip.ClusterInfo): string => {
+  const { LEADER } = gossip.MemberInfo.VNodeState;
+  const leader = info.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER);
+  const endPoint = leader?.getHttpEndPoint();
+  if (endPoint === undefined) throw new Error('This node knows no leader.');
+  return `${endPoint.getAddress()}:${endPoint.getPort()}`;
+};

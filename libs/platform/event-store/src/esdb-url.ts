@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { Channel, credentials, type ChannelCredentials } from '@grpc/grpc-js';
+import { EventStoreDBClient, type Credentials } from '@eventstore/db-client';
+
+const PARTS = /^esdb(\+discover)?:\/\/(?:([^:@/]+):([^@/]+)@)?([^?]+)(?:\?(.*))?$/;
+
+const INVALID = 'Not an event store URL (esdb://host:port?tls=false).';
+
+const DEFAULT_PORT = 2113;
+const GOSSIP_TIMEOUT_SECONDS = 1;
+
+const KEEP_ALIVE = { keepAliveInterval: 10_000, keepAliveTimeout: 5_000 };
+
+/** The store writes events of up to 16 MiB by other ways than this client. */
+const MAX_MESSAGE_BYTES = 17 * 1_048_576;
+
+/** A node that comes back is used again within this time, however long it was away. */
+const MAX_RECONNECT_MS = 1_000;
+
+/** An `esdb://` URL, and the clients and channels it makes. */
+export class EsdbUrl {
+  readonly credentials: Credentials;
+  /** What it names, as `host:port`. */
+  readonly nodes: readonly string[];
+  /** It may lead to several nodes. */
+  readonly isCluster: boolean;
+  readonly #text: string;
+  readonly #options: URLSearchParams;
+
+  /** Opens no connection. Throws, without repeating the URL, when it is none. */
+  constructor(url: string) {
+    const match = PARTS.exec(url.trim());
+    if (match === null) throw new Error(INVALID);
+    const [, discover, username, password, hosts = '', query = ''] = match;
+    this.#options = new URLSearchParams(query);
+    if (this.#options.get('tls') !== 'false' && username === undefined) {
+      throw new Error('An event store URL with TLS needs esdb://user:password@….');
+    }
+    this.nodes = hosts
+      .split(/[,/]/)
+      .filter((host) => host !== '')
+      .map((host) => (host.includes(':') ? host : `${host}:${DEFAULT_PORT}`));
+    this.isCluster = this.nodes.length > 1 || discover !== undefined;
+    // A call with credentials of its own is sent as a unary append. Without TLS the client drops them on the way.
+    this.credentials = {
+      username: decodeURIComponent(username ?? 'none'),
+      password: decodeURIComponent(password ?? 'none'),
+    };
+    this.#text = url.trim();
+    this.client();
+  }
+
+  get gossipTimeoutMs(): number {
+    return Number.parseInt(this.#options.get('gossipTimeout') ?? String(GOSSIP_TIMEOUT_SECONDS), 10) * 1_000;
+  }
+
+  client(): EventStoreDBClient {
+    try {
+      return EventStoreDBClient.connectionString(this.#text);
+    } catch {
+      throw new Error(INVALID);
+    }
+  }
+
+  /** A TCP connection to one node (`host:port`) that no other channel shares, neither a slow one nor one given up. */
+  channel(node: string): Channel {
+    return new Channel(node, this.#channelCredentials(), {
+      'grpc.keepalive_time_ms': this.#keepAlive('keepAliveInterval'),
+      'grpc.keepalive_timeout_ms': this.#keepAlive('keepAliveTimeout'),
+      'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
+      'grpc.initial_reconnect_backoff_ms': MAX_RECONNECT_MS / 10,
+      'grpc.max_reconnect_backoff_ms': MAX_RECONNECT_MS,
+      'grpc.use_local_subchannel_pool': 1,
+    });
+  }
+
+  #keepAlive(name: keyof typeof KEEP_ALIVE): number {
+    const millis = Number.parseInt(this.#options.get(name) ?? String(KEEP_ALIVE[name]), 10);
+    return millis < 0 ? Number.MAX_VALUE : millis;
+  }
+
+  #channelCredentials(): ChannelCredentials {
+    if (this.#options.get('tls') === 'false') return credentials.createInsecure();
+    const file = (name: string): Buffer | null => {
+      const path = this.#options.get(name);
+      return path === null ? null : readFileSync(path);
+    };
+    return credentials.createSsl(file('tlsCAFile'), file('userKeyFile'), file('userCertFile'));
+  }
+}

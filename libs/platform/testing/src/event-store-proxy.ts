@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import {
+  connect,
+  constants,
+  createServer,
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type Http2Server,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * What happens to a call. `half`: only half of the request arrives, then both ends see a reset. `lose`: it is done, and
+ * the answer is lost. `silent`: it never arrives and is never answered. `status`: the proxy answers in the server's name.
+ * `late`: it is done, and the answer waits.
+ */
+export type CallFault =
+  | { readonly kind: 'half' | 'lose' | 'silent' }
+  | { readonly kind: 'status'; readonly code: number; readonly details: string; readonly afterMs: number }
+  | { readonly kind: 'late'; readonly afterMs: number };
+
+/** A call of the client, before anything was done with it. */
+export interface ProxiedCall {
+  /** The method's name: `Append`, `Read` … */
+  readonly method: string;
+  /** How many calls with the very same request are on their way. */
+  readonly duplicates: number;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+/** Stands between a client and an event store and treats each gRPC call as `fault` says. */
+export class EventStoreProxy {
+  /** Asked for every call whose request has arrived whole. A subscription is a `Read` whose answer does not end. */
+  fault: (call: ProxiedCall) => CallFault | undefined = () => undefined;
+  readonly #server: Http2Server = createServer();
+  readonly #sessions = new Map<ServerHttp2Session, ClientHttp2Session>();
+  readonly #underWay = new Map<string, number>();
+
+  private constructor(private readonly targetPort: number) {
+    this.#server.on('session', (session: ServerHttp2Session) => this.#accept(session));
+    this.#server.on('stream', (stream: ServerHttp2Stream, headers) => void this.#serve(stream, headers));
+  }
+
+  static async start(targetPort: number): Promise<EventStoreProxy> {
+    const proxy = new EventStoreProxy(targetPort);
+    proxy.#server.listen(0, LOOPBACK);
+    await once(proxy.#server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `esdb://${LOOPBACK}:${this.port}?tls=false`;
+  }
+
+  /** Breaks every connection. */
+  cut(): void {
+    for (const session of this.#sessions.keys()) session.destroy();
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.cut();
+    for (const far of this.#sessions.values()) far.destroy();
+    await once(this.#server, 'close');
+  }
+
+  #accept(session: ServerHttp2Session): void {
+    const far = connect(`http://${LOOPBACK}:${this.targetPort}`);
+    this.#sessions.set(session, far);
+    const end = (): void => {
+      this.#sessions.delete(session);
+      session.destroy();
+      far.destroy();
+    };
+    for (const each of [session, far]) each.on('error', end).on('close', end);
+  }
+
+  async #serve(near: ServerHttp2Stream, headers: IncomingHttpHeaders): Promise<void> {
+    near.on('error', () => undefined);
+    const body = await received(near);
+    const far = near.session && this.#sessions.get(near.session as ServerHttp2Session);
+    if (body === undefined || far === undefined) return;
+    const key = createHash('sha1').update(body).digest('base64');
+    const duplicates = this.#underWay.get(key) ?? 0;
+    const path = headers[':path'];
+    const method = typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) : '';
+    this.#underWay.set(key, duplicates + 1);
+    near.once('close', () => this.#underWay.set(key, (this.#underWay.get(key) ?? 1) - 1));
+    forward(near, far, headers, body, this.fault({ method, duplicates }));
+  }
+}
+
+/** The whole request; undefined when the caller broke it off. */
+const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> => {
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks);
+  } catch {
+    return undefined;
+  }
+};
+
+const forward = (
+  near: ServerHttp2Stream,
+  session: ClientHttp2Session,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+  fault: CallFault | undefined,
+): void => {
+  if (fault?.kind === 'silent' || near.destroyed || session.destroyed) return;
+  if (fault?.kind === 'status') {
+    setTimeout(() => refuse(near, fault.code, fault.details), fault.afterMs);
+    return;
+  }
+  const far = session.request(headers);
+  far.on('error', () => near.destroy());
+  near.once('close', () => far.destroy());
+  if (fault?.kind === 'half') {
+    far.write(body.subarray(0, Math.ceil(body.length / 2)), () => {
+      far.close(constants.NGHTTP2_CANCEL);
+      near.close(constants.NGHTTP2_INTERNAL_ERROR);
+    });
+    return;
+  }
+  far.end(body);
+  // They may arrive long before a late answer is passed on.
+  let trailers: IncomingHttpHeaders = {};
+  far.on('trailers', (told: IncomingHttpHeaders) => (trailers = told));
+  far.on('response', (answer, flags) => {
+    const pass = (): void => answerWith(near, far, { answer, flags, trailers: () => trailers });
+    if (fault?.kind === 'lose') far.resume().once('end', () => near.destroy());
+    else if (fault?.kind === 'late') setTimeout(pass, fault.afterMs);
+    else pass();
+  });
+};
+
+const answerWith = (
+  near: ServerHttp2Stream,
+  far: ClientHttp2Stream,
+  {
+    answer,
+    flags,
+    trailers,
+  }: { answer: IncomingHttpHeaders; flags: number; trailers: () => IncomingHttpHeaders },
+): void => {
+  if (near.destroyed) return;
+  if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
+    near.respond(answer, { endStream: true });
+    return;
+  }
+  near.respond(answer, { waitForTrailers: true });
+  near.once('wantTrailers', () => near.sendTrailers(trailers()));
+  far.pipe(near);
+};
+
+const refuse = (near: ServerHttp2Stream, code: number, details: string): void => {
+  if (near.destroyed) return;
+  const status = { 'grpc-status': String(code), 'grpc-message': encodeURIComponent(details) };
+  near.respond({ ':status': 200, 'content-type': 'application/grpc', ...status }, { endStream: true });
+};
