@@ -23,6 +23,24 @@ describe('the address it listens on', () => {
   });
 });
 
+describe('the bounds of clients', () => {
+  it('are 60 s, and at most half of the descriptors', () => {
+    const { clientTimeoutMs, maxConnections } = readGatewayConfig(ENV);
+    expect(clientTimeoutMs).toBe(60_000);
+    expect(maxConnections).toBeGreaterThan(0);
+    expect(maxConnections).toBeLessThanOrEqual(10_000);
+  });
+
+  it('are what the operator says', () => {
+    const said = { BERTH_CLIENT_TIMEOUT_SECONDS: '5', BERTH_MAX_CONNECTIONS: '7' };
+    expect(readGatewayConfig({ ...ENV, ...said })).toMatchObject({
+      clientTimeoutMs: 5_000,
+      maxConnections: 7,
+    });
+    expect(() => readGatewayConfig({ ...ENV, BERTH_MAX_CONNECTIONS: '0' })).toThrow('BERTH_MAX_CONNECTIONS');
+  });
+});
+
 describe('a bad environment', () => {
   it('is named in full, without values', () => {
     const bad = { ...ENV, PORT: '80800', BERTH_RUNTIME: 'docker', BERTH_SECRET_KEY: 'k1:c2hvcnQ=' };
