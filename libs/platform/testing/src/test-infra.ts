@@ -6,6 +6,7 @@ import {
   type EmbeddedInfrastructure,
   type EmbeddedLog,
   type EmbeddedPart,
+  type ServiceName,
 } from '@berth/embedded';
 
 /** A part of the infrastructure that a test may ask for. */
@@ -13,7 +14,10 @@ export type InfraPart = 'nats' | 'eventStore' | 'postgres';
 
 /** Real servers for one test file. Asking for a part that was not requested throws. */
 export interface TestInfra {
+  /** With a user who may do everything. */
   readonly natsUrl: string;
+  /** With the user of that service, who may do what its code needs. */
+  natsUrlOf(service: ServiceName): string;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
   /** The process behind a part: its port, its pid, and how to kill it (it comes back on the same port). */
@@ -60,6 +64,10 @@ class RunningInfra implements TestInfra {
 
   get natsUrl(): string {
     return wanted('nats', this.running.natsUrl);
+  }
+
+  natsUrlOf(service: ServiceName): string {
+    return wanted('nats', this.running.natsUrlOf(service));
   }
 
   get eventStoreUrl(): string {
