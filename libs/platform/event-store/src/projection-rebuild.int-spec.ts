@@ -104,14 +104,19 @@ describe('a rebuild', () => {
     const waits: Promise<void>[] = [];
     const follow = async (): Promise<void> => {
       const position = await writeStreams(1);
-      if (await runner.waitFor(position)) liveDuring++;
+      if (await runner.waitFor(position, 20_000)) liveDuring++;
     };
-    const other = runnerOf(projection({ hook: () => void waits.push(follow()) }));
+    // The rebuild goes on only once the live tables have shown a write that came while it ran.
+    const hook = (): Promise<void> | undefined => {
+      waits.push(follow());
+      return waits[0];
+    };
+    const other = runnerOf(projection({ hook: async () => hook() }));
     await other.rebuild((step) => progress.push(step), stop.signal);
     await Promise.all(waits);
     expect(liveDuring).toBe(waits.length);
     expect(waits.length).toBeGreaterThan(0);
-    expect(await runner.waitFor(await writeStreams(1))).toBe(true);
+    expect(await runner.waitFor(await writeStreams(1), 20_000)).toBe(true);
     await expectAllComplete(101 + waits.length);
     const after = new Map((await rowsOf(database)).map(({ stream, seen }) => [stream, seen]));
     for (const { stream, seen } of before) expect(after.get(stream)).toEqual(seen);
