@@ -1,4 +1,6 @@
+import { appendFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const started = new Date().toISOString();
@@ -19,6 +21,11 @@ const words = {
     return `slept ${millis}`;
   },
   most: () => String(most),
+  // Leaves a line in the volume: when, and what.
+  mark: ([what]) => {
+    appendFileSync(join(process.env.BERTH_VOLUME, 'marks'), `${Date.now()} ${what}\n`);
+    return `marked ${what}`;
+  },
   attachments: () => JSON.stringify(attached),
   die: () => process.exit(3),
   fail: () => {

@@ -20,11 +20,17 @@ export interface SeparateStack extends Stack {
   replace(name: string): Promise<void>;
 }
 
-export const startSeparateStack = async (dataDir: string, more: Env = {}): Promise<SeparateStack> => {
+export const startSeparateStack = async (
+  dataDir: string,
+  more: Env = {},
+  /** The embedded broker unless said otherwise. */
+  natsUrl?: string,
+): Promise<SeparateStack> => {
   const host = newId('hst');
   const infrastructure = await startEmbedded({
     dataDir,
     hosts: [host],
+    natsUrl,
     log: createLogger({ service: 'embedded', level: 'warn' }),
   });
   const ports = [await freePort(), await freePort()] as const;
@@ -47,10 +53,19 @@ export const startSeparateStack = async (dataDir: string, more: Env = {}): Promi
   };
   const programs = new Map(Object.keys(own).map((name) => [name, begin(name)]));
   const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
-  await Promise.all(urls.map((url) => healthy(url, programs)));
+  // As a supervisor does: a cluster of brokers that has just begun may refuse for a moment.
+  const revive = setInterval(() => {
+    for (const [name, { child }] of programs) if (child.exitCode !== null) programs.set(name, begin(name));
+  }, 500);
+  try {
+    await Promise.all(urls.map((url) => healthy(url, programs)));
+  } finally {
+    clearInterval(revive);
+  }
   return {
     urls,
-    key: readKey(dataDir),
+    // Minted behind the first answers.
+    key: await eventually(() => readKey(dataDir), { timeoutMs: 30_000 }),
     dataDir,
     infrastructure,
     programs,
@@ -81,13 +96,13 @@ const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInf
 export const healthy = async (
   url: string,
   programs: ReadonlyMap<string, Program>,
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 ): Promise<void> => {
   await eventually(
     async () => {
-      const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
       const response = await fetch(`${url}/health`);
       const body = (await response.json()) as { status: string };
+      const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
       if (body.status !== 'ok')
         throw new Error(
           `Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.said.slice(-2_000)}`}`,

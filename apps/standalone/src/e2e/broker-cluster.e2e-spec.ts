@@ -1,0 +1,141 @@
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Api } from './api.fixture.js';
+import { BrokerCluster } from './broker-cluster.fixture.js';
+import { CountedLoad, readMarks, type CountedCall } from './counted-load.fixture.js';
+import { startSeparateStack, type SeparateStack } from './separate-processes.fixture.js';
+import { temporaryFolder } from './stack.fixture.js';
+
+const AGENTS = 4;
+const PER_SECOND = 20;
+const FROZEN_MS = 30_000;
+const DEAD_MS = 8_000;
+/** Contract §1. */
+const NOT_BEGUN_AFTER_MS = 5_000;
+/** Two pings of 2 s unanswered, and what the clients need to come back. */
+const WELL_AGAIN_WITHIN_MS = 15_000;
+
+const folder = temporaryFolder();
+let cluster: BrokerCluster | undefined;
+let stack: SeparateStack | undefined;
+const running = (): SeparateStack => {
+  if (stack === undefined) throw new Error('The stack did not start.');
+  return stack;
+};
+const brokers = (): BrokerCluster => {
+  if (cluster === undefined) throw new Error('The brokers did not start.');
+  return cluster;
+};
+
+beforeAll(async () => {
+  cluster = await BrokerCluster.start(folder.path, 3);
+  stack = await startSeparateStack(folder.path, {}, cluster.url);
+}, 240_000);
+afterAll(async () => {
+  await stack?.stop();
+  await cluster?.stop();
+  folder.remove();
+});
+
+const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const failed = (calls: readonly CountedCall[]): readonly CountedCall[] =>
+  calls.filter(({ isDone }) => !isDone);
+const shareFailed = (calls: readonly CountedCall[]): number => failed(calls).length / calls.length;
+/** The caller was told that nothing happened. */
+const isDenied = ({ status }: CountedCall): boolean => [409, 429, 503].includes(status);
+const summary = (calls: readonly CountedCall[]): string =>
+  JSON.stringify(
+    Object.entries(Object.groupBy(calls, ({ kind, status, code }) => `${kind} ${status} ${code ?? ''}`)).map(
+      ([what, of]) => `${what}: ${String(of?.length)}`,
+    ),
+  );
+
+describe('every service as a process of its own, on three brokers', () => {
+  const api = new Api(running);
+  const agents: string[] = [];
+  const phases = { frozen: [0, 0], dead: [0, 0] };
+  let load: CountedLoad;
+  let marks: ReadonlyMap<string, readonly number[]>;
+
+  beforeAll(async () => {
+    const ids = await Promise.all(
+      Array.from({ length: AGENTS }, () => api.runningAgent({ templateId: 'probe', idleTtlSeconds: 0 })),
+    );
+    agents.push(...ids.map(({ id }) => id));
+    load = new CountedLoad(api, agents, PER_SECOND);
+    await eventually(() => expect(load.calls.length).toBeGreaterThan(2 * PER_SECOND), { timeoutMs: 20_000 });
+    const node = await brokers().busiest();
+    phases.frozen = [Date.now(), Date.now() + FROZEN_MS];
+    node.signal('SIGSTOP');
+    await pass(FROZEN_MS);
+    node.signal('SIGCONT');
+    await wellAgain();
+    const killed = await brokers().busiest();
+    phases.dead = [Date.now(), Date.now() + DEAD_MS];
+    await killed.end();
+    await pass(DEAD_MS);
+    await wellAgain();
+    await load.stop();
+    marks = await readMarks(api, agents);
+  }, 180_000);
+
+  /** Waits until two seconds' calls in a row succeed. */
+  const wellAgain = (): Promise<void> =>
+    eventually(
+      () => {
+        const recent = load.calls.slice(-2 * PER_SECOND);
+        if (failed(recent).length > 0) throw new Error(`Still failing: ${summary(recent)}`);
+      },
+      { timeoutMs: WELL_AGAIN_WITHIN_MS, intervalMs: 200 },
+    );
+
+  const during = ([from = 0, to = 0]: readonly number[]): readonly CountedCall[] => load.between(from, to);
+
+  it('begin nothing later than 5 s after its caller was told that it was not done', () => {
+    const late = load.calls.filter(
+      (call) =>
+        isDenied(call) &&
+        (marks.get(call.mark) ?? []).some((at) => at > call.answeredAt + NOT_BEGUN_AFTER_MS),
+    );
+    expect(late).toEqual([]);
+  });
+
+  it('never say that a command was not started which was', () => {
+    const wrong = load.calls.filter((call) => call.kind === 'exec' && isDenied(call) && marks.has(call.mark));
+    expect(wrong).toEqual([]);
+  });
+
+  it('do each call once that succeeds, and none twice', () => {
+    const wrong = load.calls.filter(({ mark, isDone }) => {
+      const times = marks.get(mark)?.length ?? 0;
+      return times > 1 || (isDone && times !== 1);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('keep no execution as failed that ran to its end, and none as completed that did not run', async () => {
+    const unknown = load.calls.filter(
+      ({ kind, isDone, executionId }) => kind === 'exec' && !isDone && executionId !== undefined,
+    );
+    for (const { agentId, executionId, mark } of unknown) {
+      const path = `/api/agents/${agentId}/exec/${executionId ?? ''}`;
+      const known = await eventually(
+        async () => {
+          const { status, body } = await api.get<{ status?: string }>(path);
+          if (body.status === 'running') throw new Error('It is not known yet.');
+          return status === 404 ? 'refused' : body.status;
+        },
+        { timeoutMs: 60_000, intervalMs: 500 },
+      );
+      expect({ mark, completed: known === 'completed' }).toEqual({ mark, completed: marks.has(mark) });
+    }
+  });
+
+  it('fail a bounded share of calls while a broker stands still, and fewer when one dies', () => {
+    const frozen = during(phases.frozen);
+    expect(frozen.length).toBeGreaterThan((PER_SECOND * FROZEN_MS) / 2_000);
+    expect(shareFailed(frozen), summary(frozen)).toBeLessThan(0.35);
+    const dead = during(phases.dead);
+    expect(shareFailed(dead), summary(dead)).toBeLessThan(0.2);
+  });
+});

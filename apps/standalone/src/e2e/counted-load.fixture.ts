@@ -1,0 +1,99 @@
+import type { Api } from './api.fixture.js';
+
+/** One call of the load, and what its caller was told. Times are `Date.now()`. */
+export interface CountedCall {
+  readonly mark: string;
+  readonly kind: 'chat' | 'exec';
+  readonly agentId: string;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+  /** 0: the connection failed. */
+  readonly status: number;
+  readonly code: string | undefined;
+  /** Whether it was told that what it asked for is done. */
+  readonly isDone: boolean;
+  readonly executionId: string | undefined;
+}
+
+interface Told {
+  readonly status?: string;
+  readonly executionId?: string;
+  readonly detail?: { readonly code?: string; readonly executionId?: string };
+}
+
+/** A machine that is too slow for the rate gets fewer calls. */
+const MOST_OPEN = 40;
+
+/** Calls at a steady rate, chats and commands in turn, each of which leaves its own mark in the agent's volume. */
+export class CountedLoad {
+  readonly calls: CountedCall[] = [];
+  readonly #open = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #sent = 0;
+
+  constructor(
+    private readonly api: Api,
+    private readonly agents: readonly string[],
+    perSecond: number,
+  ) {
+    this.#timer = setInterval(() => this.#send(), 1_000 / perSecond);
+  }
+
+  /** Sends no more, and waits for every answer. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all(this.#open);
+  }
+
+  between(from: number, to: number): readonly CountedCall[] {
+    return this.calls.filter(({ sentAt }) => sentAt >= from && sentAt < to);
+  }
+
+  #send(): void {
+    if (this.#open.size >= MOST_OPEN) return;
+    const number = this.#sent++;
+    const kind = number % 2 === 0 ? 'chat' : 'exec';
+    const agentId = this.agents[Math.floor(number / 2) % this.agents.length] ?? '';
+    const call = this.#call(kind, `m${String(number)}`, agentId, Math.floor(number / 4) % 2).finally(() =>
+      this.#open.delete(call),
+    );
+    this.#open.add(call);
+  }
+
+  async #call(kind: CountedCall['kind'], mark: string, agentId: string, gateway: number): Promise<void> {
+    const body =
+      kind === 'chat'
+        ? { message: `mark ${mark}`, conversation_id: mark }
+        : { command: `echo "$(date +%s%3N) ${mark}" >> marks`, timeout: 20 };
+    const sentAt = Date.now();
+    const answer = await this.api
+      .post<Told>(`/api/agents/${agentId}/${kind}`, body, { gateway })
+      .catch(() => undefined);
+    this.calls.push({
+      ...{ mark, kind, agentId, sentAt, answeredAt: Date.now() },
+      status: answer?.status ?? 0,
+      code: answer?.body.detail?.code,
+      isDone: answer?.status === 200 && (kind === 'chat' || answer.body.status === 'completed'),
+      executionId: answer?.body.executionId ?? answer?.body.detail?.executionId,
+    });
+  }
+}
+
+/** When each mark was left, read from the agents' volumes. */
+export const readMarks = async (
+  api: Api,
+  agents: readonly string[],
+): Promise<ReadonlyMap<string, readonly number[]>> => {
+  const left = new Map<string, number[]>();
+  for (const agentId of agents) {
+    const { status, body } = await api.post<{ stdout: string }>(`/api/agents/${agentId}/exec`, {
+      command: 'cat marks',
+    });
+    if (status !== 200) throw new Error(`The marks cannot be read: ${String(status)}.`);
+    for (const line of body.stdout.trim().split('\n')) {
+      const [at = '', mark = ''] = line.split(' ');
+      left.set(mark, [...(left.get(mark) ?? []), Number(at)]);
+    }
+  }
+  return left;
+};
