@@ -44,11 +44,14 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
 
 /** Undefined while the tables of this version do not serve; the head when a newer version serves, which is not ours to await. */
 const servingPosition = async (
-  { table, projection }: Parts,
+  { store, table, projection }: Parts,
   head: bigint,
 ): Promise<bigint | null | undefined> => {
   const serving = await table.serving();
   if (serving === undefined || serving.version < projection.version) return undefined;
+  // Beyond the log as it is now, the tables belong to another log and are about to be built anew.
+  if ((serving.position ?? -1n) > head && (serving.position ?? -1n) > ((await store.head()) ?? -1n))
+    return undefined;
   return serving.version > projection.version ? head : serving.position;
 };
 

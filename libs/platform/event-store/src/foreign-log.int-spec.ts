@@ -150,6 +150,17 @@ describe('a log that ends before a position that was stored', () => {
     expect(await rowsOf(database)).toHaveLength(2);
   });
 
+  it('keeps a projection from being ready until its tables are built anew', async () => {
+    const before = start(runner());
+    expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
+    await restart();
+    await stopLog();
+    await startLog();
+    await write('note-7', [7]);
+    await start(runner()).untilCaughtUp();
+    expect(await rowsOf(database)).toEqual([{ stream: 'note-7', seen: [7] }]);
+  });
+
   it('is noticed when the log is replaced under a projection that runs', async () => {
     const live = start(runner());
     const { port } = server;
