@@ -59,6 +59,11 @@ export const startSeparateStack = async (
   }, 500);
   try {
     await Promise.all(urls.map((url) => healthy(url, programs)));
+  } catch (error) {
+    clearInterval(revive);
+    await Promise.all([...programs.values()].map((program) => program.end('SIGKILL')));
+    await infrastructure.stop();
+    throw error;
   } finally {
     clearInterval(revive);
   }
