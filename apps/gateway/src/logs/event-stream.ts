@@ -29,7 +29,9 @@ export class EventStream {
     private readonly reply: ApiReply,
   ) {
     reply.hijack();
-    reply.raw.once('close', () => this.#gone.abort());
+    // A client that hung up before the stream began has closed it already, and no event says so any more.
+    if (reply.raw.closed) this.#gone.abort();
+    else reply.raw.once('close', () => this.#gone.abort());
     // Writing to a client that just left is no failure of ours.
     reply.raw.on('error', () => this.#gone.abort());
     reply.raw.writeHead(200, {

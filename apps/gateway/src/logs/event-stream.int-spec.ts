@@ -1,0 +1,24 @@
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { fastify } from 'fastify';
+import { expect, it } from 'vitest';
+import { EventStream } from './event-stream.js';
+
+it('is over at once for a client that hung up before the stream began, and sends it nothing', async () => {
+  const app = fastify();
+  const begun = Promise.withResolvers<EventStream>();
+  app.get('/', async (request, reply) => {
+    client.resetAndDestroy();
+    if (!reply.raw.closed) await once(reply.raw, 'close');
+    const stream = new EventStream(request, reply);
+    begun.resolve(stream);
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const client = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  const stream = await begun.promise;
+  expect(stream.gone.aborted).toBe(true);
+  await stream.send([{ event: 'log', data: 'x'.repeat(1_000_000) }]);
+  stream.end();
+  await app.close();
+});
