@@ -64,9 +64,10 @@ export const startAccounts = async (
     background.start('projection key-list', (signal) => accounts.keyListRunner.run(signal));
     background.start('relay', (signal) => relay.run(signal));
     await accounts.keyListRunner.untilCaughtUp(signal);
+    // Whoever hears that the service is there may look for the key at once.
+    await installOnce(accounts, database, config.bootstrapKeyFile, log);
     const module = AppModule.forRoot(accounts.app, operations);
     service = await startService({ name: NAME, module, link, log });
-    await installOnce(accounts, database, config.bootstrapKeyFile, log);
     await tellWhenLockedOut(accounts.install, log);
     const recovery = { ...accounts.install, keys: accounts.app.keys };
     recoverySocket = await RecoverySocket.open(config.recoverySocket, () => recoverKey(recovery), log);

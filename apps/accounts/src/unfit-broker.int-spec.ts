@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { NatsServer, startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, freePort, NatsServer, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 let infra: TestInfra;
@@ -19,22 +19,57 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
+const environment = (natsUrl: string): NodeJS.ProcessEnv => ({
+  NATS_URL: natsUrl,
+  EVENTSTORE_URL: infra.eventStoreUrl,
+  DATABASE_URL: infra.databaseUrl,
+  BERTH_DATA: dataDir,
+});
+
 /** Runs the service as a process of its own and returns how it ended. */
 const run = async (natsUrl: string): Promise<{ readonly code: unknown; readonly stderr: string }> => {
   const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: {
-      NATS_URL: natsUrl,
-      EVENTSTORE_URL: infra.eventStoreUrl,
-      DATABASE_URL: infra.databaseUrl,
-      BERTH_DATA: dataDir,
-      BERTH_LOG_LEVEL: 'silent',
-    },
+    env: { ...environment(natsUrl), BERTH_LOG_LEVEL: 'silent' },
   });
   onTestFinished(() => void service.kill('SIGKILL'));
   const [stderr, [code]] = await Promise.all([text(service.stderr), once(service, 'exit')]);
   return { code, stderr };
 };
+
+/** Server `index` of a cluster of three. */
+const inCluster = (ports: readonly number[], index: number): string => {
+  const routes = ports.filter((_, other) => other !== index).map((port) => `nats://127.0.0.1:${port}`);
+  return [
+    'max_payload: 8388608',
+    `server_name: n${index}`,
+    'jetstream { store_dir: $STORE }',
+    `cluster { name: three, listen: "127.0.0.1:${ports[index]}", no_advertise: true, routes: [${routes.join(', ')}] }`,
+  ].join('\n');
+};
+
+describe('a service whose broker has no leader yet', () => {
+  it('waits for the rest of the cluster and then starts', async () => {
+    const ports = await Promise.all([freePort(), freePort(), freePort()]);
+    const first = await NatsServer.configured(inCluster(ports, 0));
+    onTestFinished(() => first.stop());
+    const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...environment(first.url), BERTH_LOG_LEVEL: 'info' },
+    });
+    onTestFinished(() => void service.kill('SIGKILL'));
+    let said = '';
+    for (const output of [service.stdout, service.stderr])
+      output.on('data', (chunk) => (said += String(chunk)));
+    await eventually(() => expect(said).toContain('Waiting for the message broker'));
+    for (const index of [1, 2]) {
+      const server = await NatsServer.configured(inCluster(ports, index));
+      onTestFinished(() => server.stop());
+    }
+    await eventually(() => expect(said).toContain('"started"'), { timeoutMs: 40_000 });
+    expect(service.exitCode).toBeNull();
+  }, 60_000);
+});
 
 describe('a service whose broker cannot serve', () => {
   it.each([

@@ -53,24 +53,16 @@ export const startSeparateStack = async (
   };
   const programs = new Map(Object.keys(own).map((name) => [name, begin(name)]));
   const urls = ports.map((port) => `http://127.0.0.1:${String(port)}`);
-  // As a supervisor does: a cluster of brokers that has just begun may refuse for a moment.
-  const revive = setInterval(() => {
-    for (const [name, { child }] of programs) if (child.exitCode !== null) programs.set(name, begin(name));
-  }, 500);
   try {
     await Promise.all(urls.map((url) => healthy(url, programs)));
   } catch (error) {
-    clearInterval(revive);
     await Promise.all([...programs.values()].map((program) => program.end('SIGKILL')));
     await infrastructure.stop();
     throw error;
-  } finally {
-    clearInterval(revive);
   }
   return {
     urls,
-    // Minted behind the first answers.
-    key: await eventually(() => readKey(dataDir), { timeoutMs: 30_000 }),
+    key: readKey(dataDir),
     dataDir,
     infrastructure,
     programs,

@@ -119,7 +119,7 @@ export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Pro
     if (error instanceof Error && error.name === 'JetStreamNotEnabled') {
       throw new UnfitBroker(
         'names servers or an account without JetStream: enable jetstream on the servers and for the account',
-        { cause: error },
+        { cause: error, passesInCluster: true },
       );
     }
     const refused = error instanceof JetStreamApiError && !PASSING.has(error.code);

@@ -68,7 +68,7 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.defer(() => link.close());
   const broker = new BrokerCheck(link, needs, log);
-  await requireBroker({ url: config.natsUrl, broker, ...waiting });
+  await requireBroker({ url: config.natsUrl, broker, link, ...waiting });
   await claimInstallation({ url: config.natsUrl, link, store, ...waiting });
   opened.move();
   broker.watch();
@@ -112,12 +112,26 @@ export const openLink = async (
 };
 
 /** Waits until the broker has what `broker` needs. Throws `ConfigError` when it refuses. */
-const requireBroker = (options: PartOptions & { readonly broker: BrokerCheck }): Promise<void> =>
-  awaitPart({ ...options, ...BROKER }, () =>
+const requireBroker = (
+  options: PartOptions & { readonly broker: BrokerCheck; readonly link: NatsLink },
+): Promise<void> => {
+  const since = performance.now();
+  return awaitPart({ ...options, ...BROKER }, () =>
     options.broker.require().catch((error: unknown) => {
-      throw error instanceof UnfitBroker ? asConfigError(error) : silentJetStream(error);
+      throw jetStreamFailure(error, options.link, since);
     }),
   );
+};
+
+/** How long a cluster may take to elect its leaders before its refusal counts. */
+const ELECTION_MS = 20_000;
+
+const jetStreamFailure = (error: unknown, link: NatsLink, since: number): unknown => {
+  if (!(error instanceof UnfitBroker)) return silentJetStream(error);
+  const inCluster = link.connection.info?.cluster !== undefined;
+  const mayPass = error.passesInCluster && inCluster && performance.now() - since < ELECTION_MS;
+  return mayPass ? silentJetStream(error) : asConfigError(error);
+};
 
 const asConfigError = (error: unknown): unknown =>
   error instanceof UnfitBroker ? new ConfigError([`NATS_URL ${error.message}`], { cause: error }) : error;
@@ -133,6 +147,7 @@ export const claimInstallation = (
   options: PartOptions & { readonly link: NatsLink; readonly store: EventStore },
 ): Promise<InstallationClaim> => {
   const { link, store, log } = options;
+  const since = performance.now();
   return awaitPart({ ...options, ...BROKER }, async () => {
     const logId = await logIdentity(store);
     const taken = unlessRefused(`the stream ${link.names.presenceStream}`, () =>
@@ -143,7 +158,7 @@ export const claimInstallation = (
         throw new ConfigError([
           `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last sign of life)`,
         ]);
-      throw error instanceof UnfitBroker ? asConfigError(error) : silentJetStream(error);
+      throw jetStreamFailure(error, link, since);
     });
   });
 };
