@@ -119,6 +119,18 @@ describe('in a cluster', () => {
     expect(await store.head()).not.toBeNull();
   });
 
+  it('is found once it has a leader, although calls before that were refused', async () => {
+    for (const node of cluster.nodes) node.cut({ refuse: true });
+    const first = await outcomeOf(append(1));
+    expect(first.failure).toMatchObject({ kind: 'unavailable' });
+    expect(first.millis).toBeLessThan(5_000);
+    cluster.heal();
+    await untilAppended(2);
+    const heard = record(store, { from: 'start', categories: ['agent'] });
+    await eventually(() => heard.numbers().includes(2), { timeoutMs: 10_000 });
+    await heard.stop();
+  });
+
   it('is found also where esdb+discover names several nodes, of which the first is down', async () => {
     cluster.elect(1, { before: 'dead' });
     cluster.node(0).cut({ refuse: true });

@@ -39,6 +39,7 @@ export class EsdbClient {
   #channel: Channel | undefined;
   #heardAt = performance.now();
   #waitingSince: number | undefined;
+  #stranded = false;
 
   /** `node`: `host:port`; without it the URL's nodes are asked who leads. */
   constructor(
@@ -52,7 +53,10 @@ export class EsdbClient {
     // replace one twice, and goes to another node only when its own says that it is away.
     inside.handleError = () => Promise.resolve();
     inside.createChannel = async () => {
-      const found = await this.findNode();
+      const found = await this.findNode().catch((error: unknown) => {
+        this.#stranded = true;
+        throw error;
+      });
       if (this.#gone.signal.aborted) throw new ConnectionReplaced();
       return (this.#channel = url.channel(found));
     };
@@ -66,6 +70,11 @@ export class EsdbClient {
   /** Aborts when another client has taken its place: whoever waits for this one waits in vain. */
   get gone(): AbortSignal {
     return this.#gone.signal;
+  }
+
+  /** It found no node when it first needed one. The client keeps that failure and fails every later call with it. */
+  get stranded(): boolean {
+    return this.#stranded;
   }
 
   get heardAt(): number {
@@ -144,7 +153,8 @@ export class EsdbLine {
   /** Draws the conclusion from what a call or a feed on that client failed with. */
   failed(open: EsdbClient, error: unknown): void {
     if (error instanceof ConnectionReplaced) return;
-    if (isSilence(error)) {
+    if (open.stranded) this.#replace(open, this.#open(), 'no node was found');
+    else if (isSilence(error)) {
       if (open.silentFor >= SILENCE_MS.dead) this.#replace(open, this.#open(), 'silent');
       else if (open.silentFor >= SILENCE_MS.suspicious) void this.#lookForAnother(open);
     } else if (error instanceof NotLeaderError) {
