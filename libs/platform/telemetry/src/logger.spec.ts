@@ -79,6 +79,25 @@ describe('the logger', () => {
     },
   );
 
+  it.each([
+    ['a line', '\n'],
+    ['a line of Windows', '\r\n'],
+    ['a column', '\t'],
+    ['a coloured word', '\u001b[32m'],
+    ['a control character', '\u0001'],
+    ['an encoded part of a URL', '%2F'],
+  ])('hides secrets at the beginning of %s', (_what, before) => {
+    const { log, lines } = keeping();
+    const tokens = Object.values(SECRET_PREFIXES).map(
+      (prefix) => `${prefix}_${canary.slice(0, 9)}-${canary}`,
+    );
+    for (const secret of [...tokens, `Bearer ${canary}`, `token=${canary}`, `nats://${canary}@h1:4222`]) {
+      const text = `x${before}${secret}`;
+      log.info({ text, err: new Error(text) }, text);
+      expect(lines.pop()).not.toContain(canary);
+    }
+  });
+
   it('hides what a child logger is bound to', () => {
     const { log, lines } = keeping();
     log.child({ token: canary, url: `?token=${canary}` }).info('x');

@@ -25,17 +25,24 @@ const OBJECT_SECRET_NAMES: ReadonlySet<string> = new Set([...SECRET_NAMES, 'key'
 
 const PREFIXES = Object.values(SECRET_PREFIXES).join('|');
 
+/** Behind these a word begins too, although they end in a letter or a digit: escapes of JSON and of URLs, colours of a terminal. */
+const ESCAPES = String.raw`\\[bfnrt]|\\u[\dA-Fa-f]{4}|%[\dA-Fa-f]{2}|\[[\d;]*m`;
+const BEGIN = String.raw`(?:\b|(?<=${ESCAPES}))`;
+
 /** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, credentials inside URLs: wherever they stand in a text. */
 const SECRET_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
-  [/((?:^|[?&;\s"'])(?:access_)?token=)[^&\s"'\\#;]+/gi, `$1${REDACTED}`],
-  [/\b(bearer|basic)\s+[a-z0-9._~+/=-]{6,}/gi, `$1 ${REDACTED}`],
-  [new RegExp(`\\b(${PREFIXES})_[\\w-]{20,}`, 'g'), `$1_${REDACTED}`],
+  [
+    new RegExp(String.raw`((?:^|[?&;\s"']|${ESCAPES})(?:access_)?token=)[^&\s"'\\#;]+`, 'gi'),
+    `$1${REDACTED}`,
+  ],
+  [new RegExp(String.raw`${BEGIN}(bearer|basic)\s+[a-z0-9._~+/=-]{6,}`, 'gi'), `$1 ${REDACTED}`],
+  [new RegExp(`${BEGIN}(${PREFIXES})_[\\w-]{20,}`, 'g'), `$1_${REDACTED}`],
   // Behind a name such as KEY_ no word begins; less than 20 letters and digits in a row are a name there.
   [new RegExp(`(?<=_)(${PREFIXES})_[A-Za-z0-9]{20,}[\\w-]*`, 'g'), `$1_${REDACTED}`],
   // Up to the last @ before a path: a password may hold one, and a list of servers several.
   [/\b([a-z][a-z0-9+.-]*:\/\/[^/\s:@"']*):[^/\s"']+@/gi, `$1:${REDACTED}@`],
   // A token of NATS stands alone before the @.
-  [/\b((?:nats|tls|wss?):\/\/)[^/\s:@"']+@/gi, `$1${REDACTED}@`],
+  [new RegExp(String.raw`${BEGIN}((?:nats|tls|wss?)://)[^/\s:@"']+@`, 'gi'), `$1${REDACTED}@`],
 ];
 
 /** The text without the secrets that are known by their form. */
