@@ -333,6 +333,33 @@ describe('what the owner asks for', () => {
   });
 });
 
+describe('start, stop, sleep and restart', () => {
+  const orders: readonly AgentCommand[] = [
+    { type: 'Start', cause: 'start', at },
+    { type: 'Start', cause: 'restart', at },
+    { type: 'Stop', target: 'stopped', at },
+    { type: 'Stop', target: 'sleeping', at },
+  ];
+
+  it('are refused in no state', () => {
+    const histories = [
+      [created(), starting(1, 'deploy')],
+      running,
+      ...[starting(2, 'restart'), starting(2, 'wake'), asleep(1, 'warm'), asleep(1, 'cold')].map((event) => [
+        ...running,
+        event,
+      ]),
+      ...[stopping(2, 'stopped'), stopping(2, 'sleeping'), failed(1, 'start_failed')].map((event) => [
+        ...running,
+        event,
+      ]),
+      [...running, stopping(2, 'stopped'), stopped(2)],
+    ];
+    for (const history of histories)
+      for (const order of orders) expect(() => given(history, order)).not.toThrow();
+  });
+});
+
 describe('deleting', () => {
   const gone: AgentEvent = { type: 'AgentDeletionRequested', data: { agentId, at } };
 

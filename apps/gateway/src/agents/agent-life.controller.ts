@@ -20,7 +20,7 @@ const transition = (summary: string, description: string): EndpointOptions => ({
     { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
     { status: 202, description: 'The transition goes on; the agent as it is.', schema: 'Agent' },
   ],
-  errors: { 404: ['agent_not_found'], 409: ['agent_deploying', 'agent_failed', 'agent_stopped'] },
+  errors: { 404: ['agent_not_found'] },
 });
 
 @ApiTags('Agents')

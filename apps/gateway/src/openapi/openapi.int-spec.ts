@@ -235,6 +235,15 @@ describe('/openapi.json', () => {
     });
   });
 
+  it.each(['start', 'stop', 'sleep', 'restart'])(
+    'says that no state of an agent refuses %s',
+    (transition) => {
+      const { responses } = document.paths[`/api/agents/{agent_id}/${transition}`]?.['post'] ?? {};
+      expect(responses?.['409']).toMatchObject({ description: expect.stringContaining('idempotency') });
+      expect(JSON.stringify(responses)).not.toMatch(/agent_(deploying|failed|stopped)/);
+    },
+  );
+
   it.each([
     ['post', 'move', '404', 'path_not_found'],
     ['post', 'upload', '400', 'not_a_directory'],
