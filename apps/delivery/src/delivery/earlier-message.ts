@@ -116,6 +116,6 @@ const withEarlierTry = (error: unknown): unknown =>
 const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);
 
 const errorOf = ({ kind, code, message }: FoundDelivery & { readonly state: 'failed' }): DomainError =>
-  new DomainError(kind, code, message, { handedOver: true });
+  new DomainError(kind, code, message);
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));

@@ -23,11 +23,15 @@ const UNCERTAIN: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'ti
 
 /** What the caller is told. `mayBeThere`: this sending or an earlier one may have reached the agent. */
 export const toCallersWords = (error: unknown, mayBeThere: boolean): unknown => {
-  if (!isDomainError(error) || error.kind === 'internal' || judgeSending(error) === 'ended') return error;
-  if (mayBeThere) return mayHaveBeenDelivered(error);
-  if (error.kind !== 'timeout' && error.kind !== 'unavailable') return error;
+  if (!isDomainError(error) || error.kind === 'internal') return error;
+  if (mayBeThere && judgeSending(error) !== 'ended') return mayHaveBeenDelivered(error);
+  const { kind } = error;
+  // Between the guest and this service only: callers have `mayHaveBeenDone`.
+  const { handedOver: _, ...context } = error.context;
+  if (kind !== 'timeout' && kind !== 'unavailable')
+    return new DomainError(kind, error.code, error.message, context, { cause: error });
   const words =
     error.code === 'service_unavailable' ? 'The agent cannot be reached; try again.' : error.message;
-  const code = error.kind === 'timeout' ? 'agent_timeout' : 'agent_unavailable';
-  return new DomainError(error.kind, code, words, error.context, { cause: error });
+  const code = kind === 'timeout' ? 'agent_timeout' : 'agent_unavailable';
+  return new DomainError(kind, code, words, context, { cause: error });
 };
