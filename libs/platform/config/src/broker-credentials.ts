@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isReadable } from './readable-file.js';
 
 /** Files with which a service proves to the broker who it is, and how it knows the broker. */
 export interface BrokerCredentials {
@@ -54,13 +55,4 @@ export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefine
     ...(ca === undefined ? {} : { ca }),
     ...(cert === undefined || key === undefined ? {} : { cert, key }),
   };
-};
-
-const isReadable = (path: string): boolean => {
-  try {
-    readFileSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 };

@@ -1,3 +1,6 @@
+import { resolve } from 'node:path';
+import { isReadable } from './readable-file.js';
+
 /** The variables that say where the parts are which Berth stands on. */
 export type PartUrlName = 'NATS_URL' | 'EVENTSTORE_URL' | 'DATABASE_URL';
 
@@ -14,9 +17,9 @@ const EVENT_STORE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ['maxdiscoverattempts', /^\d+$/],
   ['discoveryinterval', /^\d+$/],
   ['gossiptimeout', /^\d+$/],
-  ['keepaliveinterval', /^-?\d+$/],
-  ['keepalivetimeout', /^-?\d+$/],
-  ['defaultdeadline', /^\d+$/],
+  ['keepaliveinterval', /^(?:-1|\d+)$/],
+  ['keepalivetimeout', /^(?:-1|\d+)$/],
+  ['defaultdeadline', /^[1-9]\d*$/],
   ['connectionname', /./],
   ['throwonappendfailure', /^(?:true|false)$/],
 ]);
@@ -30,23 +33,36 @@ const checkEventStoreUrl: Check = (url) => {
   const { credentials, hosts = '', query = '' } = parts;
   if (credentials !== undefined && !isUserAndPassword(credentials))
     return 'must name its user as user:password@, with special characters percent-encoded';
+  if (hosts.includes('[')) return 'must name hosts or IPv4 addresses: the client takes no IPv6 addresses';
   const badHost = hosts.split(',').map(hostProblem).find(isText);
   if (badHost !== undefined) return badHost;
   const options = query.split('&').filter((option) => option !== '');
   const badOption = options.map(optionProblem).find(isText);
   if (badOption !== undefined) return badOption;
-  const encrypted = !options.some((option) => /^tls=false$/i.test(option));
-  if (encrypted && credentials === undefined)
+  const values = new Map(options.map(nameAndValue));
+  if (values.get('tls') !== 'false' && credentials === undefined)
     return 'must name a user (esdb://user:password@host:2113), or say ?tls=false';
-  return undefined;
+  return values.has('usercertfile') === values.has('userkeyfile')
+    ? undefined
+    : 'must name userCertFile and userKeyFile together';
+};
+
+/** Names of options are compared as the client compares them. */
+const nameAndValue = (option: string): readonly [name: string, value: string] => {
+  const [name = '', ...value] = option.split('=');
+  return [name.toLowerCase().replaceAll(/[_-]/g, ''), value.join('=')];
 };
 
 const optionProblem = (option: string): string | undefined => {
-  const [name = '', ...value] = option.split('=');
-  const takes = EVENT_STORE_OPTIONS.get(name.toLowerCase().replaceAll(/[_-]/g, ''));
+  const [name, value] = nameAndValue(option);
+  const takes = EVENT_STORE_OPTIONS.get(name);
   // A name may be the remains of a password with an unescaped question mark, so it is repeated only when it is known.
   if (takes === undefined) return 'has an option that event stores do not know';
-  return takes.test(value.join('=')) ? undefined : `has a bad value in its option ${name}`;
+  const said = option.slice(0, option.indexOf('='));
+  if (!takes.test(value) || !isDecodable(value)) return `has a bad value in its option ${said}`;
+  return name.endsWith('file') && !isReadable(resolve(decodeURIComponent(value)))
+    ? `must name a file that can be read in its option ${said}`
+    : undefined;
 };
 
 const checkNatsUrl: Check = (url) => {
@@ -62,7 +78,7 @@ const natsAddressProblem = (address: string): string | undefined => {
   )?.groups;
   if (parts === undefined) return 'must list addresses such as nats://user:password@host:4222';
   const { credentials, host = '' } = parts;
-  if (credentials !== undefined && (credentials === '' || !isDecodable(credentials)))
+  if (credentials !== undefined && (!/^[^:]/.test(credentials) || !isDecodable(credentials)))
     return 'must name its user as user:password@, with special characters percent-encoded';
   return hostProblem(host);
 };
@@ -73,14 +89,14 @@ const checkDatabaseUrl: Check = (url) => {
   const parsed = URL.parse(url);
   if (parsed === null) return 'must be a URL such as postgres://user:password@host:5432/database';
   if (parsed.port === '0') return 'must have a port from 1 to 65535';
-  if (![parsed.username, parsed.password, parsed.pathname].every(isDecodable))
-    return 'must have special characters percent-encoded';
+  // The client rewrites a URL with others, and what comes out need not be one.
+  if (url.includes(' ') || !isDecodable(url)) return 'must have special characters percent-encoded';
   if (parsed.hostname === '' && !parsed.searchParams.has('host')) return 'must name a host';
   return undefined;
 };
 
 const hostProblem = (text: string): string | undefined => {
-  const match = /^(?:\[[0-9a-f:.]+\]|(?<name>[^:[\]\s]*))(?::(?<port>.*))?$/i.exec(text);
+  const match = /^(?:\[[0-9a-f:.]+\]|(?<name>[\p{L}\p{N}._-]*))(?::(?<port>.*))?$/iu.exec(text);
   if (match === null || match.groups?.['name'] === '') return 'must name a host';
   const port = match.groups?.['port'];
   if (port === undefined) return undefined;
@@ -109,9 +125,12 @@ export const PART_URL_CHECKS: Readonly<Record<PartUrlName, Check>> = {
   DATABASE_URL: checkDatabaseUrl,
 };
 
-/** Where a part's URL leads, for messages: hosts and ports, without credentials, paths and options. */
+/**
+ * Where a part's URL leads, for messages: hosts and ports, without credentials, paths and options. The credentials end at
+ * the last `@` before path and options, and may contain commas and further `@`; only NATS has them at each address.
+ */
 export const addressOf = (url: string): string =>
-  url
-    .split(',')
-    .map((one) => /^(?:[a-z+]+:\/\/)?(?:[^@]*@)?([^/?]*)/i.exec(one.trim())?.[1] ?? '')
-    .join(', ');
+  (/^(?:nats|tls):/i.test(url) ? url.split(',') : [url])
+    .map((one) => /^(?:[a-z+]+:\/\/)?(?:[^/?#]*@)?([^/?#]*)/i.exec(one.trim())?.[1] ?? '')
+    .join(',')
+    .replaceAll(',', ', ');

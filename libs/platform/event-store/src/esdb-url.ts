@@ -25,15 +25,15 @@ export class EsdbUrl {
   /** It may lead to several nodes. */
   readonly isCluster: boolean;
   readonly #text: string;
-  readonly #options: URLSearchParams;
+  readonly #options: ReadonlyMap<string, string>;
 
   /** Opens no connection. Throws, without repeating the URL, when it is none. */
   constructor(url: string) {
     const match = PARTS.exec(url.trim());
     if (match === null) throw new Error(INVALID);
     const [, discover, username, password, hosts = '', query = ''] = match;
-    this.#options = new URLSearchParams(query);
-    if (this.#options.get('tls') !== 'false' && username === undefined) {
+    this.#options = new Map([...new URLSearchParams(query)].map(([name, value]) => [flat(name), value]));
+    if (this.#option('tls') !== 'false' && username === undefined) {
       throw new Error('An event store URL with TLS needs esdb://user:password@….');
     }
     this.nodes = hosts
@@ -51,7 +51,7 @@ export class EsdbUrl {
   }
 
   get gossipTimeoutMs(): number {
-    return Number.parseInt(this.#options.get('gossipTimeout') ?? String(GOSSIP_TIMEOUT_SECONDS), 10) * 1_000;
+    return Number.parseInt(this.#option('gossipTimeout') ?? String(GOSSIP_TIMEOUT_SECONDS), 10) * 1_000;
   }
 
   client(): EventStoreDBClient {
@@ -74,17 +74,24 @@ export class EsdbUrl {
     });
   }
 
+  #option(name: string): string | undefined {
+    return this.#options.get(flat(name));
+  }
+
   #keepAlive(name: keyof typeof KEEP_ALIVE): number {
-    const millis = Number.parseInt(this.#options.get(name) ?? String(KEEP_ALIVE[name]), 10);
+    const millis = Number.parseInt(this.#option(name) ?? String(KEEP_ALIVE[name]), 10);
     return millis < 0 ? Number.MAX_VALUE : millis;
   }
 
   #channelCredentials(): ChannelCredentials {
-    if (this.#options.get('tls') === 'false') return credentials.createInsecure();
+    if (this.#option('tls') === 'false') return credentials.createInsecure();
     const file = (name: string): Buffer | null => {
-      const path = this.#options.get(name);
-      return path === null ? null : readFileSync(path);
+      const path = this.#option(name);
+      return path === undefined ? null : readFileSync(path);
     };
     return credentials.createSsl(file('tlsCAFile'), file('userKeyFile'), file('userCertFile'));
   }
 }
+
+/** The client takes names of options in any case, with hyphens or underscores. */
+const flat = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
