@@ -140,11 +140,11 @@ describe('the first start', () => {
       expect(await keyInFile()).toBe(key);
       await rm(file);
     }
-    expect(whole.count).toBe(10);
+    expect(whole.count).toBe(12);
   });
 
   it('killed over and over, a step further each time, still ends with one account and one key', async () => {
-    for (let step = 0; step < 10; step++)
+    for (let step = 0; step < 12; step++)
       await install(starting(new Steps(step)), file).catch(() => undefined);
     await install(starting(), file);
     await expectInstalled();
@@ -160,9 +160,18 @@ describe('the first start', () => {
     await expectInstalled();
   });
 
+  it('takes the key of the file from an earlier installation whose log was replaced', async () => {
+    await install(starting(), file);
+    const key = await keyInFile();
+    prefix = `${prefix}y`;
+    await install(starting(), file);
+    expect(await keyInFile()).toBe(key);
+    await expectInstalled();
+  });
+
   it('whose file was lost before it was finished makes a new one that opens', async () => {
-    // The ninth change is the end of the installation: the secret is stored by then.
-    await expect(install(starting(new Steps(8)), file)).rejects.toThrow('killed');
+    // The eleventh change is the end of the installation: the secret is stored by then.
+    await expect(install(starting(new Steps(10)), file)).rejects.toThrow('killed');
     const lost = await keyInFile();
     await rm(file);
     await install(starting(), file);

@@ -109,6 +109,8 @@ const mint = async (parts: InstallParts, accountId: string, keyId: string, key: 
   );
   if (state.kind !== 'live') return;
   const secret = { ...state.key, key };
+  // The file may have the key of an earlier installation, whose log was replaced and whose vault was kept.
+  await vault.forgetOtherHolders(secret);
   // A secret from a start that was cut off, whose file is gone: nobody would ever get in.
   if (!(await vault.store(secret))) await vault.replace(secret);
 };

@@ -32,6 +32,14 @@ export class KeyVault {
     return rows.length > 0;
   }
 
+  /** Forgets every other key with this secret. */
+  async forgetOtherHolders({ keyId, key }: Pick<KeySecret, 'keyId' | 'key'>): Promise<void> {
+    await this.database.query('DELETE FROM accounts_vault.key_secrets WHERE key_hash = $2 AND key_id <> $1', [
+      keyId,
+      sha256(key),
+    ]);
+  }
+
   /** Whether any living key of the account holds the scope. */
   async holdsUsableKey(accountId: string, scope: Scope): Promise<boolean> {
     const rows = await this.database.query(
