@@ -15,7 +15,7 @@ import { AwakeHost } from './host/awake-host.js';
 import { TransferOpener } from './transfer/transfer-opener.js';
 import { TransferNatsController } from './transfer/transfer.nats-controller.js';
 
-/** What the service stands on, opened before it. */
+/** Connections of the service, opened before the module is created. */
 export interface FilesParts {
   readonly link: NatsLink;
   readonly store: EventStore;

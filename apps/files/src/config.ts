@@ -1,9 +1,12 @@
 import { LOG_LEVELS, readEnv, type Env, type ServiceEnv } from '@berth/config';
 
-/** No tables: what is worth keeping stands in the log. */
+/** The service has no tables: all its state is in the event store. */
 export type FilesConfig = Omit<ServiceEnv, 'databaseUrl'>;
 
-/** NATS_URL, BERTH_INSTANCE, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError`. */
+/**
+ * Reads NATS_URL, BERTH_INSTANCE, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT.
+ * Throws `ConfigError`.
+ */
 export const readFilesConfig = (env: Env): FilesConfig => {
   const reader = readEnv(env);
   return reader.done({

@@ -7,7 +7,7 @@ import type { FilesConfig } from './config.js';
 
 const NAME = 'files';
 
-/** Starts the service; when it answers, the service hears requests. */
+/** Starts the service. Resolves once the service accepts requests. */
 export const startFiles = async (config: FilesConfig, log: Logger): Promise<Stoppable> => {
   const store = await openLog({ url: config.eventStoreUrl, log });
   const link = await openLink({ ...brokerOf(config), name: NAME, log });

@@ -3,12 +3,12 @@ import type { ErrorKind } from '@berth/kernel';
 /** Name of the journal of deliveries in an agent's journal folder. */
 export const DELIVERIES_FILE = 'deliveries.jsonl';
 
-/** How a message that was handed over ended. */
+/** The outcome of a message that was handed to the program. */
 export type DeliveryOutcome =
   | { readonly type: 'answered'; readonly response: string }
   | { readonly type: 'failed'; readonly kind: ErrorKind; readonly code: string; readonly message: string };
 
-/** One line of the journal. `released`: the program was not there, the message may be handed over later. */
+/** One line of the journal. `released`: the program was not reachable, so the message may be handed over later. */
 export interface DeliveryRecord {
   readonly id: string;
   /** Milliseconds since the Unix epoch. */
@@ -17,15 +17,12 @@ export interface DeliveryRecord {
   readonly outcome?: DeliveryOutcome;
 }
 
-/**
- * What a guest knows of a message. `absent`: it was never handed over. `open`: it waits for its turn, or was handed
- * over and no outcome is known.
- */
+/** The state of a message. `absent`: never handed over. `open`: queued, or handed over with no known outcome. */
 export type DeliveryReport = { readonly state: 'absent' | 'open' } | DeliveryEnd;
 
 type DeliveryEnd = { readonly state: 'ended'; readonly outcome: DeliveryOutcome };
 
-/** Reads one line of the journal; undefined for a torn one. */
+/** Parses one line of the journal; undefined if the line is torn. */
 export const decodeDelivery = (line: string): DeliveryRecord | undefined => {
   try {
     const record = JSON.parse(line) as DeliveryRecord;
@@ -37,7 +34,7 @@ export const decodeDelivery = (line: string): DeliveryRecord | undefined => {
   }
 };
 
-/** What a record that is the last one of its message says; undefined when there is none. */
+/** Converts a message's last record to a report; undefined if there is no record. */
 export const toDeliveryReport = (
   last: { readonly outcome?: DeliveryOutcome | undefined } | undefined,
 ): DeliveryReport => {

@@ -1,28 +1,28 @@
-/** How an execution stands (contract §4). */
+/** Status of an execution (contract §4). */
 export const EXECUTION_STATUSES = ['running', 'completed', 'timed_out', 'cancelled', 'failed'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
-/** Body of `execute`. The id makes it act once: an id the guest knows joins the first, or gets its result. */
+/** Body of `execute`. The id makes it idempotent: a known id joins the running execution or returns its result. */
 export interface RunCommand {
   /** `exe_…` */
   readonly executionId: string;
-  /** Text for a shell, up to 1 MiB, without NUL. */
+  /** Shell command, up to 1 MiB, without NUL. */
   readonly command: string;
-  /** Absolute, or relative to the volume; null is the volume. */
+  /** Absolute, or relative to the volume; null means the volume. */
   readonly cwd: string | null;
-  /** Beside the environment of the agent's program. */
+  /** Added to the environment of the agent's program. */
   readonly env: Readonly<Record<string, string>>;
-  /** Positive and finite; may be beyond what one timer holds. */
+  /** Positive and finite; may exceed the maximum delay of a single timer. */
   readonly timeoutMs: number;
-  /** How long the answer is held back for the end; 0 answers as soon as the command has been started. */
+  /** Maximum time to wait for the end before the guest responds; 0 responds once the command has started. */
   readonly waitMs: number;
 }
 
-/** An execution as the guest knows it. `stdout` and `stderr` as they are shown (contract §4), null while it runs. */
+/** An execution as the guest knows it. `stdout` and `stderr` are in display form (contract §4); null while it runs. */
 export interface ExecutionReport {
   readonly executionId: string;
   readonly status: ExecutionStatus;
-  /** null while it runs; -1 for everything but `completed`. */
+  /** null while it runs; -1 for every final status except `completed`. */
   readonly exitCode: number | null;
   readonly stdout: string | null;
   readonly stderr: string | null;
@@ -31,7 +31,7 @@ export interface ExecutionReport {
   readonly endedAt: string | null;
 }
 
-/** Body of the older guests' `executeLegacy`: no id, no journal. `timeoutMs` at most 120,000. */
+/** Body of `executeLegacy` for older guests: no id, no journal. `timeoutMs` is at most 120,000. */
 export interface RunLegacyCommand {
   readonly command: string;
   readonly cwd: string | null;
@@ -39,39 +39,39 @@ export interface RunLegacyCommand {
   readonly timeoutMs: number;
 }
 
-/** Both streams in one, in the order they came. */
+/** Both streams combined, in order of arrival. */
 export interface LegacyReport {
   readonly exitCode: number;
   readonly output: string;
 }
 
-/** One line of a followed output: NDJSON. `end` is the last one when the execution is over. */
+/** One NDJSON line of followed output. `end` is the last line, sent once the execution is over. */
 export type OutputLine =
   { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
 
-/** Each stream keeps its last so many characters, Unicode code points (interface §2, contract §4). */
+/** Number of trailing characters (Unicode code points) kept per stream (interface §2, contract §4). */
 export const KEPT_CHARACTERS = 262_144;
-/** How a stream that was cut begins (interface §2). */
+/** Prefix of a truncated stream (interface §2). */
 export const CUT_MARK = '[output truncated]\n';
 
-/** Where a guest keeps what it knows of executions, inside its journal folder; the host reads it when the guest is gone. */
+/** Folder of execution records inside the guest's journal folder. The host reads it when the guest is gone. */
 export const EXECUTIONS_FOLDER = 'executions';
-/** One file for each: a record as JSON, replaced whole. */
+/** One JSON file per execution, always replaced as a whole. */
 export const executionFileName = (executionId: string): string => `${executionId}.json`;
 
 /**
- * What stands in such a file. It is written before the command is started, so that a command without a file never was.
- * While it runs `stdout` and `stderr` are what had come a moment ago.
+ * Content of such a file. The guest writes it before it starts the command, so a command without a file never started.
+ * While the command runs, `stdout` and `stderr` lag slightly behind.
  */
 export interface ExecutionRecord extends ExecutionReport {
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** One record as text. */
+/** Serializes one record. */
 export const encodeExecution = (record: ExecutionRecord): string => JSON.stringify(record);
 
-/** Reads a record back; undefined for what is torn or not ours. */
+/** Parses one record; undefined if the text is torn or malformed. */
 export const decodeExecution = (text: string): ExecutionRecord | undefined => {
   let value: unknown;
   try {

@@ -1,19 +1,22 @@
-/** 100 MB (contract §1): exactly so many bytes pass. */
+/** 100 MB (contract §1), inclusive. */
 export const TRANSFER_LIMIT_BYTES = 104_857_600;
-/** A name of more bytes is no name (contract §5). */
+/** Maximum length of a file name in bytes (contract §5). */
 export const NAME_LIMIT_BYTES = 255;
 
-/** Where something staged is put. Paths are absolute under the volume or relative to it; missing parents are made. */
+/**
+ * Destination of a staged file. Paths are absolute under the volume or relative to it; missing parent folders are
+ * created.
+ */
 export type StagedTarget =
-  /** Exactly there; a file of that name is replaced at once, a folder is 409 `path_exists`. */
+  /** This exact path. An existing file is replaced atomically; an existing folder is 409 `path_exists`. */
   | { readonly kind: 'path'; readonly path: string }
-  /** In that folder under that name. */
+  /** In `folder`, as `name`. */
   | { readonly kind: 'folder'; readonly folder: string; readonly name: string }
-  /** In `<volume>/inbox` under a name that clashes with none. */
+  /** In `<volume>/inbox`, under a name that is not taken. */
   | { readonly kind: 'inbox'; readonly name: string };
 
 /**
- * A change of the volume. Errors: invalid `invalid_path`, `path_outside_volume`, `volume_root`, `move_into_itself`,
+ * A change to the volume. Errors: invalid `invalid_path`, `path_outside_volume`, `volume_root`, `move_into_itself`,
  * `not_a_directory`; not_found `path_not_found`, `source_not_found`, `staged_file_unknown`; conflict `path_exists`,
  * `destination_exists`; unavailable `volume_full`.
  */
@@ -24,19 +27,19 @@ export type FileCommand =
   | { readonly op: 'move'; readonly from: string; readonly to: string }
   | { readonly op: 'delete'; readonly path: string };
 
-/** What was done. Paths are absolute and canonical, as the agent sees them. */
+/** Result of a change. Paths are absolute and canonical, as the agent sees them. */
 export interface FileChange {
-  /** What was written, made, deleted, or where it was moved to; for `discard` empty. */
+  /** The path that was written, created, deleted or moved to; empty for `discard`. */
   readonly path: string;
-  /** Where it was moved from. */
+  /** For a move: the source path. */
   readonly from?: string;
-  /** Last part of `path`. */
+  /** Last segment of `path`. */
   readonly name: string;
-  /** Bytes of a written file, else 0. */
+  /** Size in bytes of a written file, otherwise 0. */
   readonly size: number;
 }
 
-/** One entry of a list (interface §2). */
+/** One entry of a folder list (interface §2). */
 export interface FileEntry {
   readonly name: string;
   readonly isDir: boolean;
@@ -46,14 +49,14 @@ export interface FileEntry {
   readonly mtime: number;
 }
 
-/** Answer of `listFiles`, written as a stream; `entries` sorted by name. */
+/** Response of `listFiles`, sent as a stream; `entries` are sorted by name. */
 export interface FileList {
   readonly path: string;
   readonly root: string;
   readonly entries: readonly FileEntry[];
 }
 
-/** Answer of `stageFile`. */
+/** Response of `stageFile`. */
 export interface StagedFile {
   readonly stagedId: string;
   readonly size: number;

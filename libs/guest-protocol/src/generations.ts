@@ -1,12 +1,12 @@
-/** What a guest says of itself: its version and what it can do beyond the basics. */
+/** A guest's version and its capabilities beyond the basic set. */
 export interface GuestIdentity {
   readonly version: string;
   readonly capabilities: readonly string[];
 }
 
 /**
- * The generations of the guest that are in service. The old one lives on for agents that were made with it
- * (template `legacy`); a new capability is added to `current` together with the code that gives it.
+ * The supported guest generations. The old one serves agents created with it (template `legacy`). Add a capability to
+ * `current` together with the code that implements it.
  */
 export const GENERATIONS = {
   current: { version: '1.1.0', capabilities: ['exec.detached', 'console'] },
@@ -15,5 +15,5 @@ export const GENERATIONS = {
 
 export type Generation = keyof typeof GENERATIONS;
 
-/** Whether `value` names a generation. */
+/** Whether `value` is the name of a generation. */
 export const isGeneration = (value: string): value is Generation => Object.hasOwn(GENERATIONS, value);

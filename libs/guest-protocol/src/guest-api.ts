@@ -1,84 +1,117 @@
 import type { ErrorKind, Json } from '@berth/kernel';
 
-/** One thing a guest can be asked over its unix socket. Bodies are JSON both ways. */
+/** One route of the guest's HTTP API on its unix socket. Request and response bodies are JSON. */
 export interface GuestRoute {
   readonly method: 'GET' | 'PUT' | 'POST';
   readonly path: string;
 }
 
-/** Everything a runtime asks of a guest. A refusal has a status of 400 or above and a `GuestErrorBody`. */
+/**
+ * The routes that a runtime calls on a guest. An error response has a status of 400 or above and a `GuestErrorBody`.
+ */
 export const GUEST_ROUTES = {
-  /** → `GuestHealth`, at once. */
+  /** → `GuestHealth`, immediately. */
   health: { method: 'GET', path: '/v1/health' },
-  /** `PutProgram` → `GuestHealth` once the program serves. Once per guest. Errors: upstream `agent_start_failed`. */
+  /**
+   * `PutProgram` → `GuestHealth` once the program is ready. Called once per guest. Errors: upstream
+   * `agent_start_failed`.
+   */
   program: { method: 'PUT', path: '/v1/program' },
-  /** `PutEnv` → `GuestHealth` once the program serves again. Errors: upstream `agent_start_failed`. */
+  /** `PutEnv` → `GuestHealth` once the program is ready again. Errors: upstream `agent_start_failed`. */
   env: { method: 'PUT', path: '/v1/env' },
   /**
    * `DeliverToProgram` → `ProgramAnswer`. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable
-   * `agent_unavailable`, unsupported `chat_unsupported`; context `handedOver` says whether the program got the message.
+   * `agent_unavailable`, unsupported `chat_unsupported`; context `handedOver` tells whether the program received the
+   * message.
    */
   deliver: { method: 'POST', path: '/v1/deliver' },
-  /** Query `id` → `DeliveryReport`, at once. */
+  /** Query `id` → `DeliveryReport`, immediately. */
   delivery: { method: 'GET', path: '/v1/deliveries/one' },
-  /** Query `after` (a sequence number) and `waitMs` → `GuestEvents`, as soon as there is one or the time is over. */
+  /**
+   * Query `after` (a sequence number) and `waitMs` → `GuestEvents`, as soon as there is an event or `waitMs` is over.
+   */
   events: { method: 'GET', path: '/v1/events' },
-  /** `ShutDown` → `{}` once the program has ended; then the guest ends too. */
+  /** `ShutDown` → `{}` once the program has exited; the guest then exits too. */
   shutdown: { method: 'POST', path: '/v1/shutdown' },
 
   /**
-   * `RunCommand` → `ExecutionReport`. The record stands in the journal before the command is started. Errors, all before
-   * anything was started: invalid `invalid_cwd`, `invalid_command` (with its environment larger than the system takes);
-   * unavailable `guest_command_unavailable`.
+   * `RunCommand` → `ExecutionReport`. The guest writes the journal record before it starts the command. Errors, all
+   * raised before anything starts: invalid `invalid_cwd`, `invalid_command` (command and environment together exceed
+   * the system's limit); unavailable `guest_command_unavailable`.
    */
   execute: { method: 'POST', path: '/v1/executions' },
-  /** Query `id`, `waitMs` → `ExecutionReport`, as soon as it is over or the time is. Errors: not_found `execution_unknown`. */
+  /**
+   * Query `id`, `waitMs` → `ExecutionReport`, when the execution ends or `waitMs` is over. Errors: not_found
+   * `execution_unknown`.
+   */
   execution: { method: 'GET', path: '/v1/executions/one' },
   /** → `RunningExecutions`. */
   runningExecutions: { method: 'GET', path: '/v1/executions/running' },
-  /** `{executionId}` → `ExecutionReport`, terminal: TERM, KILL after 2 s. Over already: as it is. Errors: not_found `execution_unknown`. */
+  /**
+   * `{executionId}` → the final `ExecutionReport`: sends TERM, then KILL after 2 s. Returns the existing report if the
+   * execution is already over. Errors: not_found `execution_unknown`.
+   */
   cancelExecution: { method: 'POST', path: '/v1/executions/cancel' },
-  /** `{}` → `{}`: ends all that run as `failed`, before the agent is frozen or stopped. Until `health` is asked next, nothing new starts. */
+  /**
+   * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped. The guest starts no new
+   * ones until the next `health` request.
+   */
   failExecutions: { method: 'POST', path: '/v1/executions/fail' },
-  /** Query `id` → a stream of `OutputLine`s: what is retained, then what comes. Errors: not_found `execution_unknown`. */
+  /**
+   * Query `id` → a stream of `OutputLine`s: the retained output, then new output. Errors: not_found
+   * `execution_unknown`.
+   */
   executionOutput: { method: 'GET', path: '/v1/executions/output' },
-  /** `RunLegacyCommand` → `LegacyReport`; only older guests know it, and of all these only it. */
+  /**
+   * `RunLegacyCommand` → `LegacyReport`. Only older guests have this route, and they have no other route for
+   * executions.
+   */
   executeLegacy: { method: 'POST', path: '/v1/exec' },
 
-  /** Query `path` (absent: the volume) → a stream of one `FileList`. Errors: invalid `not_a_directory`, not_found `path_not_found` and those of every path. */
+  /**
+   * Query `path` (default: the volume) → a stream of one `FileList`. Errors: invalid `not_a_directory`, not_found
+   * `path_not_found`, and the errors common to all paths.
+   */
   listFiles: { method: 'GET', path: '/v1/files/list' },
   /**
-   * Query `path`, `within` (`agent` or `volume`), `limit` (bytes); headers `Range`, `If-Range`, `If-None-Match`; HEAD too
-   * → the bytes with `Content-Length`, `ETag`, `Content-Range`; 200, 206, 304 or 416. Errors: invalid `is_a_directory`,
-   * `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large `payload_too_large`.
+   * GET or HEAD. Query `path`, `within` (`agent` or `volume`), `limit` (bytes); headers `Range`, `If-Range`,
+   * `If-None-Match` → the bytes with `Content-Length`, `ETag`, `Content-Range`; status 200, 206, 304 or 416. Errors:
+   * invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large
+   * `payload_too_large`.
    */
   readFile: { method: 'GET', path: '/v1/files/content' },
-  /** Query `id`, `limit` (bytes), the bytes as body → `StagedFile`. A body that breaks off or is too large leaves nothing. Errors: too_large `payload_too_large`, unavailable `volume_full`. */
+  /**
+   * Query `id`, `limit` (bytes); the body is the file's bytes → `StagedFile`. An interrupted or oversized upload leaves
+   * no file. Errors: too_large `payload_too_large`, unavailable `volume_full`.
+   */
   stageFile: { method: 'PUT', path: '/v1/files/staged' },
   /** `FileCommand` → `FileChange`. */
   changeFile: { method: 'POST', path: '/v1/files/change' },
 
-  /** Query `cols`, `rows`; a WebSocket upgrade: a terminal (contract §10). Errors as of a refused request. */
+  /**
+   * Query `cols`, `rows`; a WebSocket upgrade that opens a terminal (contract §10). Returns errors as a normal error
+   * response.
+   */
   console: { method: 'GET', path: '/v1/console' },
 } as const satisfies Readonly<Record<string, GuestRoute>>;
 
-/** Bounds that both sides keep. Bytes and milliseconds. */
+/** Limits that both sides apply, in bytes and milliseconds. */
 export const GUEST_LIMITS = {
-  /** The largest body a runtime sends: a chat message, or a program with its environment. */
+  /** Maximum request body: a chat message, or a program with its environment. */
   requestBytes: 8 * 1024 * 1024,
-  /** The largest body of an answer a runtime reads. */
+  /** Maximum response body that a runtime reads. */
   answerBytes: 4 * 1024 * 1024,
-  /** The largest answer of the agent's program to a chat: a message of the largest size with something added. */
+  /** Maximum chat response of the agent's program: a message of maximum size plus some overhead. */
   chatResponseBytes: 2 * 1024 * 1024,
-  /** How long a chat may take, queueing included. */
+  /** Maximum duration of a chat, including time in the queue. */
   chatMs: 600_000,
-  /** How much of an agent's own error message is passed on, in characters. */
+  /** Maximum number of characters passed on from an agent's own error message. */
   errorMessageChars: 2_000,
-  /** The longest a question for events is held open. */
+  /** Maximum time a request for events is held open. */
   eventsWaitMs: 25_000,
 } as const;
 
-/** `none`: the template has no program. `crash_loop`: given up. */
+/** `none`: the template has no program. `crash_loop`: the guest has given up restarting it. */
 export type ProgramState = 'none' | 'starting' | 'serving' | 'restarting' | 'crash_loop' | 'stopped';
 
 export interface GuestHealth {
@@ -87,47 +120,53 @@ export interface GuestHealth {
   readonly program: ProgramState;
 }
 
-/** When a program that keeps dying is given up. */
+/** When the guest stops restarting a crashing program. */
 export interface RestartPolicy {
-  /** So many deaths … */
+  /** Number of exits within `windowMs` after which the guest gives up. */
   readonly maxDeaths: number;
-  /** … within this time end the attempts. */
+  /** Length of the sliding window. */
   readonly windowMs: number;
-  /** A program that never served is given up after so many deaths. */
+  /** Number of exits after which the guest gives up on a program that never became ready. */
   readonly maxEarlyDeaths: number;
 }
 
-/** Two folders below one mount. `staging` lets nobody in but the guest; it holds what is not finished and is emptied at every start. */
+/**
+ * Two folders below one mount. Only the guest can access `staging`; it holds unfinished files and is emptied at every
+ * start.
+ */
 export interface VolumeStorage {
   readonly volume: string;
   readonly staging: string;
 }
 
-/** The agent as the guest is to run it. Paths are those inside the agent. Carries secrets: never logged or stored. */
+/** How the guest runs the agent. Paths are as seen inside the agent. Contains secrets: never log or store it. */
 export interface PutProgram {
   readonly agentId: string;
   /** null: this agent has no program. */
   readonly command: readonly [string, ...string[]] | null;
   readonly cwd: string;
   readonly volume: string;
-  /** How the guest itself reaches the volume and a folder of its own, both below one mount so that files can be renamed across. */
+  /**
+   * The guest's own paths to the volume and its staging folder. Both are below one mount so that a rename between them
+   * works.
+   */
   readonly storage: VolumeStorage;
   readonly tmp: string;
-  /** Search path for the command and its children. */
+  /** `PATH` for the command and its children. */
   readonly path: string;
-  /** null: the guest's own user. */
+  /** null: run as the guest's own user. */
   readonly runAs: { readonly uid: number; readonly gid: number } | null;
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
   readonly instructions: string | null;
-  /** Where Berth's API is reached from the host; null where the agent has no way to it. */
+  /** URL of Berth's API as seen from the host; null if the agent cannot reach it. */
   readonly gatewayUrl: string | null;
   readonly restart: RestartPolicy;
-  /** How long the program has until it serves. */
+  /** Maximum time for the program to become ready. */
   readonly readyWithinMs: number;
 }
 
-/** Answer of `runningExecutions`. */
+/** Response of `runningExecutions`. */
 export interface RunningExecutions {
   readonly executionIds: readonly string[];
 }
@@ -137,7 +176,7 @@ export interface PutEnv {
   readonly readyWithinMs: number;
 }
 
-/** A file in the agent's inbox, as its program is told of it. */
+/** A file in the agent's inbox, as described to its program. */
 export interface Attachment {
   /** Absolute, as the agent sees it. */
   readonly path: string;
@@ -149,9 +188,11 @@ export interface DeliverToProgram {
   readonly deliveryId: string;
   readonly conversationId: string;
   readonly message: string;
-  /** Files that came with it. */
+  /** Files sent with the message. */
   readonly attachments?: readonly Attachment[];
-  /** W3C Trace Context of the caller, passed on so that the program's own spans join; absent when tracing is off. */
+  /**
+   * W3C Trace Context of the caller, passed on so that the program's spans join the trace; absent when tracing is off.
+   */
   readonly traceparent?: string;
 }
 
@@ -160,11 +201,11 @@ export interface ProgramAnswer {
 }
 
 export interface ShutDown {
-  /** How long the program has between TERM and KILL. */
+  /** Delay between TERM and KILL for the program. */
   readonly graceMs: number;
 }
 
-/** What happened inside, numbered from 1 for each guest process. */
+/** An event inside the guest. `seq` starts at 1 for each guest process. */
 export interface GuestEvent {
   readonly seq: number;
   readonly type: 'crash_loop';
@@ -173,7 +214,7 @@ export interface GuestEvent {
 
 export interface GuestEvents {
   readonly events: readonly GuestEvent[];
-  /** What to pass as `after` next. */
+  /** The next value for `after`. */
   readonly last: number;
 }
 
@@ -186,15 +227,15 @@ export interface GuestErrorBody {
   };
 }
 
-/** Names of the variables a guest is started with. None of their values is a secret. */
+/** Environment variables passed to a guest. No value is a secret. */
 export const guestEnv = {
   /** Absolute path of the unix socket to listen on. */
   socket: 'BERTH_GUEST_SOCKET',
   /** Folder of the log files. */
   logs: 'BERTH_GUEST_LOGS',
-  /** Folder of the journals; outlives the guest. */
+  /** Folder of the journals; it outlives the guest. */
   journal: 'BERTH_GUEST_JOURNAL',
   generation: 'BERTH_GUEST_GENERATION',
-  /** Inherited by every process of the agent, so that a host without cgroups finds them all. */
+  /** Inherited by every process of the agent, so that a host without cgroups can find them all. */
   mark: 'BERTH_AGENT_MARK',
 } as const;

@@ -8,7 +8,7 @@ import type { LaterAttempts } from './later-attempts.js';
 
 const ANSWER_MS = 5_000;
 
-/** Tells an agent of a file in its inbox. Never fails: the file is there in any case. */
+/** Notifies an agent of a file in its inbox. Never throws: the file is stored in any case. */
 export class AttachmentTeller {
   constructor(
     private readonly requester: Requester,
@@ -16,7 +16,9 @@ export class AttachmentTeller {
     private readonly log: Logger,
   ) {}
 
-  /** Resolves once `delivery` has accepted the message, or cannot be reached just now. The same command tells once. */
+  /**
+   * Resolves once `delivery` has accepted the message or turned out to be unreachable. Notifies once per command id.
+   */
   async tell(
     { commandId, accountId, actor, agentId }: Wanted,
     message: string | null,
@@ -29,9 +31,9 @@ export class AttachmentTeller {
     try {
       await ask();
     } catch (error) {
-      this.log.warn({ agentId, err: error }, 'an agent could not be told of a file yet');
+      this.log.warn({ agentId, err: error }, 'could not notify an agent of a file yet');
       if (!isDomainError(error) || error.kind === 'unavailable' || error.kind === 'timeout')
-        this.later.begin({ what: 'telling an attachment', agentId }, ask);
+        this.later.begin({ what: 'notification of an attachment', agentId }, ask);
     }
   }
 }

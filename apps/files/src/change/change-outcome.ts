@@ -1,9 +1,9 @@
 import { DomainError, isDomainError } from '@berth/kernel';
 import { neverReached } from '@berth/messaging';
 
-/** Kinds of refusals that a host or guest gives before it has done anything. */
+/** Error kinds that a host or guest returns only before it has changed anything. */
 const REFUSALS: ReadonlySet<string> = new Set(['invalid', 'forbidden', 'not_found', 'conflict', 'too_large']);
-/** What a second attempt meets when the first one was done after all. */
+/** Errors that a second attempt gets when the first one succeeded after all. */
 const TRACES_OF_OURSELVES: ReadonlySet<string> = new Set([
   'source_not_found',
   'destination_exists',
@@ -11,9 +11,9 @@ const TRACES_OF_OURSELVES: ReadonlySet<string> = new Set([
 ]);
 
 const MAY_HAVE_BEEN_DONE =
-  'The answer of the agent was lost: it may have been done. Look before you try again.';
+  'The response of the agent was lost: the change may have been made. Check before you try again.';
 
-/** It may have been done or not; context `mayHaveBeenDone`. */
+/** The change may or may not have been made; context `mayHaveBeenDone`. */
 export const outcomeUnknown = (cause: unknown): DomainError =>
   new DomainError(
     'unavailable',
@@ -23,17 +23,20 @@ export const outcomeUnknown = (cause: unknown): DomainError =>
     { cause },
   );
 
-/** Whether it is open if anything was done. */
+/** Whether the error leaves open if anything was changed. */
 export const isOutcomeUnknown = (error: unknown): boolean =>
   !isDomainError(error) || error.context['mayHaveBeenDone'] === true;
 
-/** What a host's failure to change a file says: what was certainly not done goes through, else the outcome is unknown. */
+/**
+ * Maps a host's error for a file change: returns errors that guarantee nothing was changed, and `outcomeUnknown`
+ * otherwise.
+ */
 export const failureOfChange = (error: unknown): unknown => {
   if (neverReached(error)) return error;
   if (isDomainError(error) && (REFUSALS.has(error.kind) || error.code === 'volume_full')) return error;
   return outcomeUnknown(error);
 };
 
-/** A refusal of a second attempt, where nobody knows what became of the first. */
+/** Maps the error of a second attempt when the outcome of the first attempt is unknown. */
 export const failureOfRepetition = (error: unknown): unknown =>
   isDomainError(error) && TRACES_OF_OURSELVES.has(error.code) ? outcomeUnknown(error) : error;

@@ -18,7 +18,7 @@ import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';
 import type { AskedChange, FileChanges } from './file-changes.js';
 
-/** Everything that changes a volume. */
+/** Handles every command that changes a volume. */
 export class ChangeCommandHandler {
   constructor(
     private readonly host: AwakeHost,
@@ -59,7 +59,7 @@ export class ChangeCommandHandler {
     });
   }
 
-  /** The file stays whether the agent can be told of it or not. */
+  /** Keeps the file even if the agent cannot be notified. */
   async putAttachment(request: PutAttachment): Promise<PutFile> {
     const name = fileNameOf(request.name);
     const target = { kind: 'inbox', name } as const;
@@ -68,7 +68,7 @@ export class ChangeCommandHandler {
     return attachment;
   }
 
-  /** What is not thrown away now goes when the agent is started next. */
+  /** Best effort: the next start of the agent removes what is still staged. */
   async discard({
     agentId,
     staged: { host, epoch, stagedId },
@@ -82,7 +82,7 @@ export class ChangeCommandHandler {
 
   private async change(wanted: Wanted, asked: AskedChange, command: FileCommand): Promise<Changed> {
     const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
-    // Nobody is woken for a path that is none, but a missing agent is told first (contract §1).
+    // Do not wake the agent for an invalid path, but report a missing agent first (contract §1).
     if (problem !== undefined) await this.host.expectAgent(wanted);
     refuse(problem);
     const awake = await this.host.wake(wanted, null);
@@ -109,7 +109,7 @@ export class ChangeCommandHandler {
         throw isLost(error) ? transferLost(error) : error;
       }),
     );
-    // The same command had put its file before; this one is not needed any more.
+    // The same command has already put its file, so this staged copy is not needed.
     if (!used) await this.discard({ agentId, staged: { stagedId, host, epoch } });
     return { path, name, size };
   }
@@ -139,7 +139,7 @@ const refuse = (problem: DomainError | undefined): void => {
 const inFolder = (folder: string, name: string): string =>
   (folder.endsWith('/') ? folder : `${folder}/`) + name;
 
-/** The agent slept, stopped or moved between staging and putting, and what was kept aside went with that. */
+/** The agent fell asleep, stopped or moved between staging and putting, and its staged files are gone. */
 const isLost = (error: unknown): boolean =>
   isNotAwakeThere(error) || (isDomainError(error) && error.code === 'staged_file_unknown');
 

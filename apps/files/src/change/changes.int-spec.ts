@@ -17,7 +17,7 @@ beforeEach(() => {
   files.far.on(runtimeRequests.changeFile, anyChange);
 });
 
-/** A host at which everything works. */
+/** Script of a host on which every change succeeds. */
 const anyChange = ({ command }: ChangeFile): FileChange => {
   switch (command.op) {
     case 'move':
@@ -44,7 +44,7 @@ const mkdir = (envelope = wanted(), path = 'a') =>
   files.requester.request(filesRequests.mkdir, { ...envelope, path });
 
 describe('a change', () => {
-  it('is written down before it is made and after, with who asked for it and the path as it became', async () => {
+  it('is recorded before and after it is made, with its actor and its canonical path', async () => {
     const envelope = wanted();
     let before: readonly string[] = [];
     files.far.on(runtimeRequests.changeFile, async (request) => {
@@ -60,7 +60,7 @@ describe('a change', () => {
       expect(event?.metadata).toMatchObject({ accountId: 'acc_1', actor: { kind: 'key', id: 'key_1' } });
   });
 
-  it('that the guest refuses is refused with its words, and that is written down', async () => {
+  it('returns and records the error of the guest', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('conflict', 'destination_exists'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'conflict', code: 'destination_exists' });
@@ -68,7 +68,7 @@ describe('a change', () => {
     expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'destination_exists' } });
   });
 
-  it('is made where the agent woke up again when it fell asleep in between', async () => {
+  it('is retried at the new host when the agent fell asleep and woke up elsewhere', async () => {
     files.far.on(runtimeRequests.changeFile, (request) =>
       request.epoch < 3 ? refusing('conflict', 'stale_epoch')() : anyChange(request),
     );
@@ -76,7 +76,7 @@ describe('a change', () => {
     expect(wakes().map(({ refusedEpoch }) => refusedEpoch)).toEqual([null, 1, 2]);
   });
 
-  it('for which the agent cannot be woken again is refused in words that leave nothing open', async () => {
+  it('fails with an unambiguous error when the agent cannot be woken again', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'agent_not_on_host'));
     files.far.on(agentsRequests.ensureAwake, (request) =>
@@ -88,14 +88,14 @@ describe('a change', () => {
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
 
-  it('of an agent that is not awake leaves no trace', async () => {
+  it('records nothing when the agent is not awake', async () => {
     const envelope = wanted();
     files.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     await expect(remove(envelope)).rejects.toMatchObject({ code: 'agent_stopped' });
     expect([await files.auditTypes(envelope.commandId), asked()]).toEqual([[], []]);
   });
 
-  it('with a path that is none wakes nobody and leaves no trace, but a missing agent is told first', async () => {
+  it('does not wake the agent for an invalid path, records nothing, and reports a missing agent first', async () => {
     const to = 'x'.repeat(256);
     const bad = () => files.requester.request(filesRequests.move, { ...wanted(), from: 'a', to });
     await expect(bad()).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
@@ -111,22 +111,19 @@ describe('a change whose outcome is lost', () => {
     ['unavailable', 'guest_unreachable'],
     ['timeout', 'deadline_exceeded'],
     ['internal', 'internal_error'],
-  ] as const)(
-    'is told as one that may have been done, and stays without an outcome: %s',
-    async (kind, code) => {
-      const envelope = wanted();
-      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
-      await expect(move(envelope)).rejects.toMatchObject({
-        kind: 'unavailable',
-        code: 'agent_unavailable',
-        context: { mayHaveBeenDone: true },
-      });
-      expect(asked()).toHaveLength(1);
-      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
-    },
-  );
+  ] as const)('is reported as possibly made and keeps no outcome: %s', async (kind, code) => {
+    const envelope = wanted();
+    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+    await expect(move(envelope)).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'agent_unavailable',
+      context: { mayHaveBeenDone: true },
+    });
+    expect(asked()).toHaveLength(1);
+    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+  });
 
-  it('because the host died is told as one that may have been done', async () => {
+  it('is reported as possibly made when the host died', async () => {
     const envelope = wanted();
     const { promise: never } = Promise.withResolvers<FileChange>();
     files.far.on(runtimeRequests.changeFile, () => never);
@@ -142,10 +139,10 @@ describe('a change whose outcome is lost', () => {
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
   }, 20_000);
 
-  it('is attempted again when the same command comes again', async () => {
+  it('is attempted again when the same command is sent again', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
-    await expect(move(envelope)).rejects.toThrow('may have been done');
+    await expect(move(envelope)).rejects.toThrow('may have been made');
     files.far.on(runtimeRequests.changeFile, anyChange);
     expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']);
@@ -155,19 +152,22 @@ describe('a change whose outcome is lost', () => {
     ['source_not_found', 'not_found', move],
     ['destination_exists', 'conflict', move],
     ['path_not_found', 'not_found', remove],
-  ] as const)('does not take its own traces for a refusal: %s', async (code, kind, change) => {
-    const envelope = wanted();
-    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
-    await expect(change(envelope)).rejects.toThrow('may have been done');
-    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
-    await expect(change(envelope)).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
-    expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
-  });
+  ] as const)(
+    'does not mistake the effects of its first attempt for a failure: %s',
+    async (code, kind, change) => {
+      const envelope = wanted();
+      files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+      await expect(change(envelope)).rejects.toThrow('may have been made');
+      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+      await expect(change(envelope)).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
+      expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
+    },
+  );
 
-  it('has its refusal when the second attempt says what no first one can have caused', async () => {
+  it('fails when the error of the second attempt cannot be an effect of the first', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
-    await expect(move(envelope)).rejects.toThrow('may have been done');
+    await expect(move(envelope)).rejects.toThrow('may have been made');
     files.far.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
     await expect(move(envelope)).rejects.toMatchObject({ code: 'path_outside_volume' });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
@@ -175,7 +175,7 @@ describe('a change whose outcome is lost', () => {
 });
 
 describe('the same command sent again', () => {
-  it('answers what it answered, and changes nothing', async () => {
+  it('returns the first result and changes nothing', async () => {
     const envelope = wanted();
     const first = await move(envelope);
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
@@ -183,7 +183,7 @@ describe('the same command sent again', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('is refused again as it was refused, and changes nothing', async () => {
+  it('fails with the first error and changes nothing', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
@@ -192,7 +192,7 @@ describe('the same command sent again', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('to another process is answered the same', async () => {
+  it('gets the same response from another process', async () => {
     const envelope = wanted();
     const first = await move(envelope);
     await files.restart();
@@ -201,7 +201,7 @@ describe('the same command sent again', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('while it is being done joins it', async () => {
+  it('joins the change while it runs', async () => {
     const envelope = wanted();
     const open = gate();
     files.far.on(runtimeRequests.changeFile, async (request) => {
@@ -217,8 +217,8 @@ describe('the same command sent again', () => {
   });
 });
 
-describe('while the log is away', () => {
-  it('a change that was made is answered as made, and written down once the log is back', async () => {
+describe('while the event store is unreachable', () => {
+  it('a change that was made is reported as made and recorded once the event store is back', async () => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, (request) => {
       files.logProxy.cut({ refuse: true });
@@ -237,7 +237,7 @@ describe('while the log is away', () => {
     );
   }, 40_000);
 
-  it('nothing is changed, because it could not be written down', async () => {
+  it('nothing is changed, because it could not be recorded', async () => {
     files.logProxy.cut({ refuse: true });
     try {
       await expect(move()).rejects.toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });

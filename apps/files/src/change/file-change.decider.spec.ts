@@ -37,13 +37,13 @@ const after = (...events: FileChangeEvent[]): FileChangeState =>
   events.reduce(evolve, fileChangeDecider.initial);
 
 describe('a change of a file', () => {
-  it('is asked for once', () => {
+  it('is requested once', () => {
     expect(decideGiven(fileChangeDecider, [], request).events).toEqual([requested]);
     for (const history of [[requested], [requested, done], [requested, refused]])
       expect(decideGiven(fileChangeDecider, history, request).events).toEqual([]);
   });
 
-  it('ends changed or refused', () => {
+  it('ends as changed or refused', () => {
     expect(decideGiven(fileChangeDecider, [requested], complete).events).toEqual([done]);
     expect(decideGiven(fileChangeDecider, [requested], refuse).events).toEqual([refused]);
   });
@@ -57,12 +57,12 @@ describe('a change of a file', () => {
     expect(after(requested, refused, done)).toEqual(after(requested, refused));
   });
 
-  it('has no outcome before it was asked for', () => {
+  it('has no outcome before it is requested', () => {
     expect(decideGiven(fileChangeDecider, [], complete).events).toEqual([]);
     expect(decideGiven(fileChangeDecider, [], refuse).events).toEqual([]);
   });
 
-  it('remembers what its caller is to be told when it comes again', () => {
+  it('keeps the result for a repeated command', () => {
     expect(after(requested)).toMatchObject({ status: 'requested' });
     expect(after(requested, done)).toEqual({ status: 'changed', changed });
     expect(after(requested, refused)).toEqual({

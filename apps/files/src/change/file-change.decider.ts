@@ -26,7 +26,7 @@ const decide = (command: FileChangeCommand, state: FileChangeState): readonly Fi
     const { type: _, ...data } = command;
     return state.status === 'absent' ? [{ type: 'FileChangeRequested', data }] : [];
   }
-  // The first outcome stands.
+  // The first outcome is final.
   if (state.status !== 'requested') return [];
   const { changeId, agentId } = state;
   const { at } = command;
@@ -36,7 +36,10 @@ const decide = (command: FileChangeCommand, state: FileChangeState): readonly Fi
   return [{ type: 'FileChangeRefused', data: { changeId, agentId, kind, code, at } }];
 };
 
-/** One change of a volume: requested before anything is done, ended once, or its outcome stays unknown. */
+/**
+ * One change of a volume: requested before anything is done, then ended at most once. Without an end its outcome is
+ * unknown.
+ */
 export const fileChangeDecider: Decider<FileChangeState, FileChangeCommand, FileChangeEvent> = {
   initial: { status: 'absent' },
   decide,

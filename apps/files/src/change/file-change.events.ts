@@ -16,7 +16,7 @@ export const fileChangeCodec: EventCodec<FileChangeEvent> = {
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
     if (!isFileChangeEvent(stored))
-      throw new Error(`A stream of a file change holds an event of unknown type ${stored.type}.`);
+      throw new Error(`A file change stream contains an event of unknown type ${stored.type}.`);
     return stored;
   },
 };

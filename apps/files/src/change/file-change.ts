@@ -1,9 +1,9 @@
-/** What was asked for: text written, a file uploaded into a folder or as an attachment, or a path changed. */
+/** The requested operation: write text, upload a file into a folder or as an attachment, or change a path. */
 export type FileOp = 'write' | 'upload' | 'attach' | 'mkdir' | 'move' | 'delete';
 
 /**
- * One change of an agent's volume, for the audit: who asked for it stands in the events' metadata. Paths, never contents.
- * A change without an outcome may have been done or not.
+ * One change of an agent's volume, for the audit. The events' metadata names the actor. Events contain paths, never
+ * contents. A change without an outcome may or may not have been made.
  */
 export type FileChangeEvent =
   | {
@@ -13,9 +13,9 @@ export type FileChangeEvent =
         readonly agentId: string;
         readonly accountId: string;
         readonly op: FileOp;
-        /** As the caller said it; of an attachment its name. */
+        /** As the caller sent it; for an attachment its name. */
         readonly path: string;
-        /** Of a move. */
+        /** For a move: the destination. */
         readonly to?: string;
         /** ISO 8601. */
         readonly at: string;
@@ -26,12 +26,12 @@ export type FileChangeEvent =
       readonly data: {
         readonly changeId: string;
         readonly agentId: string;
-        /** As it became: absolute, as the agent sees it. */
+        /** The resulting path: absolute, as the agent sees it. */
         readonly path: string;
-        /** Of a move: what is there no more. */
+        /** For a move: the source path, which no longer exists. */
         readonly from?: string;
         readonly name: string;
-        /** Bytes of a written file, else 0. */
+        /** Size in bytes of a written file, otherwise 0. */
         readonly size: number;
         readonly at: string;
       };
@@ -41,14 +41,14 @@ export type FileChangeEvent =
       readonly data: {
         readonly changeId: string;
         readonly agentId: string;
-        /** Kind and code of the refusal. */
+        /** Kind and code of the error. */
         readonly kind: string;
         readonly code: string;
         readonly at: string;
       };
     };
 
-/** What became of it, as its caller was told. */
+/** The result that the caller received. */
 export interface Changed {
   readonly path: string;
   readonly from?: string;

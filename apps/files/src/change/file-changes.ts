@@ -7,23 +7,22 @@ import type { FileChangeCommand } from './file-change.decider.js';
 import type { Changed, FileChangeEvent, FileChangeState, FileOp } from './file-change.js';
 import type { LaterAttempts } from './later-attempts.js';
 
-/** What the audit says was asked for. */
+/** The operation as the audit records it. */
 export interface AskedChange {
   readonly op: FileOp;
   readonly path: string;
   readonly to?: string;
 }
 
-const counted = metrics.counter(
-  'berth_file_changes',
-  'Changes of volumes, by what was asked and what became of it.',
-  ['op', 'outcome'],
-);
+const counted = metrics.counter('berth_file_changes', 'Changes of volumes, by operation and outcome.', [
+  'op',
+  'outcome',
+]);
 
-/** The id of the change follows from the command's: the same command sent again meets itself. */
+/** Derives the id of the change from the command id, so that a repeated command finds its first attempt. */
 export const changeIdOf = (commandId: string): string => deriveId('fch', commandId);
 
-/** Makes changes of volumes and writes them down: that they were asked for before, what became of them after. */
+/** Makes changes to volumes and records each one twice: its request before, its outcome after. */
 export class FileChanges {
   readonly #running = new Map<string, Promise<Changed>>();
 
@@ -35,9 +34,9 @@ export class FileChanges {
   ) {}
 
   /**
-   * Makes a change once. What `effect` throws with `isOutcomeUnknown` leaves it without an outcome, everything else is
-   * its refusal. A command that comes again joins the first or gets its outcome; one without an outcome is attempted
-   * again.
+   * Makes a change once. An error of `effect` is recorded as its refusal, unless `isOutcomeUnknown` holds: then the
+   * change keeps no outcome. A repeated command joins the running change or gets its outcome; a change without an
+   * outcome is attempted again.
    */
   make(wanted: Wanted, asked: AskedChange, effect: () => Promise<Changed>): Promise<Changed> {
     const changeId = changeIdOf(wanted.commandId);
@@ -80,7 +79,7 @@ export class FileChanges {
     return error;
   }
 
-  /** The change is what it is, whether it could be written down or not. */
+  /** Never throws: a failed write is retried in the background, and the caller still gets the result. */
   async #end(changeId: string, wanted: Wanted, command: FileChangeCommand): Promise<void> {
     const origin = { ...wanted, commandId: `${wanted.commandId}/outcome` };
     const write = (): Promise<unknown> => this.changes.handle(changeId, command, origin);
@@ -88,10 +87,7 @@ export class FileChanges {
       await write();
     } catch (error) {
       const { agentId } = wanted;
-      this.log.warn(
-        { changeId, agentId, err: error },
-        'the outcome of a file change could not be written down yet',
-      );
+      this.log.warn({ changeId, agentId, err: error }, 'could not record the outcome of a file change yet');
       this.later.begin({ what: `outcome of ${changeId}`, agentId }, write);
     }
   }
@@ -102,4 +98,8 @@ export class FileChanges {
 }
 
 const refusedBefore = ({ kind, code }: { readonly kind: string; readonly code: string }): DomainError =>
-  new DomainError(kind as ErrorKind, code, 'This was refused when it was first asked for; ask anew.');
+  new DomainError(
+    kind as ErrorKind,
+    code,
+    'This was rejected when it was first requested; send a new request.',
+  );

@@ -6,8 +6,8 @@ import { LaterAttempts } from './later-attempts.js';
 const silent = createLogger({ service: 'test', level: 'silent' });
 const what = { what: 'a test', agentId: 'agt_1' };
 
-describe('what is tried again later', () => {
-  it('is tried until it is done, and then no more', async () => {
+describe('a background retry', () => {
+  it('is repeated until it succeeds, and then ends', async () => {
     const later = new LaterAttempts(silent);
     let attempts = 0;
     later.begin(what, async () => {
@@ -35,7 +35,7 @@ describe('what is tried again later', () => {
     expect(attempts).toBe(before);
   });
 
-  it('is at most a thousand things at once; more are given up', async () => {
+  it('is limited to a thousand at once; further ones are dropped', async () => {
     const later = new LaterAttempts(silent);
     let attempts = 0;
     for (let n = 0; n < 1_100; n++) later.begin(what, async () => void attempts++);

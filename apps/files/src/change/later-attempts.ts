@@ -2,27 +2,29 @@ import { backoff, pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 
 const GIVE_UP_MS = 600_000;
-/** Beyond so many at once new ones are given up, so that a log that is away does not fill the memory. */
+/**
+ * Limit of concurrent retries; further ones are dropped, so that an outage of the event store does not fill the memory.
+ */
 const MOST = 1_000;
 
-/** What could not be written down or said at once, tried again behind the answer for ten minutes at most. */
+/** Retries work in the background after the caller got its response, for ten minutes at most. */
 export class LaterAttempts {
   readonly #ending = new AbortController();
   readonly #pending = new Set<Promise<void>>();
 
   constructor(private readonly log: Logger) {}
 
-  /** `attempt` must be harmless when done twice. */
+  /** `attempt` must be idempotent. */
   begin(what: { readonly what: string; readonly agentId: string }, attempt: () => Promise<unknown>): void {
     if (this.#ending.signal.aborted || this.#pending.size >= MOST) {
-      this.log.error(what, 'given up');
+      this.log.error(what, 'dropped a background retry');
       return;
     }
     const work = this.#keepTrying(what, attempt).finally(() => this.#pending.delete(work));
     this.#pending.add(work);
   }
 
-  /** Ends the attempts; what is not done by then is given up. */
+  /** Ends all retries and drops what has not succeeded. */
   async stop(): Promise<void> {
     this.#ending.abort();
     await Promise.all(this.#pending);
@@ -42,6 +44,6 @@ export class LaterAttempts {
         last = error;
       }
     }
-    this.log.error({ ...what, err: last }, 'given up');
+    this.log.error({ ...what, err: last }, 'gave up a background retry');
   }
 }

@@ -39,7 +39,7 @@ const attach = (envelope = wanted(), message: string | null = 'look', name = 'a.
   files.requester.request(filesRequests.putAttachment, { ...envelope, staged, name, message });
 
 describe('a staged file', () => {
-  it('is put where it lies, at its epoch, and nobody is woken for it', async () => {
+  it('is put at its host and epoch without waking the agent', async () => {
     expect(await write()).toEqual(PUT);
     expect(await upload()).toEqual(PUT);
     expect(asked()).toMatchObject([
@@ -56,7 +56,7 @@ describe('a staged file', () => {
     ['write', write, 'notes/a.txt'],
     ['upload', upload, 'notes/a.txt'],
     ['attach', attach, 'a.txt'],
-  ] as const)('stands in the audit as what was asked for: %s', async (op, put, path) => {
+  ] as const)('is recorded under its operation: %s', async (op, put, path) => {
     const envelope = wanted();
     await put(envelope);
     const [requested, changed] = await files.audit(envelope.commandId);
@@ -69,7 +69,7 @@ describe('a staged file', () => {
     ['not_found', 'agent_not_on_host'],
     ['not_found', 'staged_file_unknown'],
   ] as const)(
-    'that went with its agent is lost, and its sender is told to send it again: %s %s',
+    'that is gone with its agent fails with a request to send it again: %s %s',
     async (kind, code) => {
       const envelope = wanted();
       files.far.on(runtimeRequests.changeFile, refusing(kind, code));
@@ -79,7 +79,7 @@ describe('a staged file', () => {
     },
   );
 
-  it('at a host that nobody reaches is not put, and that is certain', async () => {
+  it('at an unreachable host is certainly not put', async () => {
     const envelope = wanted();
     const target = { kind: 'path', path: 'a' } as const;
     const put = { ...envelope, staged: { ...staged, host: 'nowhere' }, target };
@@ -95,14 +95,14 @@ describe('a staged file', () => {
     ['conflict', 'path_exists'],
     ['invalid', 'path_outside_volume'],
     ['unavailable', 'volume_full'],
-  ] as const)('is refused in the words of the guest: %s %s', async (kind, code) => {
+  ] as const)('fails with the error of the guest: %s %s', async (kind, code) => {
     const envelope = wanted();
     files.far.on(runtimeRequests.changeFile, refusing(kind, code));
     await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
 
-  it('is put under the last part of its name, and not at all under a name or path that is none', async () => {
+  it('is put under the last segment of its name, and rejected if its name or path is invalid', async () => {
     await upload(wanted(), 'notes', '../../etc/a.txt');
     expect(asked()).toMatchObject([{ command: { target: { folder: 'notes', name: 'a.txt' } } }]);
     await expect(upload(wanted(), 'notes', '..')).rejects.toMatchObject({ code: 'invalid_path' });
@@ -112,7 +112,7 @@ describe('a staged file', () => {
     expect(asked()).toHaveLength(1);
   });
 
-  it('of a command that had put its file before is thrown away', async () => {
+  it('is discarded when its command has already put its file', async () => {
     const envelope = wanted();
     await write(envelope);
     const target = { kind: 'path', path: 'notes/a.txt' } as const;
@@ -124,7 +124,7 @@ describe('a staged file', () => {
     ]);
   });
 
-  it('is thrown away without a word, whatever the host says', async () => {
+  it('is discarded silently, whatever the host returns', async () => {
     const discard = () => files.requester.request(filesRequests.discard, { agentId: 'agt_1', staged });
     expect(await discard()).toEqual({});
     expect(asked()).toMatchObject([{ epoch: 4, command: { op: 'discard', stagedId: 'stg_1' } }]);
@@ -134,7 +134,7 @@ describe('a staged file', () => {
 });
 
 describe('an attachment', () => {
-  it('is put into the inbox, and the agent is told where it lies and what its sender said', async () => {
+  it('is put into the inbox, and the agent is told its path and the message of the sender', async () => {
     const envelope = wanted();
     expect(await attach(envelope)).toEqual(PUT);
     expect(asked()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);
@@ -142,18 +142,18 @@ describe('an attachment', () => {
     expect(told()).toMatchObject([{ commandId, agentId, message: 'look', attachment: PUT }]);
   });
 
-  it('that cannot be put is not told of', async () => {
+  it('that cannot be put is not announced', async () => {
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full'));
     await expect(attach()).rejects.toMatchObject({ code: 'volume_full' });
     expect(told()).toEqual([]);
   });
 
-  it('stays when the agent cannot be told of it', async () => {
+  it('stays when the agent cannot be notified', async () => {
     files.far.on(deliveryRequests.tellAttachment, refusing('not_found', 'agent_not_found'));
     expect(await attach()).toEqual(PUT);
   });
 
-  it('is told of later when delivery is away, under the same command', async () => {
+  it('is announced later under the same command id when delivery is down', async () => {
     let away = true;
     files.far.on(deliveryRequests.tellAttachment, () =>
       away ? refusing('unavailable', 'service_unavailable')() : { deliveryId: 'dlv_1' },
@@ -166,7 +166,7 @@ describe('an attachment', () => {
     expect(new Set(told().map(({ commandId }) => commandId))).toEqual(new Set([envelope.commandId]));
   });
 
-  it('sent again by the same command is put once, and told of under the same command', async () => {
+  it('is put once and announced under the same command id when its command is repeated', async () => {
     const envelope = wanted();
     await attach(envelope);
     expect(await attach(envelope)).toEqual(PUT);

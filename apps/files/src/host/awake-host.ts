@@ -3,13 +3,13 @@ import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth
 import { neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
 
-/** A host that froze the agent a moment ago refuses the epoch; so often the agent is woken again. */
+/** Number of times the agent is woken again when its host rejects the epoch because it has just frozen the agent. */
 const MAX_REFUSALS = 5;
-/** The host's link may blink. */
+/** Bridges a short loss of the host's connection. */
 const ASK_AGAIN_MS = 3_000;
 const ASK_AGAIN_PAUSE_MS = 250;
 
-/** Whose agent is wanted, and by whom. */
+/** The agent to use, and the command it is used for. */
 export interface Wanted extends CommandEnvelope {
   readonly agentId: string;
 }
@@ -18,7 +18,7 @@ export interface Wanted extends CommandEnvelope {
 export class AwakeHost {
   constructor(private readonly requester: Requester) {}
 
-  /** Never wakes. Errors: not_found `agent_not_found`. */
+  /** Does not wake the agent. Errors: not_found `agent_not_found`. */
   async expectAgent({ accountId, agentId }: Wanted): Promise<void> {
     await this.requester.request(agentsRequests.locate, { accountId, agentId });
   }
@@ -31,8 +31,8 @@ export class AwakeHost {
   }
 
   /**
-   * Asks the host something, beginning with `awake`; wakes the agent again when it went to sleep there in between. What
-   * `ask` throws goes through, but for refusals of the epoch. Errors: unavailable `agent_unavailable`.
+   * Calls `ask` with `awake`. If the host rejects the epoch because the agent has fallen asleep, wakes the agent and
+   * calls `ask` again. Rethrows all other errors of `ask`. Errors: unavailable `agent_unavailable`.
    */
   async ask<Answer>(
     wanted: Wanted,
@@ -53,13 +53,16 @@ export class AwakeHost {
   }
 }
 
-/** Nothing was done yet, so no word may be used that leaves that open. */
+/** Nothing has been done yet, so the error must not leave that open. */
 const asNotWoken = (error: unknown): never => {
   const open = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
   throw open ? agentUnavailable('The agent fell asleep and could not be woken; try again.', error) : error;
 };
 
-/** Repeats `ask` for a moment, as long as it is certain that nobody got the request. Errors: unavailable `agent_unavailable`. */
+/**
+ * Retries `ask` for a short time, only while it is certain that the request was never received. Errors: unavailable
+ * `agent_unavailable`.
+ */
 export const untilReached = async <Answer>(ask: () => Promise<Answer>): Promise<Answer> => {
   const begun = performance.now();
   for (;;) {
@@ -76,7 +79,7 @@ export const untilReached = async <Answer>(ask: () => Promise<Answer>): Promise<
 
 const NOT_AWAKE_THERE: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host']);
 
-/** Whether a host refused before it did anything, because the agent is not awake there at that epoch. */
+/** Whether a host rejected the request, before doing anything, because the agent is not awake there at that epoch. */
 export const isNotAwakeThere = (error: unknown): error is DomainError =>
   isDomainError(error) && NOT_AWAKE_THERE.has(error.code);
 

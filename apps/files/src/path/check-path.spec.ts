@@ -5,13 +5,15 @@ const codeOf = (path: string): string | undefined => pathProblem(path)?.code;
 
 describe('a path', () => {
   it.each(['a', '', '/', '../x', '/etc/passwd', 'a//b/', ' ', '\n', 'ü'.repeat(127), 'x'.repeat(255)])(
-    'is left to the guest where only the volume can tell: %j',
+    'is left to the guest where validation needs the volume: %j',
     (path) => expect(codeOf(path)).toBeUndefined(),
   );
 
-  it.each(['\0', 'a\0b', 'a/\0'])('has no NUL byte: %j', (path) => expect(codeOf(path)).toBe('invalid_path'));
+  it.each(['\0', 'a\0b', 'a/\0'])('contains no NUL byte: %j', (path) =>
+    expect(codeOf(path)).toBe('invalid_path'),
+  );
 
-  it('has names of at most 255 bytes, counted in UTF-8, wherever they stand', () => {
+  it('has segments of at most 255 UTF-8 bytes each', () => {
     expect(codeOf(`${'x'.repeat(255)}/${'y'.repeat(255)}`)).toBeUndefined();
     for (const name of ['x'.repeat(256), 'ü'.repeat(128), '😀'.repeat(64)]) {
       expect(codeOf(name)).toBe('invalid_path');
@@ -32,10 +34,10 @@ describe('the name of an uploaded file', () => {
     ['../../etc/passwd', 'passwd'],
     ['back\\slash', 'back\\slash'],
     ['.hidden', '.hidden'],
-  ])('is its last path part: %j', (sent, name) => expect(fileNameOf(sent)).toBe(name));
+  ])('is its last path segment: %j', (sent, name) => expect(fileNameOf(sent)).toBe(name));
 
   it.each(['', '/', 'a/', '.', '..', 'a/..', 'x'.repeat(256), 'a\0'])(
-    'is refused when it is none: %j',
+    'is rejected when it is invalid: %j',
     (sent) => expect(() => fileNameOf(sent)).toThrow(expect.objectContaining({ code: 'invalid_path' })),
   );
 });

@@ -14,7 +14,7 @@ import { agentUnavailable, isNotAwakeThere, type AwakeHost } from '../host/awake
 import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
-/** Tickets for what the gateway streams to and from a host. */
+/** Issues tickets for transfers between the gateway and a host. */
 export class TransferOpener {
   constructor(
     private readonly host: AwakeHost,
@@ -42,7 +42,7 @@ export class TransferOpener {
     return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
   }
 
-  /** Nobody is woken for a path that is none, but a missing agent is told first (contract §1). */
+  /** Does not wake the agent for an invalid path, but reports a missing agent first (contract §1). */
   private async checkPath(request: OpenTransfer, path: string): Promise<void> {
     const problem = pathProblem(path);
     if (problem === undefined) return;

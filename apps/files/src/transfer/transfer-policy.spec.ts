@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { downloadReach } from './transfer-policy.js';
 
 describe('a download', () => {
-  it('with a key reaches all of the agent', () => {
+  it('with an API key reaches the whole agent', () => {
     expect(downloadReach({ kind: 'key', id: 'key_1' })).toBe('agent');
   });
 
   it.each(['end_user_token', 'agent', 'system'] as const)(
-    'by anybody else stays in the volume: %s',
+    'with any other credential stays in the volume: %s',
     (kind) => {
       expect(downloadReach({ kind, id: 'x' })).toBe('volume');
     },

@@ -1,5 +1,7 @@
 import type { Actor } from '@berth/kernel';
 
-/** How far a caller's downloads reach: whoever may deploy an agent may read all of it, everybody else its volume only. */
+/**
+ * The reach of a caller's downloads: a caller that may deploy agents can read the whole agent, others only its volume.
+ */
 export const downloadReach = (actor: Actor): 'agent' | 'volume' =>
   actor.kind === 'key' ? 'agent' : 'volume';

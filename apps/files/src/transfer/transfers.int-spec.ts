@@ -24,7 +24,7 @@ describe('opening a transfer', () => {
   const list = (path: string | null, refusedEpoch: number | null = null) =>
     files.requester.request(filesRequests.openList, { ...wanted(), path, refusedEpoch });
 
-  it('wakes the agent for a file and answers the ticket of its host and the epoch it is good for', async () => {
+  it('wakes the agent for a file and returns the ticket of its host with the epoch for which it is valid', async () => {
     expect(await list('notes')).toEqual({ url: 'http://host1/', ticket: 't1', epoch: 1 });
     expect(wakes()).toMatchObject([{ kind: 'file', refusedEpoch: null, accountId: 'acc_1' }]);
     expect(tickets()).toMatchObject([{ epoch: 1, transfer: { kind: 'list', path: 'notes' } }]);
@@ -32,7 +32,7 @@ describe('opening a transfer', () => {
     expect(tickets().at(-1)?.transfer).toEqual({ kind: 'list', path: null });
   });
 
-  it('reads all of an agent with a key, and only its volume with any other credential, to 100 MB', async () => {
+  it('reaches the whole agent with an API key, and only its volume with any other credential, up to 100 MB', async () => {
     const path = '/etc/hosts';
     const end = { kind: 'end_user_token', id: 'tok_1' } as const;
     for (const envelope of [wanted(), wanted(end)])
@@ -44,7 +44,7 @@ describe('opening a transfer', () => {
     ]);
   });
 
-  it('stages each file under a name of its own, and says where it lies', async () => {
+  it('stages each file under an id of its own and returns its location', async () => {
     const open = () => files.requester.request(filesRequests.openStage, { ...wanted(), refusedEpoch: null });
     const [first, second] = [await open(), await open()];
     expect(first).toMatchObject({ epoch: 1, ticket: 't1', staged: { host: 'host1', epoch: 1 } });
@@ -53,12 +53,12 @@ describe('opening a transfer', () => {
     expect(tickets()[0]?.transfer).toEqual({ kind: 'stage', stagedId, limitBytes: FILE_LIMIT_BYTES });
   });
 
-  it('passes on that the last ticket was of a refused epoch', async () => {
+  it('passes on the epoch that the host rejected', async () => {
     expect(await list(null, 4)).toMatchObject({ epoch: 5 });
     expect(wakes()).toMatchObject([{ refusedEpoch: 4 }]);
   });
 
-  it('wakes the agent again when it fell asleep before the host was asked', async () => {
+  it('wakes the agent again when it fell asleep before the host received the request', async () => {
     files.far.on(runtimeRequests.openTransfer, ({ epoch }) =>
       epoch < 3 ? stale() : { url: 'u', ticket: `t${epoch}` },
     );
@@ -66,26 +66,26 @@ describe('opening a transfer', () => {
     expect(wakes().map(({ refusedEpoch }) => refusedEpoch)).toEqual([null, 1, 2]);
   });
 
-  it('gives up on an agent that falls asleep five times more', async () => {
+  it('gives up after the agent has fallen asleep five more times', async () => {
     files.far.on(runtimeRequests.openTransfer, stale);
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
     expect(wakes()).toHaveLength(6);
   });
 
-  it('says that the agent is unavailable when its host does not know', async () => {
+  it('reports the agent as unavailable when its host does not have it', async () => {
     files.far.on(runtimeRequests.openTransfer, () => {
       throw new DomainError('unavailable', 'guest_unreachable', 'Gone.');
     });
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
   });
 
-  it('says that the agent is unavailable when its host cannot be reached', async () => {
+  it('reports the agent as unavailable when its host cannot be reached', async () => {
     files.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
   });
 
   it.each(['agent_deploying', 'agent_stopped', 'agent_failed'])(
-    'passes on why an agent cannot be awake: %s',
+    'returns the error of an agent that cannot be woken: %s',
     async (code) => {
       files.far.on(agentsRequests.ensureAwake, () => {
         throw new DomainError('conflict', code, 'Not now.');
@@ -95,7 +95,7 @@ describe('opening a transfer', () => {
     },
   );
 
-  it('wakes nobody for a path that is none, but tells a missing agent first', async () => {
+  it('does not wake the agent for an invalid path, but reports a missing agent first', async () => {
     const download = (path: string) =>
       files.requester.request(filesRequests.openDownload, { ...wanted(), path, refusedEpoch: null });
     for (const open of [list, download]) {

@@ -1,16 +1,16 @@
 import { defineRequest, type CommandEnvelope } from '@berth/kernel';
 
-/** 100 MB (contract §1): exactly so many bytes pass, one more is refused. */
+/** 100 MB (contract §1), inclusive: one more byte is rejected. */
 export const FILE_LIMIT_BYTES = 104_857_600;
 
 export interface OpenTransfer extends CommandEnvelope {
   readonly agentId: string;
-  /** The host refused the epoch of the last ticket: the agent is not awake at it any more. */
+  /** The epoch of the last ticket if the host rejected it: the agent is no longer awake at that epoch. */
   readonly refusedEpoch: number | null;
 }
 
 export interface OpenList extends OpenTransfer {
-  /** Absolute, or relative to the volume; null is the volume. */
+  /** Absolute, or relative to the volume; null means the volume. */
   readonly path: string | null;
 }
 
@@ -19,20 +19,22 @@ export interface OpenDownload extends OpenTransfer {
   readonly path: string;
 }
 
-/** One request to `url` with `Authorization: Bearer <ticket>`, within 10 s, once. */
+/**
+ * The client sends one request to `url` with `Authorization: Bearer <ticket>`, within 10 s. The ticket is valid once.
+ */
 export interface OpenedTransfer {
   readonly url: string;
-  /** A secret; never leaves gateway and host. */
+  /** A secret; it never leaves the gateway and the host. */
   readonly ticket: string;
   readonly epoch: number;
 }
 
-/** Where a file is kept aside until it is known to be whole. */
+/** Destination of an upload, which stays staged until it is complete. */
 export interface OpenedStage extends OpenedTransfer {
   readonly staged: StagedRef;
 }
 
-/** A file kept aside: good at that host and epoch only. */
+/** A staged file, valid only at this host and epoch. */
 export interface StagedRef {
   readonly stagedId: string;
   readonly host: string;
@@ -42,13 +44,13 @@ export interface StagedRef {
 export interface PutStaged extends CommandEnvelope {
   readonly agentId: string;
   readonly staged: StagedRef;
-  /** As what it is put: text written to a path, or a file uploaded into a folder. */
+  /** How to store the file: as text written to a path, or as a file uploaded into a folder. */
   readonly target:
     | { readonly kind: 'path'; readonly path: string }
     | { readonly kind: 'folder'; readonly folder: string; readonly name: string };
 }
 
-/** An upload without a folder: into the inbox, and the agent is told. */
+/** An upload without a folder: stored in the inbox and announced to the agent. */
 export interface PutAttachment extends CommandEnvelope {
   readonly agentId: string;
   readonly staged: StagedRef;
@@ -56,7 +58,7 @@ export interface PutAttachment extends CommandEnvelope {
   readonly message: string | null;
 }
 
-/** A file as it stands now. `path` is absolute, as the agent sees it. */
+/** A file in its current state. `path` is absolute, as the agent sees it. */
 export interface PutFile {
   readonly path: string;
   readonly name: string;
@@ -81,21 +83,25 @@ export interface MovePath extends CommandEnvelope {
 }
 
 /**
- * What `files` answers; all but `discard` wake the agent. Errors of all: not_found `agent_not_found`; conflict
- * `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `invalid_path`, `path_outside_volume`; unavailable
- * `agent_unavailable`, `volume_full`, `transfer_lost` (the agent went away between staging and putting).
+ * Requests that the `files` service handles. Every request except `discard` wakes the agent. Errors common to all:
+ * not_found `agent_not_found`; conflict `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `invalid_path`,
+ * `path_outside_volume`; unavailable `agent_unavailable`, `volume_full`, `transfer_lost` (the agent went away between
+ * staging and putting).
  */
 export const filesRequests = {
-  /** Errors at the host: invalid `not_a_directory`, not_found `path_not_found`. */
+  /** Errors that the host returns when the ticket is used: invalid `not_a_directory`, not_found `path_not_found`. */
   openList: defineRequest<OpenList, OpenedTransfer>('cmd.files.open-list.v1', 75_000, { whenLost: 'repeat' }),
-  /** Errors at the host: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; too_large `payload_too_large`. */
+  /**
+   * Errors that the host returns when the ticket is used: invalid `is_a_directory`, `not_a_file`; forbidden
+   * `not_readable`; not_found `path_not_found`; too_large `payload_too_large`.
+   */
   openDownload: defineRequest<OpenDownload, OpenedTransfer>('cmd.files.open-download.v1', 75_000, {
     whenLost: 'repeat',
   }),
   openStage: defineRequest<OpenTransfer, OpenedStage>('cmd.files.open-stage.v1', 75_000),
   /** Errors: conflict `path_exists`, invalid `volume_root`. */
   put: defineRequest<PutStaged, PutFile>('cmd.files.put.v1', 30_000),
-  /** Answers once the message is accepted; how it goes on stands with the delivery. */
+  /** Returns once the message to the agent is accepted; the delivery then tracks its progress. */
   putAttachment: defineRequest<PutAttachment, PutFile>('cmd.files.put-attachment.v1', 30_000),
   discard: defineRequest<DiscardStaged, Record<string, never>>('cmd.files.discard.v1'),
   /** Errors: conflict `path_exists`. */

@@ -1,4 +1,4 @@
-/** Which agent at which wakefulness. A request with another epoch than the agent's is refused before it starts. */
+/** An agent at one epoch. The host rejects a request with any other epoch without doing anything. */
 export interface AgentEpoch {
   readonly agentId: string;
   readonly epoch: number;

@@ -1,16 +1,19 @@
 import type { AgentEpoch } from './agent-epoch.js';
 
-/** A command for an awake agent. The id makes it act once: sent again it joins the first, or gets its result. */
+/**
+ * Runs a command in an awake agent. The id makes it idempotent: a repeated request joins the running execution or
+ * returns its result.
+ */
 export interface ExecuteCommand extends AgentEpoch {
   /** `exe_…` */
   readonly executionId: string;
-  /** Text for a shell, up to 1 MiB. */
+  /** Shell command, up to 1 MiB. */
   readonly command: string;
   readonly cwd: string | null;
   readonly env: { readonly [name: string]: string };
-  /** Positive and finite; may be beyond what one timer holds. */
+  /** Positive and finite; may exceed the maximum delay of a single timer. */
   readonly timeoutMs: number;
-  /** Whether the answer waits for the end; otherwise it comes as soon as the command has been started. */
+  /** Whether to respond only at the end; otherwise the host responds once the command has started. */
   readonly wait: boolean;
 }
 
@@ -30,19 +33,19 @@ export interface ExecutionOutcome {
 export interface FindExecution {
   readonly agentId: string;
   readonly executionId: string;
-  /** How long the answer may wait for the end; at most 20,000. */
+  /** Maximum time to wait for the end before responding; at most 20,000. */
   readonly waitMs: number;
 }
 
 /**
- * `absent`: the agent's journal does not have it, so it never started here; it can start still only if it was sent with
- * `epoch`, the agent's present one, and `awake`.
+ * `absent`: the agent's journal has no such execution, so it never started here. It can still start only if it was sent
+ * with `epoch`, the agent's current one, and `awake` is true.
  */
 export type FoundExecution =
   | { readonly state: 'known'; readonly outcome: ExecutionOutcome }
   | { readonly state: 'absent'; readonly epoch: number; readonly awake: boolean };
 
-/** The older guests' way: attached only, no id. `timeoutMs` at most 120,000. */
+/** For older guests: attached only, no id. `timeoutMs` is at most 120,000. */
 export interface ExecuteLegacyCommand extends AgentEpoch {
   readonly command: string;
   readonly cwd: string | null;
@@ -52,6 +55,6 @@ export interface ExecuteLegacyCommand extends AgentEpoch {
 
 export interface LegacyOutcome {
   readonly exitCode: number;
-  /** Both streams in one. */
+  /** Both streams combined. */
   readonly output: string;
 }

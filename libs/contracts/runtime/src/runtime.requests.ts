@@ -10,7 +10,7 @@ import type {
 } from './executions.js';
 import type { ChangeFile, FileChange, OpenTransfer, TransferTicket } from './transfers.js';
 
-/** One runtime host, as it describes itself. */
+/** A runtime host's description of itself. */
 export interface HostView {
   readonly host: string;
   /** `process` or `nerdctl`. */
@@ -19,23 +19,26 @@ export interface HostView {
   readonly agents: number;
 }
 
-/** What an agent is started from and with. */
+/** Everything a host needs to start an agent. */
 export interface StartAgent extends AgentEpoch {
   readonly accountId: string;
   readonly templateId: string;
-  /** Folder name of the template under the templates folder, or an image reference for the nerdctl driver. */
+  /**
+   * Where the agent's code comes from: the template named by `templateId`, a Git repository, or the image `image`. The
+   * process driver runs templates only.
+   */
   readonly source: { readonly kind: 'template' | 'git' | 'image'; readonly image?: string };
   /** Environment of the agent's program, secrets included; never logged. */
   readonly env: { readonly [key: string]: string };
-  /** Names in `env` whose values are secret. */
+  /** Names of the variables in `env` whose values are secret. */
   readonly secretKeys: readonly string[];
-  /** `BERTH_AGENT_TOKEN` of this start. */
+  /** Value of `BERTH_AGENT_TOKEN` for this start. */
   readonly token: string;
   readonly instructions: string | null;
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
-  /** Seconds without activity until the host freezes the agent; 0 never. */
+  /** Seconds of inactivity after which the host freezes the agent; 0 means never. */
   readonly idleTtlSeconds: number;
-  /** Whether the template has a chat endpoint to wait for. */
+  /** Maximum time for the whole start, clean-up after a failure included. The agent must be ready within it. */
   readonly deadlineMs: number;
 }
 
@@ -44,11 +47,11 @@ export interface StartedAgent {
 }
 
 export interface DeliverMessage extends AgentEpoch {
-  /** `dlv_…`: a message handed over is never handed over twice. */
+  /** `dlv_…`: the host hands over a message with a given id at most once. */
   readonly deliveryId: string;
   readonly conversationId: string;
   readonly message: string;
-  /** Files in the agent's inbox that came with it; absolute paths as the agent sees them. */
+  /** Files in the agent's inbox that belong to the message; absolute paths as the agent sees them. */
   readonly attachments?: readonly { readonly path: string; readonly name: string; readonly size: number }[];
 }
 
@@ -62,8 +65,8 @@ export interface FindDelivery {
 }
 
 /**
- * What an agent's journal has of a message. `absent`: it was never handed over there. `open`: it waits for its turn, or
- * was handed over and no outcome is known.
+ * A message's state in the agent's journal. `absent`: never handed over at this host. `open`: queued, or handed over
+ * with no known outcome.
  */
 export type FoundDelivery =
   | { readonly state: 'absent' | 'open' }
@@ -81,21 +84,26 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** A reader that goes away is noticed when its question ends, so no question stays open for long. */
+/**
+ * Upper bound for `waitMs`. The host notices a disconnected reader only when its request ends, so requests stay short.
+ */
 export const LONGEST_LOG_WAIT_MS = 10_000;
 
 export interface ReadLogs {
   readonly agentId: string;
-  /** 1 to 1000; the newest `limit` entries, oldest first; with `cursor` the oldest `limit` after it. */
+  /**
+   * 1 to 1000. Without `cursor` the newest `limit` entries, with `cursor` the oldest `limit` after it; always oldest
+   * first.
+   */
   readonly limit: number;
-  /** The lowest level shown. */
+  /** Lowest level to return. */
   readonly level: LogLevel | null;
-  /** ISO 8601: only entries at or after. */
+  /** ISO 8601; returns only entries at or after this time. */
   readonly since: string | null;
   readonly source: LogSource | null;
-  /** Goes on behind an earlier answer's `nextCursor`. */
+  /** Continues after the page that returned this `nextCursor`. */
   readonly cursor: string | null;
-  /** With a cursor: wait up to so many milliseconds (at most `LONGEST_LOG_WAIT_MS`) for a new entry. */
+  /** With a cursor: wait up to this many milliseconds (at most `LONGEST_LOG_WAIT_MS`) for a new entry. */
   readonly waitMs: number;
 }
 
@@ -104,7 +112,7 @@ export interface LogsPage {
   readonly nextCursor: string | null;
 }
 
-/** What a host has of an agent. */
+/** An agent's state on a host. */
 export interface ObservedAgent extends AgentEpoch {
   readonly state: 'starting' | 'running' | 'frozen';
 }
@@ -115,67 +123,91 @@ export interface ReplaceEnv extends AgentEpoch {
 }
 
 /**
- * What one runtime host answers. Error codes all carry: not_found `agent_not_on_host`; conflict `stale_epoch`
- * (context `epoch`, `state`: nothing was done); unavailable `guest_unreachable`.
+ * Requests that a runtime host handles. Errors common to all: not_found `agent_not_on_host`; conflict `stale_epoch`
+ * (context `epoch`, `state`; nothing was done); unavailable `guest_unreachable`.
  */
 export const runtimeRequests = {
-  /** Asked of every host at once (no queue group): each answers for itself. */
+  /** Sent to all hosts (no queue group); each host responds for itself. */
   hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
-  /** Asked of one host: whether it is there. */
+  /** Sent to one host, to check that it is up. */
   describe: defineRequest<Record<string, never>, HostView>('qry.runtime.describe.v1.{host}', 1_000),
-  /** Creates what is missing and starts it; answers once the guest and the agent's program serve. The same epoch joins. Errors: upstream `agent_start_failed`. */
+  /**
+   * Creates what is missing and starts the agent; returns once the guest and the agent's program are ready. A request
+   * with the same epoch joins the running start. Errors: upstream `agent_start_failed`.
+   */
   start: defineRequest<StartAgent, StartedAgent>('cmd.runtime.start.v1.{host}', 65_000, {
     whenLost: 'repeat',
   }),
   /** Wakes a frozen agent under a new, higher epoch. Errors: conflict `agent_not_frozen`. */
   thaw: defineRequest<AgentEpoch, StartedAgent>('cmd.runtime.thaw.v1.{host}', 10_000, { whenLost: 'repeat' }),
-  /** Freezes once what is in flight has been answered, after 20 s in any case. Already frozen at that epoch: fine. */
+  /**
+   * Freezes the agent once its work in flight is finished, after 20 s at the latest. A no-op if it is already frozen at
+   * that epoch.
+   */
   freeze: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.freeze.v1.{host}', 30_000, {
     whenLost: 'repeat',
   }),
-  /** Ends the agent's processes (TERM, 10 s, KILL); volume stays. Nothing running: fine. An epoch above the host's own is fine too. */
+  /**
+   * Ends the agent's processes (TERM, 10 s, KILL) and keeps the volume. A no-op if nothing runs. Accepts an epoch above
+   * the host's own.
+   */
   stop: defineRequest<AgentEpoch, Record<string, never>>('cmd.runtime.stop.v1.{host}', 25_000, {
     whenLost: 'repeat',
   }),
-  /** Ends it and removes container, volume, logs. Unknown: fine. */
+  /** Ends the agent and removes its container, volume and logs. A no-op for an unknown agent. */
   remove: defineRequest<{ readonly agentId: string }, Record<string, never>>(
     'cmd.runtime.remove.v1.{host}',
     25_000,
     { whenLost: 'repeat' },
   ),
-  /** Restarts the agent's program with another environment. */
+  /** Restarts the agent's program with a new environment. */
   replaceEnv: defineRequest<ReplaceEnv, Record<string, never>>('cmd.runtime.replace-env.v1.{host}', 65_000),
-  /** Hands a message to the agent's program and waits for its answer. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`. */
+  /**
+   * Hands a message to the agent's program and waits for its response. Errors: upstream `agent_error`, timeout
+   * `agent_timeout`, unavailable `agent_unavailable`, unsupported `chat_unsupported`.
+   */
   deliver: defineRequest<DeliverMessage, DeliveredMessage>('cmd.runtime.deliver.v1.{host}', 610_000, {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
   }),
-  /** What the guest knows of a message, or its journal when the guest is gone. Never wakes, is no activity. */
+  /**
+   * Reads a message's state from the guest, or from its journal if the guest is gone. Does not wake the agent or count
+   * as activity.
+   */
   findDelivery: defineRequest<FindDelivery, FoundDelivery>('qry.runtime.find-delivery.v1.{host}', 4_000),
   /**
-   * Runs a command; a running one keeps the agent awake. Errors that say it was not started: those of all codes above but
-   * `guest_unreachable`; invalid `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`. Whether it was
-   * started is not known: unavailable `execution_outcome_unknown`, and what the transport says. Callers give a deadline of
-   * their own.
+   * Runs a command; a running command keeps the agent awake. Errors that mean it did not start: the common ones except
+   * `guest_unreachable`; invalid `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`. Errors that
+   * leave open whether it started: unavailable `execution_outcome_unknown`, and transport errors. Callers set their own
+   * deadline.
    */
   execute: defineRequest<ExecuteCommand, ExecutionOutcome>('cmd.runtime.execute.v1.{host}', 70_000, {
     whenLost: 'report',
     onlyWhileAwaited: true,
   }),
-  /** As `execute`, on an older guest: nothing can be found out later. */
+  /** Like `execute`, on an older guest; the outcome cannot be looked up later. */
   executeLegacy: defineRequest<ExecuteLegacyCommand, LegacyOutcome>(
     'cmd.runtime.execute-legacy.v1.{host}',
     150_000,
     { onlyWhileAwaited: true },
   ),
-  /** What the guest knows, or its journal when the guest is gone. Never wakes, is no activity. */
+  /**
+   * Reads an execution from the guest, or from its journal if the guest is gone. Does not wake the agent or count as
+   * activity.
+   */
   findExecution: defineRequest<FindExecution, FoundExecution>('qry.runtime.find-execution.v1.{host}', 25_000),
-  /** TERM, KILL after 2 s; answers the terminal outcome, whichever came first. Errors: not_found `execution_unknown`. */
+  /**
+   * Sends TERM, then KILL after 2 s; returns the final outcome, even if the command ended by itself first. Errors:
+   * not_found `execution_unknown`.
+   */
   cancelExecution: defineRequest<
     { readonly agentId: string; readonly executionId: string },
     ExecutionOutcome
   >('cmd.runtime.cancel-execution.v1.{host}', 10_000, { whenLost: 'repeat' }),
-  /** A ticket for one transfer; from now on it counts as in flight, for 10 s or until it is over. Errors: unavailable `guest_unreachable`. */
+  /**
+   * Issues a ticket for one transfer. It counts as activity in flight for 10 s or, once redeemed, until the transfer is
+   * over. Errors: unavailable `guest_unreachable`.
+   */
   openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}', 10_000, {
     whenLost: 'repeat',
   }),
@@ -183,6 +215,9 @@ export const runtimeRequests = {
   changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000, {
     onlyWhileAwaited: true,
   }),
-  /** Never wakes, is no activity; works for failed and sleeping agents. Callers that wait give a longer deadline. */
+  /**
+   * Works for failed and sleeping agents; does not wake the agent or count as activity. Callers that wait set a longer
+   * deadline.
+   */
   logs: defineRequest<ReadLogs, LogsPage>('qry.runtime.logs.v1.{host}', 6_000),
 };
