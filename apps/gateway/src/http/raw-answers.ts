@@ -5,12 +5,8 @@ import { endSocket, isEnding } from '@berth/sockets';
 import { answerTo } from './error-answer.js';
 import { FIXED_HEADERS } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
+import { pendingResponse } from './pending-response.js';
 import { requestIdOf } from './request-id.js';
-
-/** Node hangs the answer that is being written on the socket; its own handler looks there too. */
-interface AnsweringSocket extends Socket {
-  readonly _httpMessage?: ServerResponse | null;
-}
 
 /** What Node's HTTP parser gives up on: `rawPacket` is what it was reading. */
 interface ParserError extends Error {
@@ -19,10 +15,10 @@ interface ParserError extends Error {
 }
 
 /** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
-export const answerBrokenRequest = (error: ParserError, socket: AnsweringSocket): void => {
+export const answerBrokenRequest = (error: ParserError, socket: Socket): void => {
   // The parser fails again on each further piece of input; the answer is on its way already.
   if (isEnding(socket)) return;
-  const current = socket._httpMessage ?? undefined;
+  const current = pendingResponse(socket);
   if (error.code !== 'ECONNRESET' && socket.writable && current?.req.complete === true) {
     // Broken is what follows a request that has no answer yet: an answer to it now would be read as that request's.
     current.shouldKeepAlive = false;
@@ -36,15 +32,22 @@ export const answerBrokenRequest = (error: ParserError, socket: AnsweringSocket)
   writeToSocket(socket, refusalOf(error.code), sentRequestId(error.rawPacket));
 };
 
-/** Nothing is tunnelled here, and Node gives a CONNECT no response to write to. */
+/** Nothing is tunnelled here, and Node gives a CONNECT no response to write to. Earlier requests are answered first. */
 export const answerConnect = (request: IncomingMessage, socket: Duplex): void => {
+  const pending = pendingResponse(request.socket);
+  if (pending !== undefined) {
+    pending.once('close', () => answerConnect(request, socket));
+    // A socket that is not read does not notice a reset.
+    socket.resume();
+    return;
+  }
   const refusal = new HttpRefusal(405, 'method_not_allowed', 'No path answers CONNECT.', {}, { allow: '' });
   writeToSocket(socket, refusal, request.headers['x-request-id']);
 };
 
 /** A body did not come in time: its request is answered past Fastify, and the socket goes with it. */
-export const answerTimedOut = (socket: AnsweringSocket, requestId: string): void => {
-  if (!socket.writable || socket._httpMessage?.headersSent === true) {
+export const answerTimedOut = (socket: Socket, requestId: string): void => {
+  if (!socket.writable || pendingResponse(socket)?.headersSent === true) {
     socket.destroy();
     return;
   }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { agentsRequests } from '@berth/contracts-agents';
+import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';
 import { readRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
@@ -70,6 +71,11 @@ describe('a connection that the gateway has no request of', () => {
       'a refused upgrade',
       'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     ],
+    [
+      'an upgrade that owes its body',
+      'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\n',
+    ],
+    ['a tunnel that owes its body', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
     ['no HTTP', 'BLURB\r\n\r\n'],
     ['an unknown expectation', 'POST /api/agents HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n'],
   ])('of %s may be reset, and the gateway serves on', async (_what, bytes) => {
@@ -144,6 +150,30 @@ describe('pipelined requests', () => {
     );
     await once(client.socket, 'end');
     expect(client.text().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404', 'HTTP/1.1 200']);
+  });
+
+  it.each([
+    [
+      'an upgrade',
+      `GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, close\r\nUpgrade: websocket\r\n\r\n`,
+      '404',
+    ],
+    ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', '405'],
+  ])('that end with %s get their answers in their order', async (_what, last, status) => {
+    const slow = Promise.withResolvers<void>();
+    test.far.on(agentsRequests.list, async () => {
+      await slow.promise;
+      return { items: [], nextCursor: null };
+    });
+    const client = await send(`${HEAD()}\r\n${HEAD('/openapi.json', 'HEAD')}\r\n${last}`);
+    await eventually(() => test.far.asked(agentsRequests.list).length === 1);
+    slow.resolve();
+    await once(client.socket, 'end');
+    expect(client.text().match(/HTTP\/1\.1 \d+/g)).toEqual([
+      'HTTP/1.1 200',
+      'HTTP/1.1 200',
+      `HTTP/1.1 ${status}`,
+    ]);
   });
 
   it('that are broken do not answer the one before them', async () => {

@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import { endSocket, holdSocket, type HeldSocket } from '@berth/sockets';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { handshakeRefusal, upgradeRequired } from './handshake.js';
+import { hasBody } from './late-bodies.js';
+import { pendingResponse } from './pending-response.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -14,12 +16,16 @@ interface Upgrade {
 
 const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 
-/**
- * Other upgrades (h2c, say) are not taken up, nor any in HTTP/1.0 (RFC 9110 §7.8): such a request is answered as if it had
- * not asked.
- */
-export const wantsWebSocket = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
+const asksForWebSocket = ({ method, headers, httpVersion }: IncomingMessage): boolean =>
   method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
+
+/**
+ * Whether a request gets a connection of its own. Other upgrades (h2c, say) are not taken up, nor any in HTTP/1.0
+ * (RFC 9110 §7.8): such a request is answered as if it had not asked. So is one with a body, and one behind a request whose
+ * response is not out yet: neither could have the connection to itself.
+ */
+export const wantsWebSocket = (request: IncomingMessage): boolean =>
+  asksForWebSocket(request) && !hasBody(request) && pendingResponse(request.socket) === undefined;
 
 /**
  * Sends a request for a WebSocket the way of every other, through all hooks: refusals are ordinary answers, and a handler
@@ -43,7 +49,12 @@ export const answerUpgrade =
  */
 export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
   const upgrade = upgrades.get(raw);
-  if (upgrade === undefined) throw upgradeRequired('This path answers WebSockets only.');
+  if (upgrade === undefined) {
+    throw (
+      (asksForWebSocket(raw) ? handshakeRefusal(raw) : undefined) ??
+      upgradeRequired('This path answers WebSockets only.')
+    );
+  }
   const refusal = handshakeRefusal(raw);
   if (refusal !== undefined) throw refusal;
   return upgrade.held.gone;

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endSocket } from './end-socket.js';
 import { guardServer, type ConnectionBounds, type GuardedConnections } from './guard-server.js';
@@ -79,6 +80,30 @@ describe('a guarded server', () => {
       client.resetAndDestroy();
       socket.write('too late');
       socket.resume();
+      await closed;
+    }
+    expect(await ask(await dial())).toContain('here');
+    expect(guarded.size).toBe(1);
+  });
+
+  it('outlives the reset of a connection that asks to be taken over and still owes its body', async () => {
+    const taken: Duplex[] = [];
+    await start({}, (one) => {
+      for (const event of ['connect', 'upgrade'] as const) {
+        one.on(event, (_request, stream: Duplex) => taken.push(stream));
+      }
+    });
+    for (const request of [
+      'CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\n',
+    ]) {
+      const client = await dial();
+      client.write(request);
+      await once(server, request.startsWith('C') ? 'connect' : 'upgrade');
+      const stream = taken.pop();
+      if (stream === undefined) throw new Error('The connection was not handed over.');
+      const closed = new Promise((resolve) => stream.once('close', resolve));
+      client.resetAndDestroy();
       await closed;
     }
     expect(await ask(await dial())).toContain('here');

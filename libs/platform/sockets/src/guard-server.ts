@@ -39,7 +39,11 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
       cutUnread(request);
     });
   };
-  const takeOver = (_request: IncomingMessage, socket: Duplex): void => connections.hold(socket);
+  const takeOver = (request: IncomingMessage, stream: Duplex): void => {
+    // Where the request has a body it is a stream in front of the socket, which passes the errors of the socket on.
+    stream.on('error', () => stream.destroy());
+    connections.hold(request.socket);
+  };
   server.on('connection', (socket: Socket) => {
     socket.on('error', () => socket.destroy());
     connections.add(socket);
