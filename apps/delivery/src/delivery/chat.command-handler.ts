@@ -2,7 +2,7 @@ import type { Chat, ChatReply } from '@berth/contracts-delivery';
 import { deriveId, isDomainError } from '@berth/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';
-import type { EarlierMessage } from './earlier-message.js';
+import { withEarlierTry, type EarlierMessage } from './earlier-message.js';
 import type { HandOver, Purpose } from './hand-over.js';
 import type { MessageAdmission } from './message-admission.js';
 import type { OutcomeNotes } from './outcome-notes.js';
@@ -71,8 +71,10 @@ export class ChatCommandHandler {
       await shown;
       return { response, conversationId };
     } catch (error) {
-      this.notes.failed(chat, deliveryId, error);
-      throw error;
+      // The earlier try may be on its way still, and hand the message over after this one.
+      const told = chat.repeated === true ? withEarlierTry(error) : error;
+      this.notes.failed(chat, deliveryId, told);
+      throw told;
     }
   }
 

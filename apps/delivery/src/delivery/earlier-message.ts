@@ -110,7 +110,7 @@ const isOver = ({ acceptedAt }: Accepted): boolean =>
   Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
 
 /** Only a verdict of the agent itself says what became of a message that an earlier try may have handed over. */
-const withEarlierTry = (error: unknown): unknown =>
+export const withEarlierTry = (error: unknown): unknown =>
   isDomainError(error) && PASSING.has(error.kind) ? mayHaveBeenDelivered(error) : error;
 
 const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);

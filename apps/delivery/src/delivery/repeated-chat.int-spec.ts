@@ -139,6 +139,28 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageRefused');
   });
 
+  it('and cannot be handed over may have been done while its first try is on its way', async () => {
+    const chat = aChat();
+    const open = Promise.withResolvers<void>();
+    asleep(async (asked) => {
+      await open.promise;
+      return awakeAt(1, asked);
+    });
+    const first = send(chat);
+    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === 2);
+    delivery.far.on(agentsRequests.ensureAwake, (asked) => awakeAt(1, asked));
+    delivery.far.on(
+      runtimeRequests.deliver,
+      refusing('unavailable', 'agent_unavailable', { handedOver: false }),
+    );
+    const unknown = { code: 'agent_unavailable', context: { mayHaveBeenDone: true } };
+    await expect(again(chat)).rejects.toMatchObject(unknown);
+    delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
+    open.resolve();
+    expect(await first).toMatchObject({ response: 'heard hi' });
+    await ends(chat, 'MessageAccepted', 'MessageAnswered');
+  });
+
   it('while the first try runs joins it, also in another process', async () => {
     await delivery.startAnother(PER_MINUTE);
     const open = Promise.withResolvers<string>();
