@@ -19,7 +19,7 @@ export const startFiles = async (config: FilesConfig, log: Logger): Promise<Stop
     await Promise.all([link.close(), store.close()]);
   };
   try {
-    await claimInstallation({ url: config.natsUrl, link, store, log });
+    await claimInstallation({ config, link, store, log });
     const module = AppModule.forRoot({ link, store, later, log });
     service = await startService({ name: NAME, module, link, log });
     return { name: NAME, stop };

@@ -69,7 +69,7 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   opened.defer(() => link.close());
   const broker = new BrokerCheck(link, needs, log);
   await requireBroker({ url: config.natsUrl, broker, link, ...waiting });
-  await claimInstallation({ url: config.natsUrl, link, store, ...waiting });
+  await claimInstallation({ config, link, store, ...waiting });
   opened.move();
   broker.watch();
   return { database, store, link, broker, log };
@@ -84,7 +84,7 @@ export const openTables = (options: DatabaseOptions & PartOptions): Promise<Data
 /** `connectEventStore`, waiting for the event log. Throws `ConfigError` when it refuses the credentials. */
 export const openLog = (options: PartOptions): Promise<EventStore> => {
   const store = connectEventStore(options);
-  return awaitPart({ ...options, what: 'the event log', variable: 'EVENTSTORE_URL' }, async () => {
+  return awaitPart({ ...options, ...LOG }, async () => {
     await store.ping();
     return store;
   }).catch(async (error: unknown) => {
@@ -143,13 +143,17 @@ const silentJetStream = (cause: unknown): DomainError =>
  * Holds the name of the installation on the broker for the log of `store` until the link closes. Throws `ConfigError` when
  * another installation uses the name.
  */
-export const claimInstallation = (
-  options: PartOptions & { readonly link: NatsLink; readonly store: EventStore },
+export const claimInstallation = async (
+  options: Omit<PartOptions, 'url'> & {
+    readonly config: Pick<ServiceEnv, 'natsUrl' | 'eventStoreUrl'>;
+    readonly link: NatsLink;
+    readonly store: EventStore;
+  },
 ): Promise<InstallationClaim> => {
-  const { link, store, log } = options;
+  const { config, link, store, log } = options;
+  const logId = await awaitPart({ ...options, ...LOG, url: config.eventStoreUrl }, () => logIdentity(store));
   const since = performance.now();
-  return awaitPart({ ...options, ...BROKER }, async () => {
-    const logId = await logIdentity(store);
+  return awaitPart({ ...options, ...BROKER, url: config.natsUrl }, async () => {
     const taken = unlessRefused(`the stream ${link.names.presenceStream}`, () =>
       InstallationClaim.take({ link, logId, log }),
     );
@@ -203,6 +207,7 @@ export const closeParts = async ({ link, store, database }: ServiceParts): Promi
 };
 
 const BROKER = { what: 'the message broker', variable: 'NATS_URL' } as const;
+const LOG = { what: 'the event log', variable: 'EVENTSTORE_URL' } as const;
 const POSTGRES = { what: 'PostgreSQL', variable: 'DATABASE_URL' } as const;
 
 interface PartOptions {
