@@ -59,6 +59,14 @@ describe('health', () => {
   it('is degraded without a service, and unavailable without the one that knows the keys', () => {
     expect(services({ files: 'absent' })).toMatchObject({ status: 'degraded', dependencies: { nats: 'ok' } });
     expect(services({ accounts: 'absent' })).toMatchObject({ status: 'unavailable' });
+    expect(services({ accounts: 'silent' })).toMatchObject({
+      status: 'unavailable',
+      dependencies: { nats: 'degraded' },
+    });
+    expect(services({ accounts: { ...fine, postgres: false } })).toMatchObject({
+      status: 'unavailable',
+      dependencies: { postgres: 'degraded' },
+    });
   });
 
   it('says of each part whether all, some or none of those who use it had an answer', () => {

@@ -83,14 +83,15 @@ const stateOf = (answers: readonly (boolean | null)[]): DependencyState => {
   return told.includes(true) ? 'degraded' : 'down';
 };
 
-/** Every request goes over the broker, and every key is looked up by `accounts` in a table. */
+/** Every request goes over the broker, and every key is looked up by `accounts`, which may be away or hang. */
 const statusOf = (
   { postgres, services }: Found,
   dependencies: HealthView['dependencies'],
   servicesMissing: boolean,
 ): HealthView['status'] => {
-  const cannotServe = dependencies.nats === 'down' || !postgres || services['accounts'] === 'absent';
-  if (cannotServe) return 'unavailable';
+  const { accounts } = services;
+  const keysAreKnown = typeof accounts === 'object' && accounts.postgres !== false;
+  if (dependencies.nats === 'down' || !postgres || !keysAreKnown) return 'unavailable';
   const isOk = !servicesMissing && Object.values(dependencies).every((state) => state === 'ok');
   return isOk ? 'ok' : 'degraded';
 };
