@@ -170,16 +170,20 @@ describe('the logs of an agent', () => {
     expect(performance.now() - closedAt).toBeLessThan(2_000);
   });
 
-  it('of any size are answered in parts that the broker takes', async () => {
-    for (let n = 0; n < 200; n++) write(1, `${n} ${'ü'.repeat(8_000)}`);
-    const { logs: newest } = await read({ limit: 1_000 });
-    expect(JSON.stringify(newest).length).toBeLessThan(720 * 1024);
-    expect(newest.at(-1)?.message).toMatch(/^199 /);
+  it('are the newest entries, as many as asked for, up to 4 MiB, and go on in smaller parts', async () => {
+    const bytesOf = (page: LogsPage): number => Buffer.byteLength(JSON.stringify(page));
+    for (let n = 0; n < 200; n++) write(1, `${n} ${'\u0001'.repeat(8_000)}`);
+    const newest = await read({ limit: 1_000 });
+    expect(newest.logs.length).toBeGreaterThan(80);
+    expect(bytesOf(newest)).toBeLessThan(4.1 * 1024 * 1024);
+    expect(newest.logs.at(-1)?.message).toMatch(/^199 /);
+    expect((await read({ limit: 70 })).logs).toHaveLength(70);
     const seen: string[] = [];
     let cursor: string | null = Buffer.from('1:0').toString('base64url');
     while (seen.length < 200) {
       const page: LogsPage = await read({ cursor, limit: 1_000 });
       expect(page.logs.length).toBeGreaterThan(0);
+      expect(bytesOf(page)).toBeLessThan(720 * 1024);
       seen.push(...page.logs.map(({ message }) => message.split(' ')[0] ?? ''));
       cursor = page.nextCursor;
     }

@@ -8,8 +8,10 @@ import { logFilter } from './log-filter.js';
 import { LogWatches } from './log-watch.js';
 
 const CHUNK_BYTES = 256 * 1024;
-/** What one answer carries at most: the broker takes 1 MiB. */
-const ANSWER_BYTES = 700 * 1024;
+/** What the newest entries hold at most: a message takes 8 MiB, and what is older cannot be asked for. */
+const NEWEST_BYTES = 4 * 1024 * 1024;
+/** What entries behind a cursor hold at most: many followers may have a part of a log in memory at once. */
+const PART_BYTES = 700 * 1024;
 /** How far one question reads on; the next goes on from there. */
 const SCAN_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
@@ -72,8 +74,8 @@ const readNewest = async (folder: string, query: ReadLogs): Promise<LogsPage> =>
       if (entry === undefined) continue;
       if (filter.isPast(entry)) break reading;
       if (!filter.wants(entry)) continue;
-      bytes += line.length;
-      if (bytes > ANSWER_BYTES) break reading;
+      bytes += Buffer.byteLength(line);
+      if (bytes > NEWEST_BYTES) break reading;
       found.push(entry);
       if (found.length >= query.limit) break reading;
     }
@@ -98,12 +100,13 @@ const readOnwards = async (
     for await (const { line, end } of linesOnwards(file.handle, next.offset)) {
       const entry = decodeLogLine(line);
       const wanted = entry !== undefined && filter.wants(entry);
-      if (wanted && answered + line.length > ANSWER_BYTES) return { entries, next, atEnd: false };
+      const bytes = end - next.offset;
+      if (wanted && answered > 0 && answered + bytes > PART_BYTES) return { entries, next, atEnd: false };
       if (wanted) {
         entries.push(entry);
-        answered += line.length;
+        answered += bytes;
       }
-      scanned += line.length;
+      scanned += bytes;
       next = { file: number, offset: end };
       if (entries.length >= query.limit || scanned >= SCAN_BYTES) return { entries, next, atEnd: false };
     }
