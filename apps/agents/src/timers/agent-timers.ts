@@ -1,4 +1,4 @@
-import type { SqlRunner } from '@berth/persistence';
+import { pause, type SqlRunner } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
@@ -156,16 +156,3 @@ export class AgentTimers {
     await this.parts.agents.handle(agentId, { type: 'LoseHost', at: new Date().toISOString() }, origin);
   }
 }
-
-const pause = (millis: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(resolve, millis);
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });

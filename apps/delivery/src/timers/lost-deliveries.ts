@@ -1,6 +1,7 @@
 import type { FoundDelivery } from '@berth/contracts-runtime';
 import type { EventStore } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
+import { pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import type { ConversationListQuery, LostDelivery } from '../conversation-list/conversation-list.query.js';
 import type { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js';
@@ -33,10 +34,7 @@ export class LostDeliveries {
       await Promise.all([this.endLost(signal), budget.sweep()]).catch((error: unknown) =>
         log.warn({ err: error }, 'lost deliveries could not be looked for'),
       );
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, TICK_MS);
-        signal.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });
-      });
+      await pause(TICK_MS, signal);
     }
   }
 

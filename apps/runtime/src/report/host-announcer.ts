@@ -70,8 +70,10 @@ export class HostAnnouncer {
     const timer = setTimeout(resolve, millis);
     timer.unref();
     this.#wake = resolve;
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    const onAbort = (): void => resolve();
+    signal.addEventListener('abort', onAbort, { once: true });
     if (!signal.aborted) await promise;
+    signal.removeEventListener('abort', onAbort);
     clearTimeout(timer);
   }
 }
