@@ -85,6 +85,14 @@ describe('a target in absolute form', () => {
     );
     expect(head).toContain('http/1.1 200');
   });
+
+  it('is told the methods of its path', async () => {
+    const { head, body } = await exchange(
+      'PUT http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    );
+    expect(head).toContain('http/1.1 405');
+    expect(body.detail?.code).toBe('method_not_allowed');
+  });
 });
 
 describe('a Host header', () => {

@@ -7,12 +7,21 @@ const broken = new WeakSet<IncomingMessage>();
  * any hook; with its percent signs escaped it takes the way of every other, so that 401 and 403 come first.
  */
 export const routableTarget = (request: IncomingMessage): string => {
-  const { url = '/' } = request;
+  const url = originForm(request.url ?? '/');
   const end = url.indexOf('?');
   const path = end === -1 ? url : url.slice(0, end);
   if (isDecodable(path)) return url;
   broken.add(request);
   return path.replaceAll('%', '%25') + url.slice(path.length);
+};
+
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+/** Proxies are sent targets in absolute form, and servers have to take them (RFC 9112 §3.2.2). */
+const originForm = (target: string): string => {
+  if (!ORIGIN.test(target)) return target;
+  const rest = target.replace(ORIGIN, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
 };
 
 /** Whether the path came with broken percent-encoding. */
