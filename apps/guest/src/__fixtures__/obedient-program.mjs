@@ -13,6 +13,9 @@ const answers = {
   garbage: () => ['<html>'],
   'no text': () => [{ response: 5 }],
   huge: () => [{ response: 'x'.repeat(2_200_000) }],
+  'huge once decoded': () => [
+    Buffer.concat([Buffer.from('{"response":"'), Buffer.alloc(2_000_000, 0xff), Buffer.from('"}')]),
+  ],
   attached: (_, attachments) => [{ response: JSON.stringify(attachments ?? 'none') }],
   env: () => [{ response: JSON.stringify(process.env) }],
   hold: async () => {
@@ -38,7 +41,7 @@ const server = createServer(async (request, response) => {
     { response: `heard ${message}` },
   ];
   response.statusCode = status;
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  response.end(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
 });
 server.listen(process.env.PORT, '127.0.0.1');
 process.stdout.write(`${JSON.stringify({ level: 'warn', msg: 'up' })}\n`);

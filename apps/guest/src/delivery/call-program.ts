@@ -86,9 +86,13 @@ const readText = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > GUEST_LIMITS.chatResponseBytes)
-      throw agentError('The answer of the agent is larger than 2 MiB.');
+    if (bytes > GUEST_LIMITS.chatResponseBytes) throw answerTooLarge();
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  const text = Buffer.concat(chunks).toString('utf8');
+  // Each byte that is no UTF-8 has become three.
+  if (Buffer.byteLength(text) > GUEST_LIMITS.chatResponseBytes) throw answerTooLarge();
+  return text;
 };
+
+const answerTooLarge = (): DomainError => agentError('The answer of the agent is larger than 2 MiB.');

@@ -113,6 +113,7 @@ describe('a delivery to a program', () => {
     ['garbage', 'The answer of the agent is not JSON.'],
     ['no text', 'The answer of the agent has no text "response".'],
     ['huge', 'The answer of the agent is larger than 2 MiB.'],
+    ['huge once decoded', 'The answer of the agent is larger than 2 MiB.'],
     ['die', 'The agent stopped while it was answering.'],
   ])(
     'tells an agent’s own failure as agent_error (%s), again for the same delivery',
