@@ -11,7 +11,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
 import { RuntimeNatsController } from './runtime.nats-controller.js';
 import { DRIVER, HOST } from './tokens.js';
 
-/** What the service stands on, opened before it. */
+/** Connections of the service, opened before the module is created. */
 export interface RuntimeParts {
   readonly host: string;
   readonly driver: Driver;

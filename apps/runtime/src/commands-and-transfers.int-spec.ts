@@ -63,7 +63,7 @@ describe('commands and transfers of a host', () => {
 
   const asleep = (): boolean => told.observations.some(({ observation }) => observation.type === 'asleep');
 
-  it('go on in an agent whose host was killed: the next one keeps it awake until they are over', async () => {
+  it('continue when their host is killed, and its successor keeps the agent awake until they are over', async () => {
     const command = toCommand(HELD, false);
     expect(await execute(command)).toMatchObject({ status: 'running' });
     await runtime.end('SIGKILL');
@@ -81,7 +81,7 @@ describe('commands and transfers of a host', () => {
     await eventually(asleep);
   });
 
-  it('go on in an agent whose caller left', async () => {
+  it('continue when their caller disconnects', async () => {
     const command = toCommand(HELD, true);
     const late = runtime.requester.request(runtimeRequests.execute, command, {
       host: runtime.host,
@@ -96,7 +96,7 @@ describe('commands and transfers of a host', () => {
     );
   });
 
-  it('reach the host over the broker, and its port by the ticket it answers', async () => {
+  it('reach the host over the broker, and its data port by the ticket it returns', async () => {
     expect(await execute(toCommand('true', true))).toMatchObject({
       status: 'completed',
       exitCode: 0,
@@ -122,14 +122,14 @@ describe('commands and transfers of a host', () => {
     expect(await answer.json()).toMatchObject({ error: { kind: 'not_found', code: 'execution_unknown' } });
   });
 
-  it('bring two full streams of the widest characters over the broker', async () => {
+  it('return two full streams of the widest characters over the broker', async () => {
     const wide = `node -e "const s='\\u{1F600}'.repeat(300000);process.stdout.write(s);process.stderr.write(s)"`;
     const outcome = (await execute(toCommand(wide, true))) as { stdout: string; stderr: string };
     const kept = `[output truncated]\n${'\u{1F600}'.repeat(262_144)}`;
     expect(outcome.stdout === kept && outcome.stderr === kept).toBe(true);
   });
 
-  it('end with the host: whoever waits hears that the command failed', async () => {
+  it('end with the host, and waiting callers learn that the command failed', async () => {
     const command = toCommand(HELD, true);
     const outcome = execute(command);
     await eventually(async () => expect(await find(command.executionId)).toMatchObject({ state: 'known' }));
@@ -137,7 +137,7 @@ describe('commands and transfers of a host', () => {
     expect(await outcome).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'begun\n' });
   });
 
-  it('pass 100 MB both ways without the host’s memory growing with them', async () => {
+  it('transfer 100 MB both ways without growing the host’s memory', async () => {
     const ask = async (
       transfer: Transfer,
       init: RequestInit & { duplex?: 'half' } = {},
@@ -152,7 +152,7 @@ describe('commands and transfers of a host', () => {
     const stagedId = newId('cmd');
     const piece = randomBytes(1024 * 1024);
     const [sent, received] = [createHash('sha256'), createHash('sha256')];
-    // What the first transfer of a process costs is not what a file costs.
+    // The first transfer of a process allocates memory that later ones reuse.
     const warm = { kind: 'stage', stagedId: newId('cmd'), limitBytes: 20 * piece.length } as const;
     await ask(warm, { method: 'PUT', body: Buffer.alloc(20 * piece.length) });
     const before = runtime.memory();

@@ -7,31 +7,32 @@ export interface RuntimeConfig extends BrokerEnv {
   readonly logLevel: LogLevel;
   readonly otlpEndpoint: string | undefined;
   readonly metricsPort: number | undefined;
-  /** The id of this host, when the operator has chosen it. */
+  /** The id of this host, if the operator has set it. */
   readonly hostId: string | undefined;
-  /** Where agents' volumes, logs and records lie. */
+  /** Folder of the agents' volumes, logs and records. */
   readonly dataDir: string;
   readonly driver: 'process';
-  /** Folders of templates, the shipped ones first. */
+  /** Template folders; the shipped one first. */
   readonly templateFolders: readonly string[];
   /** The guest's main file. */
   readonly guestMain: string;
-  /** Where agents reach Berth's API, seen from this host. */
+  /** URL of Berth's API for agents, as seen from this host. */
   readonly gatewayUrl: string | null;
-  /** First of the users that agents run as. */
+  /** First user id for agents. */
   readonly uidBase: number | undefined;
-  /** Where volumes lie on a host that is root but has no mount namespaces. */
+  /** Folder of volumes on a host that runs as root but has no mount namespaces. */
   readonly outsideDir: string | undefined;
   readonly restart: RestartPolicy;
-  /** Where bytes pass between gateways and this host; port 0 is a free one, `url` what others reach it by. */
+  /** Endpoint for transfers between gateways and this host. Port 0 picks a free port; `url` is its public address. */
   readonly dataPort: { readonly host: string; readonly port: number; readonly url: string | undefined };
 }
 
 /**
- * NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT, BERTH_RUNTIME (process),
- * BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
- * BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60),
- * BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1), BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every bad variable.
+ * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
+ * BERTH_METRICS_PORT, BERTH_RUNTIME (process), BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR,
+ * BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL, BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES,
+ * BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
+ * BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every invalid variable.
  */
 export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const reader = readEnv(env);
@@ -39,7 +40,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   const own = reader.optional('BERTH_TEMPLATES_DIR');
   const hostId = reader.optional('BERTH_HOST_ID');
   if (hostId !== undefined && !isId('hst', hostId))
-    reader.problem('BERTH_HOST_ID', 'must be hst_ and 26 characters, as a runtime makes it');
+    reader.problem('BERTH_HOST_ID', 'must be hst_ followed by 26 characters, as a runtime generates it');
   return reader.done({
     ...reader.brokerEnv(),
     hostId,
@@ -66,5 +67,5 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   });
 };
 
-/** Apps do not import each other: the guest is a program this one runs, found where the build puts it. */
+/** Apps do not import each other: the runtime spawns the guest as a program from its build folder. */
 const besideThisApp = (): string => fileURLToPath(new URL('../../guest/dist/main.js', import.meta.url));

@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 
-/** Replaces a file as a whole, readable by its owner alone: after a crash it is the old or the new one. */
+/** Replaces a file atomically, readable by its owner only: after a crash it has either the old or the new content. */
 export const writeDurably = async (path: string, text: string): Promise<void> => {
   const next = `${path}.next`;
   const file = await open(next, 'w', 0o600);
@@ -13,7 +13,7 @@ export const writeDurably = async (path: string, text: string): Promise<void> =>
   await rename(next, path);
 };
 
-/** The JSON in a file; undefined where there is no such file or it is torn. */
+/** The parsed JSON of a file; undefined if the file is missing or torn. */
 export const readJsonFile = async (path: string): Promise<unknown> => {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as unknown;

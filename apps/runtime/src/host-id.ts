@@ -5,8 +5,8 @@ import { isId, newId } from '@berth/kernel';
 import { readJsonFile, writeDurably } from './durable-file.js';
 
 /**
- * The id of this host (`hst_…`), kept in its data folder: `given` by the operator, else made on the first start. Throws
- * `ConfigError` when the host has had another id, under which its agents are on record.
+ * The id of this host (`hst_…`), stored in its data folder: `given` by the operator, otherwise generated on the first
+ * start. Throws `ConfigError` if `given` differs from the stored id, under which its agents are recorded.
  */
 export const hostId = async (dataDir: string, given?: string): Promise<string> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
@@ -15,7 +15,7 @@ export const hostId = async (dataDir: string, given?: string): Promise<string> =
   if (typeof kept === 'string' && isId('hst', kept)) {
     if (given !== undefined && given !== kept)
       throw new ConfigError([
-        `BERTH_HOST_ID must be ${kept}, the id that this host has in BERTH_RUNTIME_DATA`,
+        `BERTH_HOST_ID must be ${kept}, the id that this host has stored in BERTH_RUNTIME_DATA`,
       ]);
     return kept;
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Asks until `condition` holds (true) or `withinMs` is over (false), ever less often up to each 50 ms. */
+/** Polls `condition` until it holds (true) or `withinMs` is over (false), with intervals that grow to 50 ms. */
 export const becomesTrue = async (condition: () => Promise<boolean>, withinMs: number): Promise<boolean> => {
   const deadline = performance.now() + withinMs;
   for (let pauseMs = 1; ; pauseMs = Math.min(pauseMs * 2, 50)) {

@@ -1,7 +1,7 @@
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Removes a folder with all that is in it, folders included whose own modes forbid it. Nothing there: fine. */
+/** Removes a folder with its content, including folders whose modes forbid it. A no-op if it does not exist. */
 export const removeTree = async (path: string): Promise<void> => {
   try {
     await rm(path, { recursive: true, force: true });

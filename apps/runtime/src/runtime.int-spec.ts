@@ -34,14 +34,14 @@ describe('the runtime of a host', () => {
       { host: runtime.host },
     );
 
-  it('answers for itself who it is and what it has', async () => {
+  it('responds for itself with its description', async () => {
     await start();
     expect(await runtime.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
       { host: runtime.host, driver: 'process', freeMemMb: expect.any(Number) as number, agents: 1 },
     ]);
   });
 
-  it('brings messages to an agent and tells when it was used', async () => {
+  it('delivers messages to an agent and reports its activity', async () => {
     const agentId = await start({ idleTtlSeconds: 60 });
     expect(await say(agentId, 'hello')).toEqual({ response: 'echo: hello' });
     await eventually(() => told.activities.some((item) => item.lastActivityKind === 'chat'));
@@ -50,13 +50,13 @@ describe('the runtime of a host', () => {
     expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
   });
 
-  it('hands nothing down to an agent that its own starter had left open', async () => {
+  it('does not leak a descriptor that its own parent left open to an agent', async () => {
     const agentId = await start({ templateId: 'shell' });
     const { response } = await say(agentId, 'ls /proc/$$/fd; true');
     expect(response).toBe('0\n1\n2');
   });
 
-  it('shows the log without the agent, and goes on behind a cursor', async () => {
+  it('serves the log without the agent, and continues after a cursor', async () => {
     const agentId = await start();
     await say(agentId, 'one');
     await runtime.requester.request(runtimeRequests.stop, { agentId, epoch: 1 }, { host: runtime.host });
@@ -109,7 +109,7 @@ describe('the runtime of a host', () => {
     expect((await say(frozen, 'echo back', 2)).response).toBe('back');
   });
 
-  it('ends all its agents on SIGTERM within 5 s, tells so, and leaves no process', async () => {
+  it('ends all its agents on SIGTERM within 5 s, reports it, and leaves no process', async () => {
     const ids = await Promise.all([start(), start({ templateId: 'shell' }), start({ templateId: 'blank' })]);
     await say(ids[1] ?? '', 'setsid sh -c \'trap "" TERM; sleep 1000\' >/dev/null 2>&1 &');
     const asked = performance.now();
@@ -123,7 +123,7 @@ describe('the runtime of a host', () => {
     );
   });
 
-  it('ends what it is told to when it comes back', async () => {
+  it('ends the agents that it is told to end when it restarts', async () => {
     const [gone, stale] = await Promise.all([start(), start()]);
     told.orders = { remove: [gone], stop: [stale] };
     await runtime.end('SIGKILL');
@@ -134,7 +134,7 @@ describe('the runtime of a host', () => {
     expect((await say(stale, 'again', 2)).response).toBe('echo: again');
   });
 
-  it('tells of an idle agent’s sleep until it is heard', async () => {
+  it('reports the sleep of an idle agent until it is acknowledged', async () => {
     told.deaf = true;
     const agentId = await start({ idleTtlSeconds: 1 });
     await eventually(() => told.refused > 1);
@@ -150,7 +150,7 @@ describe('the runtime of a host', () => {
     ]);
   });
 
-  it('is itself again, and announces itself, after the broker was gone', async () => {
+  it('keeps its id, and announces itself, after an outage of the broker', async () => {
     const agentId = await start();
     const heard = told.announcements.length;
     runtime.infra.part('nats').kill();
@@ -163,7 +163,7 @@ describe('the runtime of a host', () => {
     );
   });
 
-  it('refuses ids that are no ids', async () => {
+  it('rejects invalid ids', async () => {
     await expect(start({ agentId: '../../etc' })).rejects.toMatchObject({ code: 'agent_not_on_host' });
     const query = {
       agentId: '../..',

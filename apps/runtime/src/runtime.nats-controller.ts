@@ -24,7 +24,7 @@ import { DRIVER, HOST } from './tokens.js';
 
 type Nothing = Record<string, never>;
 
-/** What one host is asked. */
+/** NATS handlers of one host. */
 @Controller()
 export class RuntimeNatsController {
   constructor(

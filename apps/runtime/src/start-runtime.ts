@@ -33,7 +33,7 @@ export interface RunningRuntime {
 const SHUTDOWN_GRACE_MS = 2_000;
 const LAST_WORDS_MS = 1_000;
 
-/** Starts the runtime of this host: finds its agents again, then hears requests. */
+/** Starts the runtime of this host: first takes over its agents, then accepts requests. */
 export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<RunningRuntime> => {
   const { dataDir, templateFolders, restart, gatewayUrl } = config;
   const host = await hostId(dataDir, config.hostId);

@@ -1,3 +1,3 @@
-/** Names under which Nest finds what is no class. */
+/** Injection tokens for providers that are not classes. */
 export const HOST = Symbol('host');
 export const DRIVER = Symbol('driver');

@@ -25,7 +25,7 @@ import { Transfers } from '../transfer/transfers.js';
 import { TransfersNatsController } from '../transfer/transfers.nats-controller.js';
 import { TransferTickets } from '../transfer/transfer-tickets.js';
 
-/** Long enough for a slow machine to redeem one, short enough to see one expire. */
+/** Ticket lifetime: long enough for a slow machine to redeem one, short enough for a test to see one expire. */
 export const TICKETS_GOOD_FOR_MS = 2_000;
 const root = join(import.meta.dirname, '../../../..');
 export const SHIPPED_TEMPLATES = join(root, 'infra/templates');
@@ -34,7 +34,7 @@ export const GUEST_MAIN = join(root, 'apps/guest/dist/main.js');
 
 export const quietLog = createLogger({ service: 'test', level: 'silent' });
 
-/** A host of agents with real guests and programs; only those it would tell of things are recorded instead. */
+/** A host of agents with real guests and programs. It records its reports instead of sending them to other services. */
 export class HostFixture {
   readonly reports: { agentId: string; epoch: number; observation: ReportObservation['observation'] }[] = [];
   readonly activities = new Map<string, ActivityView>();
@@ -93,7 +93,7 @@ export class HostFixture {
     return fixture;
   }
 
-  /** A request to start, with an id of its own unless told otherwise. */
+  /** A start request; the agent id is new unless `changes` sets one. */
   static recipe(changes: Partial<StartAgent> = {}): StartAgent {
     return {
       agentId: newId('agt'),
@@ -117,7 +117,7 @@ export class HostFixture {
     return (await this.agents.of(agentId).awakeAt(epoch).deliver(request)).response;
   }
 
-  /** One request with a ticket for a transfer. */
+  /** Sends one request with a ticket for a transfer. */
   async transfer(
     agentId: string,
     epoch: number,
@@ -144,12 +144,12 @@ export class HostFixture {
     return new TransfersNatsController(this.agents, this.transfers, this.dataPort).changeFile(change);
   }
 
-  /** Where an agent's guest listens. */
+  /** Path of the socket of an agent's guest. */
   socketOf(agentId: string): string {
     return join(agentFolders(this.dataDir, agentId).run, 'guest.sock');
   }
 
-  /** Ends all that runs and removes the host's folder. */
+  /** Ends all processes and removes the host's folder. */
   async destroy(): Promise<void> {
     await Promise.all([this.agents.shutDown(0), this.dataPort.close()]);
     await this.driver.close();

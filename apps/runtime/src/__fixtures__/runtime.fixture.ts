@@ -17,7 +17,7 @@ import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host
 
 const PAGE_BYTES = 4_096;
 
-/** What hosts told, and what they are told to end. */
+/** The reports that hosts sent, and the agents that hosts are told to end. */
 export const told = {
   announcements: [] as AnnounceHost[],
   observations: [] as ReportObservation[],
@@ -27,7 +27,7 @@ export const told = {
   refused: 0,
 };
 
-/** Stands where the service `agents` stands. */
+/** Fakes the service `agents`. */
 @Controller()
 class Agents {
   @HandleRequest(agentsRequests.announceHost)
@@ -56,7 +56,7 @@ class Agents {
 @Module({ controllers: [Agents] })
 class AgentsModule {}
 
-/** A runtime as a process of its own, a broker, and somebody who hears what it tells. */
+/** A runtime in its own process, a broker, and a fake `agents` that records its reports. */
 export class RuntimeFixture {
   readonly requester: Requester;
   dataDir = '';
@@ -84,7 +84,7 @@ export class RuntimeFixture {
     await this.infra.stop();
   }
 
-  /** A host that was never there before. */
+  /** Starts with a new host. */
   async begin(): Promise<void> {
     Object.assign(told, {
       announcements: [],
@@ -103,11 +103,11 @@ export class RuntimeFixture {
     rmSync(this.dataDir, { recursive: true, force: true });
   }
 
-  /** Starts the runtime on what an earlier one left. */
+  /** Starts the runtime on the data folder of an earlier one. */
   async launch(): Promise<void> {
     const heard = told.announcements.length;
     this.#runtime = spawn(process.execPath, [join(import.meta.dirname, '../../dist/main.js')], {
-      // The fourth is what a shell or a supervisor may leave open.
+      // The fourth descriptor imitates one that a shell or a supervisor leaves open.
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
       env: {
         PATH: process.env['PATH'],
@@ -122,7 +122,7 @@ export class RuntimeFixture {
     this.host = told.announcements.at(-1)?.host ?? '';
   }
 
-  /** Bytes of memory that the runtime's process has now. */
+  /** Resident memory of the runtime's process in bytes. */
   memory(): number {
     const pages = readFileSync(`/proc/${this.#runtime?.pid}/statm`, 'utf8').split(' ')[1];
     return Number(pages) * PAGE_BYTES;

@@ -7,7 +7,7 @@ import { BoxedGuest } from '../agent/boxed-guest.js';
 
 type Script = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A server on a unix socket that says what a test wants a guest to say, and a guest in a box around it. */
+/** A server on a unix socket that responds as a test scripts it, wrapped in a guest and a box. */
 export class ScriptedGuest {
   readonly asked: string[] = [];
   readonly guest: BoxedGuest;
@@ -30,7 +30,7 @@ export class ScriptedGuest {
     );
   }
 
-  /** Listens, and counts as awake. */
+  /** Starts listening, and marks the guest as awake. */
   async open(): Promise<this> {
     await this.listen(join(this.dir, 'guest.sock'));
     this.guest.wake({
@@ -47,20 +47,20 @@ export class ScriptedGuest {
     await once(this.#server, 'listening');
   }
 
-  /** Takes the place of a guest that listens there already: new connections come here. */
+  /** Takes over the socket path of a running guest: new connections arrive here. */
   async replace(socket: string): Promise<void> {
     const ours = `${socket}.scripted`;
     await this.listen(ours);
     renameSync(ours, socket);
   }
 
-  /** What it does when it is asked for that path. Whatever has no script is never answered. */
+  /** Sets the script for a path. A path without a script never gets a response. */
   on(path: string, script: Script): this {
     this.#script.set(path, script);
     return this;
   }
 
-  /** As `on`, but before the body is read, which is left to the script. */
+  /** Like `on`, but runs before the body is read; the script reads it. */
   onArrival(path: string, script: Script): this {
     this.#onArrival.set(path, script);
     return this;
@@ -71,12 +71,12 @@ export class ScriptedGuest {
     return this;
   }
 
-  /** How often that path was asked for. */
+  /** The number of requests for that path. */
   times(path: string): number {
     return this.asked.filter((one) => one === path).length;
   }
 
-  /** Nobody listens any more. */
+  /** Stops listening. */
   hangUp(): void {
     this.#server?.closeAllConnections();
     this.#server?.close();
@@ -103,16 +103,16 @@ export class ScriptedGuest {
   }
 }
 
-/** Answers with JSON. */
+/** Responds with JSON. */
 export const says =
   (body: unknown, status = 200): Script =>
   (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
 
-/** Refuses as a guest does. */
+/** Responds with an error, as a guest does. */
 export const refuses = (kind: string, code: string, context: object = {}): Script =>
   says({ error: { kind, code, message: 'No.', context } }, 422);
 
-/** Takes the request and closes the connection without a word. */
+/** Reads the request and closes the connection without a response. */
 export const breaksOff: Script = (request) => void request.socket.destroy();

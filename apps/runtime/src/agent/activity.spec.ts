@@ -15,7 +15,7 @@ describe('the idle time of an agent', () => {
 
   afterEach(() => vi.useRealTimers());
 
-  it('is over when nothing went on for so long', () => {
+  it('ends after that time without activity', () => {
     const activity = begin(15);
     vi.advanceTimersByTime(14_999);
     expect(onIdle).not.toHaveBeenCalled();
@@ -25,7 +25,7 @@ describe('the idle time of an agent', () => {
     expect(activity.idle).toBe(true);
   });
 
-  it('does not pass while anything is in flight, and begins anew after the last of it', async () => {
+  it('does not pass while work is in flight, and restarts after the last of it', async () => {
     const activity = begin(15);
     const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const both = [activity.during('chat', () => one.promise), activity.during('chat', () => two.promise)];
@@ -41,14 +41,14 @@ describe('the idle time of an agent', () => {
     expect(onIdle).toHaveBeenCalledOnce();
   });
 
-  it('never passes for an agent that is always on', () => {
+  it('never ends for an agent that is always on', () => {
     const activity = begin(0);
     vi.advanceTimersByTime(1e9);
     expect(onIdle).not.toHaveBeenCalled();
     expect(activity.view.sleepAt).toBeNull();
   });
 
-  it('counts no more once the agent is not awake', async () => {
+  it('is no longer measured once the agent is not awake', async () => {
     const activity = begin(15);
     const work = Promise.withResolvers<void>();
     const chat = activity.during('chat', () => work.promise);

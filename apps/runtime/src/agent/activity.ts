@@ -1,15 +1,15 @@
 import type { ActivityKind } from '@berth/contracts-agents';
 
-/** When an agent was last used, and when it will be idle. */
+/** When an agent was last active, and when it becomes idle. */
 export interface ActivityView {
   /** Milliseconds since the Unix epoch. */
   readonly lastActiveAt: number;
   readonly lastActivityKind: ActivityKind;
-  /** null: never, or not while something is in flight. */
+  /** null: never, or not while work is in flight. */
   readonly sleepAt: number | null;
 }
 
-/** Counts what is in flight in an awake agent and calls `onIdle` once nothing was for `idleTtlSeconds` (0: never). */
+/** Counts the work in flight in an awake agent and calls `onIdle` after `idleTtlSeconds` without any (0: never). */
 export class Activity {
   #inFlight = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -43,7 +43,7 @@ export class Activity {
     return this.#inFlight > 0;
   }
 
-  /** Resolves once nothing is in flight, or after so many milliseconds. */
+  /** Resolves once nothing is in flight, or after `withinMs`. */
   async untilQuiet(withinMs: number): Promise<void> {
     if (!this.busy) return;
     await new Promise<void>((resolve) => {
@@ -55,7 +55,7 @@ export class Activity {
     });
   }
 
-  /** Work that keeps the agent awake while it goes on. */
+  /** Keeps the agent awake while `work` runs. */
   async during<T>(kind: ActivityKind, work: () => Promise<T>): Promise<T> {
     this.#inFlight += 1;
     this.#touch(kind);
@@ -68,7 +68,7 @@ export class Activity {
     }
   }
 
-  /** No more counting: the agent is not awake any more. */
+  /** Stops counting: the agent is no longer awake. */
   end(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -99,7 +99,7 @@ export class Activity {
   }
 
   #arm(): void {
-    // A timer may fire a moment early, and the wall clock may have been set back meanwhile.
+    // A timer may fire slightly early, and the wall clock may have been set back in the meantime.
     const left = Math.max(1, this.#lastActiveAt + this.#ttlMs - Date.now());
     this.#timer = setTimeout(
       () => (this.idle ? this.hooks.onIdle() : this.#arm()),

@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 
-/** Where a host keeps what belongs to one agent. All of it is gone when the agent is removed. */
+/** The host's folders for one agent. All of them are deleted when the agent is removed. */
 export interface AgentFolders {
   readonly root: string;
   readonly logs: string;
   readonly journal: string;
-  /** Holds the guest's socket. */
+  /** Contains the guest's socket. */
   readonly run: string;
-  /** What the agent's own user may write lies in these two. */
+  /** This folder and `tmp` are the only ones that the agent's own user can write to. */
   readonly volume: string;
   readonly tmp: string;
-  /** Files on their way into the volume: beside it, so that they can be renamed into it; for the guest alone. */
+  /** Staged files. Next to the volume so that a rename into it works; accessible to the guest only. */
   readonly staging: string;
   readonly state: string;
 }
 
-/** Paths of an agent's folders under the data folder of the host. */
+/** Paths of an agent's folders below the host's data folder. */
 export const agentFolders = (dataDir: string, agentId: string): AgentFolders => {
   const root = join(dataDir, 'agents', agentId);
   return {

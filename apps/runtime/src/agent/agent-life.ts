@@ -1,12 +1,12 @@
 import type { BoxedGuest } from './boxed-guest.js';
 
-/** What an agent does on this host. */
+/** State of an agent on this host. */
 export type Life =
   { readonly at: 'resting' | 'starting' } | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
 
-/** How an agent stands at one moment. */
+/** Snapshot of an agent's epoch and guest. */
 export interface AgentStanding {
   readonly epoch: number;
-  /** The guest while it is awake. */
+  /** The guest, if the agent is awake. */
   readonly awake: BoxedGuest | null;
 }

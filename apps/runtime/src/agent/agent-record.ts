@@ -5,20 +5,20 @@ import { dirname, join } from 'node:path';
 import { readJsonFile, writeDurably } from '../durable-file.js';
 import { agentFolders } from './agent-folders.js';
 
-/** What a host keeps of an agent on its disk, so that it finds it again after its own end. Never a secret. */
+/** State of an agent on the host's disk, from which a restarted host finds it again. Contains no secrets. */
 export interface AgentRecord {
   readonly agentId: string;
-  /** The highest epoch this host has heard of. */
+  /** The highest epoch this host has seen. */
   readonly epoch: number;
-  /** Up to this epoch the agent was told to stop: a start of it that comes late is refused. */
+  /** The agent was told to stop up to this epoch; a late start for it is rejected. */
   readonly endedEpoch: number;
   readonly idleTtlSeconds: number;
-  /** The agent's box while it has one, and what its guest said of itself once it was started. */
+  /** The agent's box, if it has one. `guest` is the guest's description of itself after its start. */
   readonly box: Json;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] } | null;
 }
 
-/** The record of an agent that was never here. */
+/** The record of an agent that was never on this host. */
 export const blankRecord = (agentId: string): AgentRecord => ({
   agentId,
   epoch: 0,
@@ -28,7 +28,7 @@ export const blankRecord = (agentId: string): AgentRecord => ({
   guest: null,
 });
 
-/** What changes in the record of an agent that is being started. */
+/** The fields that change when an agent starts. */
 export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<AgentRecord> => ({
   epoch,
   idleTtlSeconds,
@@ -36,7 +36,7 @@ export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<A
   guest: null,
 });
 
-/** Records of agents, one file each. */
+/** Stores agent records, one file per agent. */
 export class AgentRecords {
   constructor(private readonly dataDir: string) {}
 

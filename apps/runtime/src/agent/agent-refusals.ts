@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 
-/** The request was made for another wakefulness of the agent than the present one; nothing was done. */
+/** The request names an epoch of the agent that is not the current one; nothing was done. */
 export const staleEpoch = (epoch: number, state: string): DomainError =>
   new DomainError('conflict', 'stale_epoch', 'The agent has moved on since this was decided.', {
     epoch,

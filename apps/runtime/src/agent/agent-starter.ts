@@ -7,15 +7,15 @@ import type { Box, Driver } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
 import { agentStartFailed } from './agent-refusals.js';
 
-/** How this host starts agents. */
+/** Settings for starting agents on this host. */
 export interface StartSettings {
   readonly templates: ReadonlyMap<string, Template>;
   readonly restart: RestartPolicy;
-  /** Where agents reach Berth's API, seen from the host; null where they cannot. */
+  /** URL of Berth's API for agents, as seen from the host; null if they cannot reach it. */
   readonly gatewayUrl: string | null;
 }
 
-/** A box whose guest has answered and whose program serves. */
+/** A box whose guest responds and whose program is ready. */
 export interface Started {
   readonly box: Box;
   readonly client: GuestClient;
@@ -23,10 +23,10 @@ export interface Started {
 }
 
 const LOOK_EVERY_MS = 5;
-/** Kept back from the deadline for what follows a program that does not come up. */
+/** Reserved from the deadline to clean up after a program that does not become ready. */
 const CLEAN_UP_MS = 1_000;
 
-/** Takes an agent from nothing to serving, or back to nothing. */
+/** Starts an agent completely, or cleans up. */
 export class AgentStarter {
   constructor(
     private readonly driver: Driver,
@@ -34,8 +34,8 @@ export class AgentStarter {
   ) {}
 
   /**
-   * Errors: upstream `agent_start_failed`; then, and when `signal` aborts, nothing of the attempt is left but its log.
-   * `onBox` is told of the box before anything in it is waited for.
+   * Errors: upstream `agent_start_failed`. After an error or an abort of `signal`, only the log of the attempt remains.
+   * Calls `onBox` as soon as the box exists, before waiting for anything in it.
    */
   async start(
     request: StartAgent,

@@ -6,9 +6,9 @@ import type { ActivityView } from './activity.js';
 import type { AgentRecords } from './agent-record.js';
 import type { AgentStarter } from './agent-starter.js';
 
-/** Takes what happened to an agent to those who decide. */
+/** Reports what happened to an agent to the service `agents`. */
 export interface Observations {
-  /** Told until it is acknowledged, as long as `stillTrue`. */
+  /** Repeats the report until it is acknowledged or `stillTrue` returns false. */
   report(
     agentId: string,
     epoch: number,
@@ -21,7 +21,7 @@ export interface Activities {
   note(agentId: string, view: ActivityView): void;
 }
 
-/** What an agent on this host works with. */
+/** Dependencies of an agent on this host. */
 export interface AgentSurroundings {
   readonly driver: Driver;
   readonly starter: AgentStarter;

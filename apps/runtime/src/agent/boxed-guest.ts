@@ -10,7 +10,7 @@ import { watchEvents } from '../guest/watch-events.js';
 import { Activity, type ActivityView } from './activity.js';
 import { agentUnavailable } from './agent-refusals.js';
 
-/** Called as things happen while the guest is awake. */
+/** Callbacks of an awake guest. */
 export interface WakefulHooks {
   readonly idleTtlSeconds: number;
   readonly onIdle: () => void;
@@ -18,24 +18,26 @@ export interface WakefulHooks {
   readonly onEvent: (event: GuestEvent) => void;
 }
 
-/** When what goes on in an awake guest is cut. */
+/** Signals that abort work in an awake guest. */
 export interface Cuts {
-  /** As soon as it is to be put to sleep: transfers. */
+  /** For transfers: aborts as soon as the agent prepares to sleep. */
   readonly closing: AbortSignal;
-  /** When it is about to be frozen or ended: chats. */
+  /** For chats: aborts just before the agent is frozen or ended. */
   readonly ending: AbortSignal;
-  /** When it has been: commands, so that a guest that ends still says how they did. */
+  /**
+   * For commands: aborts after the agent was frozen or ended, so that an ending guest can still report their outcome.
+   */
   readonly still: AbortSignal;
 }
 
-/** From waking until rest. */
+/** State from wake to rest. */
 interface Awake {
   readonly activity: Activity;
   readonly ending: AbortController;
   readonly closing: AbortController;
 }
 
-/** A guest in its box: whether it is awake, and what goes on in it meanwhile. */
+/** A guest in its box, with its wake state and the work in flight. */
 export class BoxedGuest {
   readonly #events = { last: 0 };
   #awake: Awake | undefined;
@@ -43,7 +45,7 @@ export class BoxedGuest {
   #refusesCommands: boolean;
   #ended = false;
 
-  /** `adopted`: what went on before is not known. */
+  /** `adopted`: taken over from an earlier host process, so its previous state is unknown. */
   constructor(
     readonly box: Box,
     readonly started: StartedAgent,
@@ -57,17 +59,17 @@ export class BoxedGuest {
     return this.#awake !== undefined;
   }
 
-  /** Whether it is awake and nothing went on for the agent's idle time. */
+  /** Whether it is awake and was inactive for the agent's idle time. */
   get idle(): boolean {
     return this.#awake?.activity.idle === true;
   }
 
-  /** Whether it is still awake but about to be put to sleep: no command and no transfer begins any more. */
+  /** Whether it is awake but prepares to sleep: no new command or transfer may begin. */
   get closing(): boolean {
     return this.#awake?.closing.signal.aborted === true;
   }
 
-  /** When what begins now is cut; all aborted already while it is not awake. */
+  /** Abort signals for new work; all are already aborted unless the guest is awake. */
   get cuts(): Cuts {
     if (this.#awake === undefined) {
       const now = AbortSignal.abort();
@@ -77,17 +79,17 @@ export class BoxedGuest {
     return { closing: closing.signal, ending: ending.signal, still: this.#still.signal };
   }
 
-  /** Whether it is gone for good, with every process. */
+  /** Whether the guest and all its processes are gone for good. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /** Whether it takes commands as far as is known; see `reopen`. */
+  /** Whether the guest may be rejecting commands, as far as is known; see `reopen`. */
   get refusesCommands(): boolean {
     return this.#refusesCommands;
   }
 
-  /** The processes run: requests may come in. */
+  /** Call when the processes are running; requests are accepted from now on. */
   wake({ idleTtlSeconds, onIdle, onActivity, onEvent }: WakefulHooks): void {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
@@ -96,26 +98,26 @@ export class BoxedGuest {
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
   }
 
-  /** Whether something is in flight. */
+  /** Whether work is in flight. */
   get busy(): boolean {
     return this.#awake?.activity.busy === true;
   }
 
-  /** Waits for what is in flight to end, so long at most. */
+  /** Waits until no work is in flight, at most `withinMs`. */
   async untilQuiet(withinMs: number): Promise<void> {
     await this.#awake?.activity.untilQuiet(withinMs);
   }
 
-  /** Before rest: cuts transfers and ends commands, so that whoever waits for one hears how it ended. */
+  /** Before rest: aborts transfers and ends commands, so that their callers learn how they ended. */
   async quiesce(): Promise<void> {
     if (this.closing) return;
     this.#awake?.closing.abort();
     this.#refusesCommands = true;
-    // An older guest does not know of it, a dead one has nothing that runs.
+    // Older guests lack this route, and a dead guest runs no commands.
     await this.client.failExecutions().catch(() => undefined);
   }
 
-  /** Takes back `quiesce`. What may have been left running ends: it was told to. */
+  /** Reverts `quiesce`. Commands that are still running end anyway: the guest was told to end them. */
   async reopen(): Promise<void> {
     if (this.#awake !== undefined && this.closing) {
       this.#awake = { ...this.#awake, closing: new AbortController() };
@@ -127,7 +129,7 @@ export class BoxedGuest {
     );
   }
 
-  /** From now on no request gets in, and those that are in get no answer. Comes before the processes are touched. */
+  /** Rejects new requests and aborts those in flight. Call it before the processes are frozen or ended. */
   rest(): void {
     this.#awake?.activity.end();
     this.#awake?.closing.abort();
@@ -135,17 +137,17 @@ export class BoxedGuest {
     this.#awake = undefined;
   }
 
-  /** After `rest`: nothing in it moves any more, frozen or gone. */
+  /** Call after `rest`, once all processes are frozen or gone. */
   still(): void {
     this.#still.abort();
   }
 
-  /** Resolves once it is still, or after so many milliseconds. */
+  /** Resolves once `still` is called, or after `withinMs`. */
   async untilStill(withinMs: number): Promise<void> {
     await delay(withinMs, undefined, { signal: this.#still.signal, ref: false }).catch(() => undefined);
   }
 
-  /** Work that keeps it awake. Errors: unavailable `agent_unavailable`. */
+  /** Keeps the agent awake while `work` runs. Errors: unavailable `agent_unavailable`. */
   async during<T>(kind: ActivityKind, work: (cuts: Cuts) => Promise<T>): Promise<T> {
     if (this.#awake === undefined) throw agentUnavailable('The agent is not awake.');
     const { cuts } = this;
@@ -160,7 +162,7 @@ export class BoxedGuest {
         );
       } catch (error) {
         if (!isDomainError(error) || error.code !== 'guest_unreachable') throw error;
-        throw agentUnavailable('The agent was put to rest while it was answering.');
+        throw agentUnavailable('The agent was put to sleep or ended while it was responding.');
       }
     });
   }
@@ -173,12 +175,12 @@ export class BoxedGuest {
     await this.client.putEnv({ env, readyWithinMs }, signal);
   }
 
-  /** Ends the program and the guest politely, as far as they listen. */
+  /** Asks the guest to end the program and itself; ignores failures. */
   async shutDown(graceMs: number): Promise<void> {
     await this.client.shutDown(graceMs).catch(() => undefined);
   }
 
-  /** Gives it up; `ended`: every process of it is known to be gone. */
+  /** Releases the guest; `ended`: all its processes are known to be gone. */
   async close(ended: boolean): Promise<void> {
     this.rest();
     this.#ended = ended;

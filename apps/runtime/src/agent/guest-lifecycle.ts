@@ -6,7 +6,7 @@ import type { AgentStarter } from './agent-starter.js';
 import { BoxedGuest } from './boxed-guest.js';
 import type { RecordKeeper } from './record-keeper.js';
 
-/** Starts an agent's guest and program. What is kept says at every moment what there may be of it. */
+/** Starts an agent's guest and program. Saves the record before each step, so that it always covers what may exist. */
 export const startGuest = async (
   starter: AgentStarter,
   keeper: RecordKeeper,
@@ -20,7 +20,7 @@ export const startGuest = async (
   return new BoxedGuest(started.box, { guest: started.guest }, started.client);
 };
 
-/** The guest that an earlier process of this host left; ends what cannot be taken over. */
+/** The guest that an earlier process of this host left; ends it if it cannot be taken over. */
 export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<BoxedGuest | undefined> => {
   const { agentId, box: kept, guest: about } = keeper.record;
   const box = about === null ? undefined : await driver.find(agentId, kept);
@@ -32,7 +32,7 @@ export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<B
   return undefined;
 };
 
-/** Ends a guest, politely where there is time, and every process around it. */
+/** Ends a guest, gracefully if `graceMs` allows, and then every process of the agent. */
 export const endGuest = async (
   driver: Driver,
   agentId: string,

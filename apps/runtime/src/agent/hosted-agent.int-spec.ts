@@ -63,7 +63,7 @@ describe('an agent on a host', () => {
   const inVolume = (agentId: string, name: string): string =>
     join(agentFolders(host.dataDir, agentId).volume, name);
 
-  it('starts, says which guest it has, and answers a delivery', async () => {
+  it('starts, returns the identity of its guest, and responds to a delivery', async () => {
     const recipe = HostFixture.recipe();
     expect(await host.agents.start(recipe)).toEqual({
       guest: { version: '1.1.0', capabilities: ['exec.detached', 'console'] },
@@ -72,7 +72,7 @@ describe('an agent on a host', () => {
     expect(host.agents.observed).toEqual([{ agentId: recipe.agentId, epoch: 1, state: 'running' }]);
   });
 
-  it('of the template legacy has the old guest, of blank no chat', async () => {
+  it('has the old guest with the template legacy, and no chat with blank', async () => {
     const old = HostFixture.recipe({ templateId: 'legacy' });
     expect(await host.agents.start(old)).toEqual({ guest: { version: '0.9.0', capabilities: [] } });
     const blank = await start({ templateId: 'blank' });
@@ -88,7 +88,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(recipe.agentId)).toHaveLength(1);
   });
 
-  it('is started anew by a higher epoch; a lower one does nothing', async () => {
+  it('is started anew by a higher epoch and not by a lower one', async () => {
     const agentId = await start({ epoch: 5 });
     const [first] = await guestsOf(agentId);
     await expect(host.agents.start(again(agentId, 4))).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('an agent on a host', () => {
     expect(await host.deliver(agentId, 6, 'echo hi')).toBe('hi');
   });
 
-  it('lets a start that waits be overtaken by a newer one', async () => {
+  it('lets a newer start supersede one that is still waiting', async () => {
     const agentId = newId('agt');
     const slow = host.agents.start(again(agentId, 1, { templateId: 'mute' }));
     const refused = expect(slow).rejects.toMatchObject({ code: 'stale_epoch' });
@@ -113,7 +113,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(agentId)).toHaveLength(1);
   });
 
-  it('is not started by an epoch that was told to stop, not even by one that comes late', async () => {
+  it('is not started by an epoch that was told to stop, even if the start arrives late', async () => {
     const agentId = newId('agt');
     const starting = host.agents.start(again(agentId, 3, { templateId: 'mute' }));
     const refused = expect(starting).rejects.toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
@@ -127,7 +127,7 @@ describe('an agent on a host', () => {
     await host.agents.start(again(agentId, 10));
   });
 
-  it('that does not come up leaves no process and says why, in the answer and in the log', async () => {
+  it('that does not become ready leaves no process and reports why, in the response and in the log', async () => {
     const broken = HostFixture.recipe({ templateId: 'broken' });
     await expect(host.agents.start(broken)).rejects.toMatchObject({
       kind: 'upstream',
@@ -148,7 +148,7 @@ describe('an agent on a host', () => {
     );
   });
 
-  it('falls asleep by itself when nothing went on for its idle time, and never while a chat runs', async () => {
+  it('falls asleep by itself after its idle time, and never during a chat', async () => {
     const agentId = await start({ idleTtlSeconds: 1 });
     const chat = holdOpen(agentId, 1, newId('dlv'));
     await eventually(() => existsSync(inVolume(agentId, 'in')));
@@ -186,7 +186,7 @@ describe('an agent on a host', () => {
     await expect(agent.freeze({ agentId, epoch: 2 })).rejects.toMatchObject({ code: 'agent_not_on_host' });
   });
 
-  it('put to sleep amid a chat answers it first', async () => {
+  it('put to sleep during a chat responds to it first', async () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
     const chat = holdOpen(agentId, 1, newId('dlv'));
@@ -198,7 +198,7 @@ describe('an agent on a host', () => {
     expect(agent.observed).toMatchObject({ state: 'frozen' });
   });
 
-  it('woken while it waits for a chat before it sleeps stays awake: the wake wins', async () => {
+  it('stays awake when it is woken while a sleep waits for a chat', async () => {
     const agentId = await start();
     const agent = host.agents.of(agentId);
     const chat = holdOpen(agentId, 1, newId('dlv'));
@@ -211,7 +211,7 @@ describe('an agent on a host', () => {
     expect(agent.observed).toMatchObject({ state: 'running', epoch: 2 });
   });
 
-  it('whose program keeps dying is ended and reported', async () => {
+  it('whose program keeps crashing is ended and reported', async () => {
     const agentId = await start();
     await eventually(async () => {
       await host.deliver(agentId, 1, 'kill -9 $PPID').catch(() => undefined);
@@ -224,7 +224,7 @@ describe('an agent on a host', () => {
     );
   });
 
-  it('whose guest dies is ended whole and reported', async () => {
+  it('whose guest dies is ended completely and reported', async () => {
     const agentId = await start();
     const [guest = 0] = await guestsOf(agentId);
     process.kill(guest, 'SIGKILL');
@@ -234,7 +234,7 @@ describe('an agent on a host', () => {
     expect((await logsOf(agentId)).at(-1)).toMatch(/^system: The agent ended unexpectedly/);
   });
 
-  it('gets another environment by a restart of its program', async () => {
+  it('gets a new environment by a restart of its program', async () => {
     const agentId = await start({ env: { A: 'old' } });
     await host.agents.of(agentId).replaceEnv({ agentId, epoch: 1, env: { A: 'new' }, secretKeys: [] });
     expect(await host.deliver(agentId, 1, 'echo $A')).toBe('new');
@@ -243,7 +243,7 @@ describe('an agent on a host', () => {
     ).rejects.toMatchObject({ code: 'stale_epoch' });
   });
 
-  it('that was removed does not come back by a start that comes late', async () => {
+  it('that was removed is not recreated by a late start', async () => {
     const agentId = await start();
     const racing = host.agents
       .start(again(agentId, 2, { templateId: 'mute' }))
@@ -255,11 +255,11 @@ describe('an agent on a host', () => {
     expect(await guestsOf(agentId)).toEqual([]);
   });
 
-  it('is nobody’s way out of the host’s folders by its id', () => {
+  it('cannot leave the host’s folders by its id', () => {
     for (const agentId of ['..', '../../etc', 'agt_x', '']) expect(() => host.agents.of(agentId)).toThrow();
   });
 
-  it('is found again, awake or frozen, when its host comes back; what is not known is ended', async () => {
+  it('is found again, awake or frozen, when its host restarts; unknown agents are ended', async () => {
     const [awake, frozen] = await Promise.all([start(), start()]);
     await host.agents.of(frozen).freeze({ agentId: frozen, epoch: 1 });
     const guests = await guestsOf(awake);
@@ -280,7 +280,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(frozen)).toEqual([]);
   });
 
-  it('whose record was lost with the host is ended when the host comes back', async () => {
+  it('whose record was lost with the host is ended when the host restarts', async () => {
     const agentId = await start();
     writeFileSync(agentFolders(host.dataDir, agentId).state, '{"torn');
     const next = await HostFixture.open({ dataDir: host.dataDir });

@@ -17,15 +17,15 @@ import { LongWork } from './long-work.js';
 import { RecordKeeper } from './record-keeper.js';
 import { Serial } from './serial.js';
 
-/** How long an explicit sleep waits for chats that go on. */
+/** Maximum time an explicit sleep waits for running chats. */
 const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
 const RELOAD_WITHIN_MS = 50_000;
 
 /**
- * One agent on this host. What changes it goes through one critical section, in order; an old epoch is refused before
- * anything is done. Only here is an agent frozen, and by idleness only while nothing is in flight.
+ * One agent on this host. State changes run one at a time, in order; an old epoch is rejected before anything is done.
+ * Only this class freezes an agent, and because of idleness only while nothing is in flight.
  */
 export class HostedAgent {
   #life: Life = { at: 'resting' };
@@ -48,7 +48,7 @@ export class HostedAgent {
     return this.#keeper.removed;
   }
 
-  /** What this host has of it; null while it rests. */
+  /** The agent's state on this host; null while it rests. */
   get observed(): ObservedAgent | null {
     const { agentId, epoch } = this.#record;
     if (this.#life.at === 'resting') return null;
@@ -81,8 +81,8 @@ export class HostedAgent {
   }
 
   /**
-   * Commands end and transfers are cut; chats are answered first, within bounds. A wake that comes meanwhile has a higher
-   * epoch and wins.
+   * Ends commands, aborts transfers, and lets chats finish within `DRAIN_MS`. A wake in the meantime has a higher epoch
+   * and wins.
    */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
     const giveUpAt = Date.now() + DRAIN_MS;
@@ -103,7 +103,7 @@ export class HostedAgent {
     });
   }
 
-  /** Ends it with its host; answers the epoch at which it had been up, null when it was not. */
+  /** Ends the agent because its host shuts down; returns the epoch at which it was up, or null if it was not. */
   async shutDown(graceMs: number): Promise<number | null> {
     this.#long.interrupt();
     return this.#serial.run(async () => {
@@ -128,21 +128,21 @@ export class HostedAgent {
     return this.#long.run(epoch, (interrupt) => this.#serial.run(() => this.#reload(epoch, env, interrupt)));
   }
 
-  /** The guest, awake at exactly that epoch. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
+  /** The guest, if it is awake at exactly that epoch. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
   awakeAt(epoch: number): BoxedGuest {
     if (this.#record.epoch === 0) throw agentNotOnHost();
     if (this.#life.at !== 'awake' || epoch !== this.#record.epoch) throw this.#stale();
     return this.#life.guest;
   }
 
-  /** As `awakeAt`, and not about to be put to sleep either: commands and transfers may begin. */
+  /** Like `awakeAt`, for new commands and transfers: also throws if the agent prepares to sleep. */
   openAt(epoch: number): BoxedGuest {
     const guest = this.awakeAt(epoch);
     if (guest.closing) throw staleEpoch(epoch, 'freezing');
     return guest;
   }
 
-  /** How it stands, whatever that is. Errors: not_found `agent_not_on_host`. */
+  /** The agent's current state. Errors: not_found `agent_not_on_host`. */
   get standing(): AgentStanding {
     const { epoch } = this.#record;
     if (epoch === 0 || this.#keeper.removed) throw agentNotOnHost();
@@ -178,7 +178,7 @@ export class HostedAgent {
       if (this.#keeper.removed) throw this.#stale();
       await this.#keeper.save({ box: null });
       if (interrupt.aborted) throw this.#stale();
-      this.around.log.warn({ agentId: this.agentId, err: error }, 'an agent could not be started');
+      this.around.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
       await this.#keeper.say('error', isDomainError(error) ? error.message : 'The start failed.');
       throw error;
     }
@@ -188,7 +188,7 @@ export class HostedAgent {
     const guest = this.awakeAt(epoch);
     try {
       await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt);
-      await this.#keeper.say('info', 'Restarted with another environment.');
+      await this.#keeper.say('info', 'Restarted with a new environment.');
     } catch (error) {
       if (interrupt.aborted) throw this.#stale();
       if (isDomainError(error, 'upstream')) await this.#fail(guest, 'crash_loop', error.message);
@@ -211,7 +211,7 @@ export class HostedAgent {
     await this.#reopen(guest);
   }
 
-  /** Takes commands again; those that run already keep it awake. */
+  /** Accepts commands again; commands that are already running keep the agent awake. */
   async #reopen(guest: BoxedGuest): Promise<void> {
     await guest.reopen();
     void keepUpWithRunning(guest);
@@ -231,7 +231,7 @@ export class HostedAgent {
   }
 
   async #freezeNow(guest: BoxedGuest): Promise<void> {
-    // In one step with the look at what is in flight: from here on no request gets in any more.
+    // In the same tick as the check for work in flight: no request is accepted from here on.
     this.#life = { at: 'frozen', guest };
     guest.rest();
     try {
@@ -240,7 +240,7 @@ export class HostedAgent {
     } catch (error) {
       guest.still();
       await this.#wakeAmidCommands(guest);
-      this.around.log.error({ agentId: this.agentId, err: error }, 'an agent could not be frozen');
+      this.around.log.error({ agentId: this.agentId, err: error }, 'could not freeze an agent');
       throw agentUnavailable('The agent cannot be put to sleep right now.');
     }
   }
@@ -259,12 +259,12 @@ export class HostedAgent {
     );
   }
 
-  /** Ends what is of no use any more and tells of it. */
+  /** Ends the agent after a failure and reports it. */
   async #fail(guest: BoxedGuest, type: 'exited' | 'crash_loop', message: string): Promise<void> {
     if (!this.#has(guest)) return;
     await this.#end(0);
     await this.#keeper.save({ box: null });
-    // A crash loop stands in the log already, by the guest's own hand.
+    // The guest itself has already logged a crash loop.
     if (type === 'exited') await this.#keeper.say('error', message);
     this.#keeper.report({ type, message });
   }
@@ -289,7 +289,7 @@ export class HostedAgent {
 
   #inBackground(work: () => Promise<void>): void {
     this.#serial.run(work).catch((error: unknown) => {
-      this.around.log.error({ agentId: this.agentId, err: error }, 'an agent could not be looked after');
+      this.around.log.error({ agentId: this.agentId, err: error }, 'background work of an agent failed');
     });
   }
 

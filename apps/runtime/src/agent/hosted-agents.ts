@@ -5,10 +5,10 @@ import { agentNotOnHost } from './agent-refusals.js';
 import type { AgentSurroundings } from './agent-surroundings.js';
 import { HostedAgent } from './hosted-agent.js';
 
-/** So many removed agents are remembered, so that a start that comes late does not bring one back. */
+/** Number of removed agents to remember, so that a late start does not recreate one. */
 const REMEMBERED_REMOVALS = 10_000;
 
-/** Every agent this host has or had. */
+/** All agents that are or were on this host. */
 export class HostedAgents {
   readonly #agents = new Map<string, HostedAgent>();
   readonly #removed = new Set<string>();
@@ -16,7 +16,7 @@ export class HostedAgents {
 
   constructor(private readonly around: AgentSurroundings) {}
 
-  /** Finds again what an earlier process of this host left, and ends whatever nobody knows of. */
+  /** Takes over what an earlier process of this host left, and ends agents without a record. */
   async open(): Promise<void> {
     for (const record of await this.around.records.readAll()) {
       this.#agents.set(record.agentId, new HostedAgent(record, this.around));
@@ -31,11 +31,11 @@ export class HostedAgents {
     return this.of(request.agentId).start(request);
   }
 
-  /** The agent, known or not. Errors: not_found `agent_not_on_host` for one that was removed or has no proper id. */
+  /** The agent, known or not. Errors: not_found `agent_not_on_host` for a removed agent or an invalid id. */
   of(agentId: string): HostedAgent {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
-    // Its id becomes the name of folders and groups.
+    // The id becomes part of folder and cgroup names.
     if (this.#closing || this.#removed.has(agentId) || !isId('agt', agentId)) throw agentNotOnHost();
     const agent = new HostedAgent(blankRecord(agentId), this.around);
     this.#agents.set(agentId, agent);
@@ -53,18 +53,18 @@ export class HostedAgents {
     }
   }
 
-  /** What the host has up, or frozen, or on its way up. */
+  /** The agents that are starting, running or frozen. */
   get observed(): readonly ObservedAgent[] {
     return [...this.#agents.values()].flatMap((agent) => agent.observed ?? []);
   }
 
-  /** Ends all agents at once; answers those that had been up, with their epochs. */
+  /** Ends all agents in parallel; returns those that were up, with their epochs. */
   async shutDown(graceMs: number): Promise<readonly { readonly agentId: string; readonly epoch: number }[]> {
     this.#closing = true;
     const ended = await Promise.all(
       [...this.#agents.values()].map(async (agent) => {
         const epoch = await agent.shutDown(graceMs).catch((error: unknown) => {
-          this.around.log.error({ agentId: agent.agentId, err: error }, 'an agent could not be ended');
+          this.around.log.error({ agentId: agent.agentId, err: error }, 'could not end an agent');
           return null;
         });
         return epoch === null ? [] : [{ agentId: agent.agentId, epoch }];

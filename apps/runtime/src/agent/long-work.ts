@@ -6,16 +6,16 @@ interface Holder {
   readonly started: Promise<StartedAgent> | undefined;
 }
 
-/** What holds an agent's critical section for long, a start or a reload, and gives way to a stop or a newer start. */
+/** A start or reload that holds an agent's critical section for long; a stop or a newer start interrupts it. */
 export class LongWork {
   #holder: Holder | undefined;
 
-  /** The epoch it is about; 0 when there is none. */
+  /** Epoch of the current task; 0 without one. */
   get epoch(): number {
     return this.#holder?.epoch ?? 0;
   }
 
-  /** The start of that epoch, if that is what goes on. */
+  /** The running start of that epoch, if there is one. */
   startOf(epoch: number): Promise<StartedAgent> | undefined {
     return this.#holder?.epoch === epoch ? this.#holder.started : undefined;
   }
@@ -34,7 +34,7 @@ export class LongWork {
     return done;
   }
 
-  /** Makes it give way if it is about that epoch or an older one. */
+  /** Interrupts the task if its epoch is at most `upTo`. */
   interrupt(upTo = Number.MAX_SAFE_INTEGER): void {
     if (this.epoch <= upTo) this.#holder?.interrupt.abort();
   }

@@ -1,9 +1,9 @@
 import type { AgentRecord } from './agent-record.js';
 import type { AgentSurroundings } from './agent-surroundings.js';
 
-/** What is kept and told of one agent: its record on the disk, its log, and those who decide. */
+/** An agent's record on disk, its log, and its reports to `agents`. */
 export class RecordKeeper {
-  /** Nothing is told any more of an agent that was removed. */
+  /** Set on removal: nothing is reported from then on. */
   removed = false;
   #record: AgentRecord;
 
@@ -27,7 +27,7 @@ export class RecordKeeper {
     await this.around.systemLog.add(this.#record.agentId, level, message);
   }
 
-  /** Told until it is heard, as long as the agent is at this epoch. */
+  /** Repeats the report until it is acknowledged, while the agent is at this epoch. */
   report(observation: Parameters<AgentSurroundings['observations']['report']>[2]): void {
     const { agentId, epoch } = this.#record;
     const stillTrue = (): boolean => !this.removed && this.#record.epoch === epoch;

@@ -1,4 +1,4 @@
-/** One thing at a time, in the order it was asked for. */
+/** Runs one task at a time, in the order of the calls. */
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
 

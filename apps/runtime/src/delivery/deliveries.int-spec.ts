@@ -28,7 +28,7 @@ describe('a message to an agent of a host', () => {
   const rest = (epoch = 1): Promise<void> => host.agents.of(agentId).stop({ agentId, epoch });
   const journal = (): string => join(agentFolders(host.dataDir, agentId).journal, DELIVERIES_FILE);
 
-  it('is found with its response, awake, frozen and stopped, and another one nowhere', async () => {
+  it('is found with its response while the agent is awake, frozen or stopped, and an unknown one is absent', async () => {
     const deliveryId = newId('dlv');
     const other = newId('dlv');
     await host.deliver(agentId, 1, 'echo "one two"', deliveryId);
@@ -45,19 +45,19 @@ describe('a message to an agent of a host', () => {
     }
   });
 
-  it('is open while the program has it, and stays so when the guest dies of it', async () => {
+  it('is open while the program handles it, and stays open when the guest dies meanwhile', async () => {
     const deliveryId = newId('dlv');
     const lost = host.deliver(agentId, 1, 'sleep 60', deliveryId).catch(() => undefined);
     await eventually(async () => expect(await find(deliveryId)).toEqual({ state: 'open' }));
     const left = readFileSync(journal());
     await rest();
     await lost;
-    // What a guest leaves that is killed rather than stopped.
+    // The state after a guest was killed rather than stopped.
     writeFileSync(journal(), left);
     expect(await find(deliveryId)).toEqual({ state: 'open' });
   });
 
-  it('that the program failed is found with the words of the failure', async () => {
+  it('that the program failed is found with its error message', async () => {
     const deliveryId = newId('dlv');
     await expect(host.deliver(agentId, 1, 'kill -9 $PPID', deliveryId)).rejects.toMatchObject({
       code: 'agent_error',
@@ -68,7 +68,7 @@ describe('a message to an agent of a host', () => {
     expect(await find(deliveryId)).toEqual(awake);
   });
 
-  it('is found behind whatever an agent may have written into its journal', async () => {
+  it('is found behind anything that an agent may have written into its journal', async () => {
     const deliveryId = newId('dlv');
     await host.deliver(agentId, 1, 'echo hi', deliveryId);
     await rest();
@@ -84,7 +84,7 @@ describe('a message to an agent of a host', () => {
     expect(await find(deliveryId)).toEqual({ state: 'absent' });
   });
 
-  it('to an agent that this host does not have is refused', async () => {
+  it('to an agent that is not on this host is rejected', async () => {
     await expect(
       host.deliveries.find({ agentId: newId('agt'), deliveryId: newId('dlv') }),
     ).rejects.toMatchObject({ code: 'agent_not_on_host' });

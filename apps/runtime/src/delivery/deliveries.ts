@@ -4,10 +4,10 @@ import { isDomainError } from '@berth/kernel';
 import type { HostedAgents } from '../agent/hosted-agents.js';
 import type { DeliveryJournal } from './delivery-journal.js';
 
-/** A guest that does not answer within that time is not waited for: its journal is read instead. */
+/** Time-out for the guest's response, after which its journal is read instead. */
 const GUEST_WITHIN_MS = 1_000;
 
-/** What became of messages to the agents of this host. */
+/** Looks up the outcomes of messages to the agents of this host. */
 export class Deliveries {
   constructor(
     private readonly agents: HostedAgents,
@@ -25,7 +25,7 @@ export class Deliveries {
   }
 }
 
-/** The journal tells the same, but for a message that waits for its turn in a guest that does not answer just now. */
+/** The journal has the same state as the guest, except for messages still queued in a guest that does not respond. */
 const unlessDead = (error: unknown): undefined => {
   if (isDomainError(error)) return undefined;
   throw error;

@@ -12,13 +12,13 @@ import { isId } from '@berth/kernel';
 import { agentFolders } from '../agent/agent-folders.js';
 import { readDelivery } from '../guest/delivery-answers.js';
 
-/** Longer than any answer of a program, escaped as JSON. */
+/** More than the longest response of a program, escaped as JSON. */
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
-/** More than a guest lets its journal grow to. */
+/** More than the maximum size of a guest's journal. */
 const MOST_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** What guests that do not run any more have written down of the messages that they handed over. */
+/** Reads the delivery journals of guests that are not running. */
 export class DeliveryJournal {
   constructor(private readonly dataDir: string) {}
 
@@ -35,7 +35,7 @@ export class DeliveryJournal {
   }
 }
 
-/** Where the agent's own processes may write (Berth does not run as root) neither links nor pipes are followed. */
+/** Follows no symlink and opens no FIFO: without root, the agent's own processes can write here. */
 const openJournal = async (file: string): Promise<FileHandle | undefined> => {
   try {
     return await open(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -57,7 +57,7 @@ const findIn = async (handle: FileHandle, deliveryId: string): Promise<DeliveryR
   return readDelivery(toDeliveryReport(last));
 };
 
-/** The lines that contain `text`, one at a time; those that no guest writes are left out. */
+/** The lines that contain `text`, one at a time; skips lines longer than any that a guest writes. */
 async function* linesWith(handle: FileHandle, text: string): AsyncGenerator<string> {
   const bytes = handle.createReadStream({ autoClose: false, end: MOST_BYTES });
   let begun: Buffer[] = [];

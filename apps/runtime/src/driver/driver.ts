@@ -2,7 +2,7 @@ import type { Json } from '@berth/kernel';
 import type { VolumeStorage } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';
 
-/** What a box is made from. */
+/** Input for a new box. */
 export interface BoxRequest {
   readonly agentId: string;
   readonly template: Template;
@@ -15,51 +15,51 @@ export interface RunAs {
   readonly gid: number;
 }
 
-/** How the agent's program finds things: paths as they are inside the agent. */
+/** Paths as the agent's program sees them. */
 export interface InsidePaths {
   readonly volume: string;
   readonly tmp: string;
-  /** The template's folder, where its command runs. */
+  /** The template's folder, which is the working directory of its command. */
   readonly template: string;
-  /** Search path for commands. */
+  /** `PATH` for commands. */
   readonly path: string;
-  /** How the guest itself reaches the volume and its staging folder, below one mount. */
+  /** The guest's own paths to the volume and its staging folder, both below one mount. */
   readonly storage: VolumeStorage;
 }
 
-/** One agent's enclosure with its guest running in it. */
+/** An agent's isolated processes, with its guest running among them. */
 export interface Box {
   readonly agentId: string;
-  /** Where the guest listens, as the host sees it. */
+  /** Path of the guest's socket on the host. */
   readonly socket: string;
   readonly inside: InsidePaths;
-  /** null: as the guest itself. */
+  /** null: the same user as the guest. */
   readonly runAs: RunAs | null;
-  /** What `find` needs to know it again after this process's end. Holds no secret. */
+  /** State that a later host process passes to `find`. Contains no secret. */
   readonly record: Json;
-  /** Resolves when the guest is gone, for whatever reason. */
+  /** Resolves when the guest has exited, for any reason. */
   readonly gone: Promise<void>;
 }
 
-/** Where agents run. Every call that names an agent is made one at a time for that agent. */
+/** Runs agents. Callers make one call at a time per agent. */
 export interface Driver {
   readonly name: string;
-  /** Makes ready, once; throws when the host cannot run agents this way. */
+  /** Prepares the driver; call it once. Throws if the host cannot run agents with it. */
   open(): Promise<void>;
-  /** Creates what is missing and starts the guest, without any program yet. */
+  /** Creates what is missing and starts the guest, without a program. */
   start(request: BoxRequest): Promise<Box>;
-  /** The box of that record, if it still lives. */
+  /** The box of that record, if it is still alive. */
   find(agentId: string, record: Json): Promise<Box | undefined>;
   freeze(agentId: string): Promise<void>;
   thaw(agentId: string): Promise<void>;
   isFrozen(agentId: string): Promise<boolean>;
-  /** Ends every process of the agent: TERM, so many milliseconds, KILL. Nothing there: fine. The volume stays. */
+  /** Ends every process of the agent: TERM, then KILL after `graceMs`. Keeps the volume. A no-op if nothing runs. */
   end(agentId: string, graceMs: number): Promise<void>;
-  /** Ends it and removes all that is kept of it. Nothing there: fine. */
+  /** Ends the agent and deletes all its data. A no-op for an unknown agent. */
   remove(agentId: string): Promise<void>;
-  /** Ids of the agents that have processes, known or not. */
+  /** Ids of the agents that have processes, with or without a record. */
   list(): Promise<readonly string[]>;
   freeMemMb(): number;
-  /** Gives back what the driver holds of the host while no agent runs. */
+  /** Releases the driver's resources on the host, if no agent is running. */
   close(): Promise<void>;
 }

@@ -8,11 +8,14 @@ import { agentFolders } from '../agent/agent-folders.js';
 import { readExecution } from '../guest/execution-answers.js';
 import { toOutcome } from './execution-outcome.js';
 
-/** What guests that do not run any more have written down of their executions. */
+/** Reads the execution journals of guests that are not running. */
 export class ExecutionJournal {
   constructor(private readonly dataDir: string) {}
 
-  /** How an execution of a guest that does not run ended: one that was still running failed with it. undefined: never begun. */
+  /**
+   * The outcome of an execution whose guest is not running; one that was still running has failed with the guest.
+   * undefined: never started.
+   */
   async read(agentId: string, executionId: string): Promise<ExecutionOutcome | undefined> {
     if (!isId('agt', agentId) || !isId('exe', executionId)) return undefined;
     const { journal } = agentFolders(this.dataDir, agentId);
@@ -22,7 +25,7 @@ export class ExecutionJournal {
   }
 }
 
-/** Where the agent's own processes may write (Berth does not run as root) neither links nor pipes are followed. */
+/** Follows no symlink and opens no FIFO: without root, the agent's own processes can write here. */
 const openRecord = async (
   file: string,
 ): Promise<({ readonly handle: FileHandle } & AsyncDisposable) | undefined> => {
@@ -46,7 +49,7 @@ const readRecord = async (handle: FileHandle, executionId: string): Promise<Exec
   try {
     return toOutcome(readExecution(ran, executionId));
   } catch {
-    // It was begun, or there were no file; what came of it cannot be told.
+    // The file exists, so the execution was started; its outcome is lost.
     return {
       status: 'failed',
       exitCode: -1,

@@ -1,7 +1,7 @@
 import type { ExecutionOutcome } from '@berth/contracts-runtime';
 import type { ExecutionReport } from '@berth/guest-protocol';
 
-/** What a guest reported, as others hear it. */
+/** Converts a guest's report to the contract's outcome. */
 export const toOutcome = ({
   status,
   exitCode,

@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 
-/** The command certainly was not started. */
+/** The command was certainly not started. */
 export const commandUnavailable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
@@ -10,7 +10,7 @@ export const commandUnavailable = (cause?: unknown): DomainError =>
     { cause },
   );
 
-/** The command may have been started. */
+/** The command may or may not have been started. */
 export const outcomeUnknown = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',

@@ -9,7 +9,7 @@ import { agentFolders } from '../agent/agent-folders.js';
 import { listPids, readStartVariable } from '../driver/process/process-table.js';
 
 const IDLE_MS = 1_000;
-/** Says that it runs and then waits for the test. */
+/** A command that signals its start and then waits for the test. */
 const HELD = 'echo begun; touch begun; until [ -e go ]; do sleep 0.02; done; echo done';
 
 describe('a command in an agent of a host', () => {
@@ -67,21 +67,21 @@ describe('a command in an agent of a host', () => {
 
   const failed = { status: 'failed', exitCode: -1, stdout: 'begun\n' };
 
-  it('brings what it put out and its exit code, and counts as a use', async () => {
+  it('returns its output and exit code, and counts as activity', async () => {
     const outcome = await execute('echo out; echo err >&2; exit 3');
     expect(outcome).toMatchObject({ status: 'completed', exitCode: 3, stdout: 'out\n', stderr: 'err\n' });
     expect(Date.parse(outcome.endedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(outcome.startedAt));
     expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'exec' });
   });
 
-  it('acts once however often it is sent', async () => {
+  it('runs once however often it is sent', async () => {
     const command = toCommand('echo x >> times; cat times');
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => host.executions.execute(command)));
     expect(new Set(outcomes.map(({ stdout }) => stdout))).toEqual(new Set(['x\n']));
     expect((await host.executions.execute(command)).stdout).toBe('x\n');
   });
 
-  it('is not started when its epoch is not the agent’s', async () => {
+  it('is not started at an epoch other than the agent’s', async () => {
     for (const epoch of [0, 2]) {
       await expect(execute('touch begun', { epoch })).rejects.toMatchObject({
         kind: 'conflict',
@@ -95,7 +95,7 @@ describe('a command in an agent of a host', () => {
     expect(existsSync(inVolume('begun'))).toBe(false);
   });
 
-  it('is not started in a folder that is none', async () => {
+  it('is not started in an invalid folder', async () => {
     await expect(execute('true', { cwd: '/no/such' })).rejects.toMatchObject({
       kind: 'invalid',
       code: 'invalid_cwd',
@@ -113,7 +113,7 @@ describe('a command in an agent of a host', () => {
     expect(existsSync(inVolume('begun'))).toBe(false);
   });
 
-  it('keeps the agent awake until it is over though nobody waits; its result is found awake and asleep', async () => {
+  it('keeps the agent awake without a waiting caller; its result is found while the agent is awake and asleep', async () => {
     agentId = await start({ idleTtlSeconds: IDLE_MS / 1000 });
     const command = toCommand(HELD, { wait: false });
     expect(await host.executions.execute(command)).toMatchObject({
@@ -139,7 +139,7 @@ describe('a command in an agent of a host', () => {
     expect(await find(command.executionId)).toEqual(found);
   });
 
-  it('that was never begun is absent, with what that is worth; with its agent everything is gone', async () => {
+  it('that never started is absent, with the epoch and state of the agent; a removed agent has no executions', async () => {
     expect(await find(newId('exe'))).toEqual({ state: 'absent', epoch: 1, awake: true });
     await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
     expect(await find(newId('exe'))).toEqual({ state: 'absent', epoch: 1, awake: false });
@@ -148,7 +148,7 @@ describe('a command in an agent of a host', () => {
     await expect(find(newId('exe'))).rejects.toMatchObject({ kind: 'not_found', code: 'agent_not_on_host' });
   });
 
-  it('is cancelled with its partial output; one that is over stays as it is; an unknown one is not there', async () => {
+  it('is cancelled with its partial output; a finished one is unchanged; an unknown one is not found', async () => {
     const command = toCommand(HELD);
     const outcome = host.executions.execute(command);
     await begun();
@@ -184,7 +184,7 @@ describe('a command in an agent of a host', () => {
     });
   });
 
-  it('is not begun while the agent is about to sleep, and again as soon as a wake has won', async () => {
+  it('is not started while the agent prepares to sleep, and is again once a wake has won', async () => {
     const agent = host.agents.of(agentId);
     const chat = host.deliver(
       agentId,
@@ -222,7 +222,7 @@ describe('a command in an agent of a host', () => {
     }
   });
 
-  it('fails with the output there was when the agent’s guest is killed amid it', async () => {
+  it('fails with the output so far when the agent’s guest is killed', async () => {
     const command = toCommand(HELD);
     const outcome = host.executions.execute(command);
     await begun();
@@ -241,7 +241,7 @@ describe('a command in an agent of a host', () => {
     expect(await find(command.executionId)).toMatchObject({ state: 'known', outcome: failed });
   });
 
-  it('is not looked for outside the journal', async () => {
+  it('is never looked up outside the journal folder', async () => {
     await host.agents.of(agentId).stop({ agentId, epoch: 1 });
     const executions = join(agentFolders(host.dataDir, agentId).journal, 'executions');
     mkdirSync(executions, { recursive: true });
@@ -255,7 +255,7 @@ describe('a command in an agent of a host', () => {
     });
   });
 
-  it('runs attached on an older guest, and is not found there later', async () => {
+  it('runs attached on an older guest, and cannot be found there later', async () => {
     agentId = await start({ templateId: 'legacy' });
     const legacy = { agentId, epoch: 1, cwd: null, env: { A: 'b' }, timeoutMs: 10_000 };
     expect(

@@ -11,7 +11,7 @@ import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Executions } from './executions.js';
 
-/** Commands in agents. */
+/** NATS handlers for commands in agents. */
 @Controller()
 export class ExecutionsNatsController {
   constructor(private readonly executions: Executions) {}

@@ -18,15 +18,15 @@ import { executionUnknown, outcomeUnknown } from './execution-refusals.js';
 import { isUnknown, WAIT_MS } from './follow-execution.js';
 import { runCommand, whyNotStarted } from './run-command.js';
 
-/** A guest that has not said by then that a command was started may never say it. */
+/** Time limit for the guest's confirmation that a command started; after it the outcome counts as unknown. */
 const STARTED_WITHIN_MS = 15_000;
-/** What the end of a command may take beyond its own time. */
+/** Extra time for a command to end after its own time-out. */
 const END_GRACE_MS = 15_000;
-/** How long a guest that does not answer may turn out to be on its way to rest. */
+/** How long to wait for a guest that does not respond, in case it is being frozen or ended. */
 const STILL_WITHIN_MS = 3_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
-/** Commands in the agents of this host. */
+/** Runs commands in the agents of this host. */
 export class Executions {
   constructor(
     private readonly agents: HostedAgents,
@@ -90,7 +90,7 @@ export class Executions {
     return outcome;
   }
 
-  /** From the guest, or from its journal where it is at rest. The standing is the one before anybody was asked. */
+  /** Asks the guest, or reads its journal if the guest is at rest. `standing` is the state before the request. */
   async #learn(
     agentId: string,
     executionId: string,
@@ -120,7 +120,7 @@ const orUnknown = async <T>(outcome: Promise<T>, withinMs: number): Promise<T> =
     return await Promise.race([outcome, late.promise]);
   } finally {
     clearTimeout(timer);
-    // It goes on: the agent stays awake for it.
+    // The execution continues and keeps the agent awake.
     outcome.catch(() => undefined);
   }
 };

@@ -3,14 +3,14 @@ import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
 
-/** How long one question waits for the end. */
+/** How long one request waits for the end. */
 export const WAIT_MS = 20_000;
 const RETRY_PAUSE_MS = 500;
 
-/** How following ended: with the last report, because the guest does not know it, or because the guest is at rest. */
+/** The last report; `unknown` if the guest does not know the execution; `at_rest` if the guest was frozen or ended. */
 export type Followed = ExecutionReport | 'unknown' | 'at_rest';
 
-/** Asks for an execution until it is over. `onReport` hears of every answer in between. */
+/** Polls an execution until it is over. Calls `onReport` for every report in between. */
 export const followExecution = async (
   guest: BoxedGuest,
   executionId: string,
@@ -24,18 +24,18 @@ export const followExecution = async (
       onReport(report);
     } catch (error) {
       if (isUnknown(error)) return 'unknown';
-      // The end of the guest is noticed elsewhere; everything else passes.
+      // The end of the guest is handled elsewhere; all other errors are temporary.
       await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
     }
   }
   return 'at_rest';
 };
 
-/** Whether the guest says that it never had such an execution. */
+/** Whether the guest reports that it never had such an execution. */
 export const isUnknown = (error: unknown): boolean =>
   isDomainError(error, 'not_found') && error.code === 'execution_unknown';
 
-/** After waking amid commands, or with nobody knowing: what runs in the guest keeps it awake until it is over. */
+/** After a wake or an adoption with commands still running: keeps the agent awake until they are over. */
 export const keepUpWithRunning = async (guest: BoxedGuest): Promise<void> => {
   await guest
     .during('start', async ({ still }) => {
@@ -55,7 +55,7 @@ const untilTold = async (guest: BoxedGuest, still: AbortSignal): Promise<readonl
     try {
       return await guest.client.runningExecutions(still);
     } catch (error) {
-      // An older guest has none that outlive the request they came with.
+      // Older guests have no executions that outlive their request.
       if (isDomainError(error) && error.code !== 'guest_unreachable') return [];
       await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
     }

@@ -10,10 +10,10 @@ import { HostFixture } from '../__fixtures__/host.fixture.js';
 import { agentFolders } from '../agent/agent-folders.js';
 import { listPids, readStartVariable } from '../driver/process/process-table.js';
 
-/** Longer than a guest may take to begin what it is sent. */
+/** Longer than a guest's time limit to begin the work of a request. */
 const STANDSTILL_MS = 4_500;
 
-describe('a guest that stood still', () => {
+describe('a guest that was suspended', () => {
   let host: HostFixture;
   let agentId: string;
 
@@ -57,7 +57,7 @@ describe('a guest that stood still', () => {
     process.kill(pid, 'SIGCONT');
   };
 
-  it('begins what it is still wanted for, once, and nothing that was given up meanwhile', async () => {
+  it('begins the requests that are still wanted, once, and none that was abandoned in the meantime', async () => {
     const waiting = { gaveUp: false };
     const leaving = { gaveUp: false };
     const outcomes: Promise<unknown>[] = [];

@@ -57,12 +57,12 @@ describe('a command on its way through a guest', () => {
       { record: async () => undefined, stillHere: () => true, ...after },
     );
 
-  it('brings the outcome of a command that is over at once', async () => {
+  it('returns the outcome of a command that ends at once', async () => {
     scripted.on(EXECUTE, says(over));
     expect(await run().ended).toEqual(outcomeOf(over));
   });
 
-  it('is followed to its end, and keeps the agent awake meanwhile though its start was answered', async () => {
+  it('is followed to its end, and keeps the agent awake after its start was confirmed', async () => {
     let ended = false;
     scripted.on(EXECUTE, says(running));
     scripted.on(ONE, (...all) => says(ended ? over : running)(...all));
@@ -80,17 +80,17 @@ describe('a command on its way through a guest', () => {
   });
 
   it.each([
-    ['a folder that is none', refuses('invalid', 'invalid_cwd'), 'invalid_cwd'],
+    ['an invalid folder', refuses('invalid', 'invalid_cwd'), 'invalid_cwd'],
     ['a command too large', refuses('invalid', 'invalid_command'), 'invalid_command'],
     ['no shell', refuses('unavailable', 'guest_command_unavailable'), 'guest_command_unavailable'],
     ['an older guest', refuses('unsupported', 'guest_route_unknown'), 'guest_command_unavailable'],
-  ])('was not started when the guest refuses it: %s', async (_, script, code) => {
+  ])('was not started when the guest rejects it: %s', async (_, script, code) => {
     scripted.on(EXECUTE, script);
     await expect(run().ended).rejects.toMatchObject({ code });
     expect(scripted.times(ONE)).toBe(0);
   });
 
-  it('was not started when nobody takes the connection', async () => {
+  it('was not started when the connection is refused', async () => {
     scripted.hangUp();
     await expect(run().ended).rejects.toMatchObject({
       kind: 'unavailable',
@@ -100,36 +100,39 @@ describe('a command on its way through a guest', () => {
 
   it.each([
     ['breaks off', breaksOff],
-    ['says nonsense', says({ status: 'fine' })],
-    ['speaks of another', says({ ...over, executionId: newId('exe') })],
-    ['fails within', refuses('internal', 'guest_failed')],
-    ['says it may have started', refuses('unavailable', 'guest_command_unavailable', { started: true })],
-  ])('is handed over once and found again by its id when the guest %s', async (_, script) => {
+    ['returns nonsense', says({ status: 'fine' })],
+    ['reports another execution', says({ ...over, executionId: newId('exe') })],
+    ['fails internally', refuses('internal', 'guest_failed')],
+    [
+      'reports that it may have started',
+      refuses('unavailable', 'guest_command_unavailable', { started: true }),
+    ],
+  ])('is sent once and found again by its id when the guest %s', async (_, script) => {
     scripted.on(EXECUTE, script).on(ONE, says(over));
     expect(await run().ended).toEqual(outcomeOf(over));
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('is handed over once and found again by its id when the guest breaks off amid its text', async () => {
+  it('is sent once and found again by its id when the guest breaks off in the middle of its response', async () => {
     scripted.onArrival(EXECUTE, breaksOff).on(ONE, says(over));
     expect(await run({ command: 'x'.repeat(1_048_576) }).ended).toEqual(outcomeOf(over));
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('is of unknown outcome when the guest broke off and lives on without knowing it: it may read it yet', async () => {
+  it('has an unknown outcome when the guest broke off and lives on without knowing it: it may still read it', async () => {
     scripted.on(EXECUTE, breaksOff).on(ONE, refuses('not_found', 'execution_unknown'));
     await expect(run().ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('was not started when the guest failed to and does not know it', async () => {
+  it('was not started when the guest failed to start it and does not know it', async () => {
     scripted
       .on(EXECUTE, refuses('internal', 'guest_failed'))
       .on(ONE, refuses('not_found', 'execution_unknown'));
     await expect(run().ended).rejects.toMatchObject({ code: 'guest_command_unavailable' });
   });
 
-  it('was not started when the guest is gone without having written it down', async () => {
+  it('was not started when the guest is gone and has no record of it', async () => {
     scripted.on(EXECUTE, breaksOff);
     const { ended } = run();
     const refused = expect(ended).rejects.toMatchObject({ code: 'guest_command_unavailable' });
@@ -146,7 +149,7 @@ describe('a command on its way through a guest', () => {
     ],
     ['removed, and the journal with it', (one: ScriptedGuest) => one.guest.close(true), false],
     ['not known to be gone', (one: ScriptedGuest) => one.guest.close(false), true],
-  ])('is of unknown outcome when nothing is written down and the guest is %s', async (_, end, here) => {
+  ])('has an unknown outcome when there is no record of it and the guest is %s', async (_, end, here) => {
     scripted.on(EXECUTE, breaksOff);
     const { ended } = run({}, { stillHere: () => here });
     const refused = expect(ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });
@@ -155,20 +158,20 @@ describe('a command on its way through a guest', () => {
     await refused;
   });
 
-  it('ends as the guest has written it down when the guest went amid it, and only once nothing moves any more', async () => {
+  it('ends as recorded when the guest ended meanwhile, and only once all processes have stopped', async () => {
     scripted.on(EXECUTE, says(running)).on('/v1/health', breaksOff);
     let written = outcomeOf({ ...over, stdout: 'too early' });
     const command = run({}, { record: async () => written });
     await command.started;
     scripted.guest.rest();
-    // By the time a question has gone there and back it has long been noticed.
+    // This request takes longer than the host needs to notice.
     await expect(scripted.guest.client.health()).rejects.toThrow();
     written = outcomeOf({ ...over, status: 'failed', exitCode: -1, stdout: 'partial' });
     scripted.guest.still();
     expect(await command.ended).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'partial' });
   });
 
-  it('that was seen running has failed with its agent although nothing is left of it', async () => {
+  it('that was seen running has failed with its agent even if no record of it is left', async () => {
     scripted.on(EXECUTE, says(running));
     const command = run({}, { stillHere: () => false });
     await command.started;

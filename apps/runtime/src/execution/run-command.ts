@@ -8,25 +8,25 @@ import { toOutcome } from './execution-outcome.js';
 import { commandUnavailable, outcomeUnknown } from './execution-refusals.js';
 import { followExecution, WAIT_MS } from './follow-execution.js';
 
-/** What a guest finds wrong with a command itself. */
+/** Errors that the guest raises because of the command itself. */
 const CALLERS_FAULT: ReadonlySet<string> = new Set(['invalid_cwd', 'invalid_command']);
 
-/** A command on its way. Both fail alike when it was not started or nothing is known of it. */
+/** A command that was sent. Both promises reject if it was not started or its outcome is unknown. */
 export interface RunningCommand {
-  /** The first that is known of it: it runs, or is over already. */
+  /** The first known state: running, or already over. */
   readonly started: Promise<ExecutionOutcome>;
   readonly ended: Promise<ExecutionOutcome>;
 }
 
-/** What a run needs to know of its agent once its guest is at rest. */
+/** Access to the agent's data after its guest came to rest. */
 export interface AfterRest {
-  /** What the guest has written down of it; undefined when it never began it. */
+  /** The guest's record of the execution; undefined if it never started. */
   readonly record: () => Promise<ExecutionOutcome | undefined>;
-  /** Whether the agent was not removed, and its journal with it. */
+  /** Whether the agent still exists; its removal deletes the journal. */
   readonly stillHere: () => boolean;
 }
 
-/** Runs a command and keeps the agent awake until it is over, whether anybody waits for it or not. */
+/** Runs a command and keeps the agent awake until it is over, even without a waiting caller. */
 export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: AfterRest): RunningCommand => {
   const started = Promise.withResolvers<ExecutionOutcome>();
   const ended = guest.during('exec', ({ still }) => run(guest, command, after, still, started.resolve));
@@ -35,7 +35,7 @@ export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: Af
   return { started: started.promise, ended };
 };
 
-/** Why a command that was handed to a guest certainly was not started; undefined: it may have been. */
+/** The error of a command that was certainly not started; undefined if it may have been. */
 export const whyNotStarted = (error: unknown, guest: BoxedGuest, epoch: number): DomainError | undefined => {
   if (neverSent(error)) return commandUnavailable(error);
   if (!isDomainError(error) || error.code === 'guest_unreachable') return undefined;
@@ -68,11 +68,11 @@ const run = async (
   }
   for (let until = still; ;) {
     const followed = await followExecution(guest, command.executionId, until, onReport);
-    // A guest that has not answered yet may still read the request.
+    // A guest that has not responded yet may still read the request.
     if (followed === 'unknown')
       throw answered && seen === undefined ? commandUnavailable() : outcomeUnknown();
     if (followed !== 'at_rest') return toOutcome(followed);
-    // A sleep that failed leaves everything running.
+    // If putting the agent to sleep failed, everything is still running.
     if (!guest.awake) return afterRest(guest, seen, after);
     until = guest.cuts.still;
   }
@@ -89,7 +89,7 @@ const afterRest = async (
     const endedAt = new Date().toISOString();
     return { ...toOutcome(seen), status: 'failed', exitCode: -1, stdout: '', stderr: '', endedAt };
   }
-  // A frozen guest may still have the request before it; of a removed agent the journal is gone too.
+  // A frozen guest may still read the request later, and the journal of a removed agent is gone.
   throw guest.ended && stillHere() ? commandUnavailable() : outcomeUnknown();
 };
 

@@ -2,9 +2,9 @@ import { GUEST_LIMITS, type DeliveryReport } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 import { guestUnreachable, readFailure } from './guest-answers.js';
 
-// As in guest-answers: nothing a guest says goes on unchecked.
+// As in guest-answers: nothing from a guest is passed on unchecked.
 
-/** Answer of `delivery`, or what the journal says. */
+/** Response of `delivery`, or the report from the journal. */
 export const readDelivery = (body: unknown): DeliveryReport => {
   const { state, outcome } = fields(body);
   if (state === 'absent' || state === 'open') return { state };

@@ -17,14 +17,14 @@ const over = {
 };
 const unreachable = expect.objectContaining({ code: 'guest_unreachable' }) as Error;
 
-describe('what a guest says of an execution', () => {
-  it('is taken when it has the agreed shape, two full streams included', () => {
+describe('a guest’s report of an execution', () => {
+  it('is accepted in the agreed shape, including two full streams', () => {
     const full = CUT_MARK + '😀'.repeat(KEPT_CHARACTERS);
     const report = { ...over, stdout: full, stderr: full };
     expect(readExecution(report, executionId)).toEqual(report);
   });
 
-  it('has no result while it runs, and only a completed one has an exit code of its own', () => {
+  it('has no result while it runs, and an exit code only if it completed', () => {
     expect(readExecution({ ...over, status: 'running', exitCode: 7, stdout: 'x' }, executionId)).toEqual({
       executionId,
       status: 'running',
@@ -56,18 +56,18 @@ describe('what a guest says of an execution', () => {
     { ...over, startedAt: 'yesterday' },
     { ...over, startedAt: 5 },
     { ...over, endedAt: null },
-  ])('is no answer in any other shape (%#)', (body) => {
+  ])('is rejected in any other shape (%#)', (body) => {
     expect(() => readExecution(body, executionId)).toThrow(unreachable);
   });
 
-  it('names only executions as running', () => {
+  it('lists only executions as running', () => {
     expect(readRunningExecutions({ executionIds: [executionId, '../x', 5, newId('agt')] })).toEqual([
       executionId,
     ]);
     expect(() => readRunningExecutions({})).toThrow(unreachable);
   });
 
-  it('of an older kind has a code and a text', () => {
+  it('of an older guest has an exit code and a text', () => {
     expect(readLegacyReport({ exitCode: 1, output: 'x', more: 1 })).toEqual({ exitCode: 1, output: 'x' });
     for (const body of [{ exitCode: 1 }, { output: 'x' }, { exitCode: null, output: 'x' }]) {
       expect(() => readLegacyReport(body)).toThrow(unreachable);
@@ -75,8 +75,8 @@ describe('what a guest says of an execution', () => {
   });
 });
 
-describe('what a guest says of a changed file', () => {
-  it('is taken when it has the agreed shape', () => {
+describe('a guest’s report of a changed file', () => {
+  it('is accepted in the agreed shape', () => {
     const change = { path: '/v/b', from: '/v/a', name: 'b', size: 0 };
     expect(readFileChange({ ...change, more: 1 })).toEqual(change);
     expect(readFileChange({ path: '/v/b', name: 'b', size: 5 })).toEqual({
@@ -93,7 +93,7 @@ describe('what a guest says of a changed file', () => {
     { path: 'x'.repeat(10_000), name: 'b', size: 0 },
     { path: '/v/b', name: 'x'.repeat(300), size: 0 },
     { path: '/v/b', name: 'b', size: 0, from: 5 },
-  ])('is no answer in any other shape (%#)', (body) => {
+  ])('is rejected in any other shape (%#)', (body) => {
     expect(() => readFileChange(body)).toThrow(unreachable);
   });
 });

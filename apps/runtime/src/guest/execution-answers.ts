@@ -10,14 +10,14 @@ import {
 import { fields, isText } from './answer-fields.js';
 import { guestUnreachable } from './guest-answers.js';
 
-// As in guest-answers: nothing a guest says goes on unchecked.
+// As in guest-answers: nothing from a guest is passed on unchecked.
 
-/** A character may take two UTF-16 units. */
+/** A character takes up to two UTF-16 units. */
 const LONGEST_STREAM = CUT_MARK.length + 2 * KEPT_CHARACTERS;
 const MOST_RUNNING = 10_000;
 const MOST_EXIT_CODE = 0xffff_ffff;
 
-/** Answer of `execute`, `execution` and `cancelExecution`, about that execution. */
+/** Response of `execute`, `execution` and `cancelExecution`, for that execution. */
 export const readExecution = (body: unknown, asked: string): ExecutionReport => {
   const { executionId, status, exitCode, stdout, stderr, startedAt, endedAt } = fields(body);
   if (executionId !== asked || !isStatus(status)) throw guestUnreachable();
@@ -32,14 +32,14 @@ export const readExecution = (body: unknown, asked: string): ExecutionReport => 
   };
 };
 
-/** Answer of `executeLegacy`. */
+/** Response of `executeLegacy`. */
 export const readLegacyReport = (body: unknown): LegacyReport => {
   const { exitCode, output } = fields(body);
   if (!isText(output, 2 * LONGEST_STREAM)) throw guestUnreachable();
   return { exitCode: readExitCode(exitCode), output: output.toWellFormed() };
 };
 
-/** Answer of `runningExecutions`. */
+/** Response of `runningExecutions`. */
 export const readRunningExecutions = (body: unknown): readonly string[] => {
   const { executionIds } = fields(body);
   if (!Array.isArray(executionIds)) throw guestUnreachable();

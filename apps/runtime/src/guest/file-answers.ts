@@ -2,10 +2,10 @@ import { NAME_LIMIT_BYTES, type FileChange } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 import { guestUnreachable } from './guest-answers.js';
 
-/** The longest path the kernel takes, and some more for a volume that lies deeper inside than outside. */
+/** The kernel's limit, plus some room for a volume whose path inside the agent is longer than outside. */
 const LONGEST_PATH = 8_192;
 
-/** Answer of `changeFile`. */
+/** Response of `changeFile`. */
 export const readFileChange = (body: unknown): FileChange => {
   const { path, from, name, size } = fields(body);
   if (!isText(path, LONGEST_PATH) || !isText(name, NAME_LIMIT_BYTES) || !isSize(size))

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { readEvents, readHealth, readProgramAnswer, readRefusal } from './guest-answers.js';
 
-describe('what a guest says', () => {
-  it('is taken when it has the agreed shape', () => {
+describe('a guest’s response', () => {
+  it('is accepted in the agreed shape', () => {
     const health = { version: '1.0.0', capabilities: ['exec.detached'], program: 'serving' };
     expect(readHealth(health)).toEqual(health);
     expect(readProgramAnswer({ response: 'hi', more: 1 })).toEqual({ response: 'hi' });
   });
 
   it.each([null, 5, 'text', [], {}, { version: 1, capabilities: [], program: 'serving' }])(
-    'is no answer in any other shape (%j)',
+    'is rejected in any other shape (%j)',
     (body) => {
       expect(() => readHealth(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
       expect(() => readProgramAnswer(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
@@ -34,7 +34,7 @@ describe('what a guest says', () => {
     expect(events[0]?.message.length).toBeLessThan(3_000);
   });
 
-  it('cannot make errors of kinds, codes or contexts of its own', () => {
+  it('cannot introduce error kinds, codes or contexts of its own', () => {
     const refusal = (error: unknown) => readRefusal({ error });
     const context = { handedOver: true, agentId: 'agt_other' };
     expect(refusal({ kind: 'upstream', code: 'agent_error', message: 'no', context })).toMatchObject({

@@ -2,7 +2,7 @@ import { DomainError, type ErrorKind } from '@berth/kernel';
 import type { GuestEvents, GuestHealth, ProgramAnswer, ProgramState } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 
-// A guest lives among the agent's own processes: whatever it says is checked and bounded before it goes on.
+// A guest runs among the agent's own processes: everything it returns is checked and bounded before it is passed on.
 
 const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   'invalid',
@@ -25,13 +25,13 @@ const STATES: ReadonlySet<string> = new Set<ProgramState>([
   'crash_loop',
   'stopped',
 ]);
-/** What only a host says of itself: a caller would act on it. */
+/** Error codes that only a host may raise, because callers act on them. */
 const CODES_OF_HOSTS: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host', 'ticket_unknown']);
 const LONGEST_MESSAGE = 2_100;
 const MOST_CAPABILITIES = 50;
 const MOST_EVENTS = 100;
 
-/** What a guest said that is no answer at all. */
+/** The guest sent no valid response. */
 export const guestUnreachable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
@@ -41,7 +41,7 @@ export const guestUnreachable = (cause?: unknown): DomainError =>
     { cause },
   );
 
-/** Answer of `health`, `program` and `env`. */
+/** Response of `health`, `program` and `env`. */
 export const readHealth = (body: unknown): GuestHealth => {
   const { version, capabilities, program } = fields(body);
   if (!isText(version, 64) || !isState(program) || !Array.isArray(capabilities)) throw guestUnreachable();
@@ -49,14 +49,14 @@ export const readHealth = (body: unknown): GuestHealth => {
   return { version, capabilities: known, program };
 };
 
-/** Answer of `deliver`. */
+/** Response of `deliver`. */
 export const readProgramAnswer = (body: unknown): ProgramAnswer => {
   const { response } = fields(body);
   if (typeof response !== 'string') throw guestUnreachable();
   return { response };
 };
 
-/** Answer of `events`. */
+/** Response of `events`. */
 export const readEvents = (body: unknown): GuestEvents => {
   const { events, last } = fields(body);
   if (!Array.isArray(events) || !Number.isSafeInteger(last)) throw guestUnreachable();
@@ -70,7 +70,7 @@ export const readEvents = (body: unknown): GuestEvents => {
   };
 };
 
-/** A refusal of the guest, as an error of ours. */
+/** Converts the guest's error body to a domain error. */
 export const readRefusal = (body: unknown): DomainError => {
   const error = fields(body)['error'];
   const failure = readFailure(error);
@@ -78,7 +78,7 @@ export const readRefusal = (body: unknown): DomainError => {
   return new DomainError(failure.kind, failure.code, failure.message, readContext(fields(error)['context']));
 };
 
-/** Kind, code and words of a failure that the guest reports; undefined where it reports none. */
+/** Kind, code and message of a guest's error; undefined if the body is malformed. */
 export const readFailure = (
   failure: unknown,
 ): { readonly kind: ErrorKind; readonly code: string; readonly message: string } | undefined => {

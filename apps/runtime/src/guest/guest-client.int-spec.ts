@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestClient } from './guest-client.js';
 
-describe('a host that talks to a guest', () => {
+describe('the client of a guest', () => {
   let dir: string;
   let server: Server | undefined;
   let client: GuestClient | undefined;
@@ -34,7 +34,7 @@ describe('a host that talks to a guest', () => {
 
   const health = JSON.stringify({ version: '1.0.0', capabilities: [], program: 'none' });
 
-  it('reaches a socket whose path is longer than the kernel takes', async () => {
+  it('connects to a socket whose path is longer than the kernel accepts', async () => {
     const folder = join(dir, 'x'.repeat(100), 'y'.repeat(100));
     mkdirSync(folder, { recursive: true });
     const guest = await serve(folder, (_: unknown, response: { end(text: string): void }) =>
@@ -43,7 +43,7 @@ describe('a host that talks to a guest', () => {
     expect(await guest.health()).toMatchObject({ version: '1.0.0' });
   });
 
-  it('reads no answer without end', async () => {
+  it('limits the size of a response', async () => {
     let sent = 0;
     const guest = await serve(dir, (_: unknown, response: import('node:http').ServerResponse) => {
       const more = (): void => {
@@ -57,14 +57,14 @@ describe('a host that talks to a guest', () => {
     expect(sent).toBeLessThan(20e6);
   });
 
-  it('does not wait for a guest that takes connections and says nothing', async () => {
+  it('times out when a guest accepts connections but does not respond', async () => {
     const guest = await serve(dir, () => undefined);
     const asked = performance.now();
     await expect(guest.health()).rejects.toMatchObject({ code: 'guest_unreachable' });
     expect(performance.now() - asked).toBeLessThan(4_000);
   });
 
-  it.each(['nonsense', '[1', '"text"'])('takes %s for no answer', async (text) => {
+  it.each(['nonsense', '[1', '"text"'])('rejects %s as a response', async (text) => {
     const guest = await serve(dir, (_: unknown, response: { end(text: string): void }) => response.end(text));
     await expect(guest.health()).rejects.toMatchObject({ code: 'guest_unreachable' });
   });

@@ -22,14 +22,14 @@ import { readEvents, readHealth, readProgramAnswer } from './guest-answers.js';
 import { GuestSocket } from './guest-socket.js';
 
 const HEALTH_WITHIN_MS = 2_000;
-/** What an answer may take beyond the time the guest itself was given. */
+/** Extra time for a response beyond the time that the guest itself was given. */
 const SLACK_MS = 2_000;
-/** A guest ends what runs within 2 s (TERM, KILL) and writes down how it ended. */
+/** The guest ends running commands within 2 s (TERM, KILL) and records how they ended. */
 const END_COMMANDS_WITHIN_MS = 5_000;
-/** A folder with very much in it takes its time to be deleted. */
+/** Deleting a large folder takes time. */
 const CHANGE_FILE_WITHIN_MS = 60_000;
 
-/** Speaks to one guest. Errors: unavailable `guest_unreachable`, and what the guest itself refuses. */
+/** Client of one guest. Errors: unavailable `guest_unreachable`, and the guest's own errors. */
 export class GuestClient {
   readonly #socket: GuestSocket;
 
@@ -37,7 +37,7 @@ export class GuestClient {
     this.#socket = new GuestSocket(socket);
   }
 
-  /** Where the guest listens. */
+  /** Path of the guest's socket. */
   get socketPath(): string {
     return this.#socket.path;
   }
@@ -83,7 +83,7 @@ export class GuestClient {
     await this.#socket.ask({ route: GUEST_ROUTES.shutdown, body: { graceMs }, signal });
   }
 
-  /** Starts a command; see `neverSent` of an error. Takes as long as the guest does. */
+  /** Starts a command. No time-out of its own. On an error, `neverSent` tells whether the request left. */
   async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
     const question = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
     const answer = await this.#socket.askOnce(question);
@@ -116,7 +116,7 @@ export class GuestClient {
     await this.#socket.ask({ route: GUEST_ROUTES.failExecutions, body: {}, signal });
   }
 
-  /** As `execute`, of an older guest. */
+  /** Like `execute`, for an older guest. */
   async executeLegacy(command: RunLegacyCommand, signal: AbortSignal): Promise<LegacyReport> {
     const question = { route: GUEST_ROUTES.executeLegacy, body: command, signal, begins: true };
     return readLegacyReport(await this.#socket.askOnce(question));
@@ -128,7 +128,7 @@ export class GuestClient {
     return readFileChange(await this.#socket.askOnce(question));
   }
 
-  /** Gives up every open request. */
+  /** Aborts every open request. */
   async close(): Promise<void> {
     await this.#socket.close();
   }

@@ -14,34 +14,37 @@ import { requestContext } from '@berth/telemetry';
 import { Agent, request } from 'undici';
 import { guestUnreachable, readRefusal } from './guest-answers.js';
 
-/** The longest path of a socket that the kernel takes, in bytes, its closing NUL included. */
+/** Maximum length of a socket path in bytes, including the terminating NUL. */
 const SOCKET_PATH_BYTES = 108;
 
-/** One question to a guest. */
+/** One request to a guest. */
 export interface Question {
   readonly route: GuestRoute;
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number>>;
   readonly signal: AbortSignal;
-  /** It begins something: a guest that reads it too late refuses it. */
+  /** The request begins some work: a guest that reads it too late rejects it. */
   readonly begins?: boolean;
 }
 
-/** A guest that stands still again and again. */
+/** Limit of retries for a guest that is suspended again and again. */
 const MOST_TOO_LATE = 20;
 
-/** The way to one guest. */
+/** HTTP connection to one guest. */
 export class GuestSocket {
-  /** Short enough for the kernel. */
+  /** Shortened to fit the kernel's limit. */
   readonly path: string;
   readonly #connections: Agent;
   readonly #onceEach: Agent;
   readonly #folder: number | undefined;
-  /** A lower bound of (guest's clock − own clock); undefined before its first answer, and of guests that do not tell. */
+  /**
+   * A lower bound of (guest's clock − own clock); undefined before the first response, and for guests that do not send
+   * their clock.
+   */
   #clockOffset: number | undefined;
 
   constructor(socket: string) {
-    // A folder that is open has a short name as well.
+    // An open folder is also reachable by a short path under /proc.
     this.#folder =
       Buffer.byteLength(socket) >= SOCKET_PATH_BYTES
         ? openSync(dirname(socket), constants.O_RDONLY | constants.O_DIRECTORY)
@@ -52,17 +55,17 @@ export class GuestSocket {
     this.#onceEach = new Agent({ ...options, pipelining: 0 });
   }
 
-  /** Errors: unavailable `guest_unreachable`, and what the guest itself refuses. */
+  /** Errors: unavailable `guest_unreachable`, and the guest's own errors. */
   ask(question: Question): Promise<unknown> {
     return this.#ask(question, this.#connections);
   }
 
-  /** As `ask`, over a connection of its own: a request that fails before it was written is known never to have left. */
+  /** Like `ask`, over a new connection: a request that fails before it was written has certainly not left. */
   askOnce(question: Question): Promise<unknown> {
     return this.#ask(question, this.#onceEach);
   }
 
-  /** Gives up every open request. */
+  /** Aborts every open request. */
   async close(): Promise<void> {
     await Promise.all([this.#connections.destroy(), this.#onceEach.destroy()]);
     if (this.#folder !== undefined) closeSync(this.#folder);
@@ -75,11 +78,11 @@ export class GuestSocket {
           throw guestUnreachable(error);
         },
       );
-      // The newest bound, not the greatest: a guest with a kernel of its own may have been paused.
+      // Keep the newest bound, not the greatest: a guest with its own kernel may have been paused.
       if (clock !== undefined) this.#clockOffset = clock - monotonicNow();
       if (status === 200) return json;
       const refusal = readRefusal(json);
-      // The guest goes on after a standstill; whoever still waits here still wants it.
+      // The guest runs again after a suspension; retry if the caller is still waiting.
       const wanted = !question.signal.aborted && requestContext.current()?.caller?.gaveUp !== true;
       if (refusal.code !== TOO_LATE_CODE || !wanted || tooLate >= MOST_TOO_LATE) throw refusal;
     }
@@ -92,14 +95,14 @@ export class GuestSocket {
   }
 }
 
-/** Whether a failed question certainly never left: nobody took the connection. */
+/** Whether a failed request certainly never left: the connection was not established. */
 export const neverSent = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') &&
   error.cause instanceof Error &&
   'syscall' in error.cause &&
   error.cause.syscall === 'connect';
 
-/** Path and query of a question. */
+/** Path and query of a request. */
 export const toTarget = ({ route, query }: Pick<Question, 'route' | 'query'>): string => {
   const pairs = Object.entries(query ?? {}).map(([name, value]) => [name, String(value)]);
   return pairs.length === 0 ? route.path : `${route.path}?${new URLSearchParams(pairs).toString()}`;
@@ -131,13 +134,13 @@ const exchange = async (
   };
 };
 
-/** Reads what a guest says, up to what it may say. */
+/** Reads and parses a guest's response, up to a maximum size. */
 export const readBoundedJson = async (stream: AsyncIterable<Buffer>): Promise<unknown> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes > GUEST_LIMITS.answerBytes) throw new Error('The guest says more than it may.');
+    if (bytes > GUEST_LIMITS.answerBytes) throw new Error('The guest’s response is too large.');
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;

@@ -4,7 +4,10 @@ import type { GuestClient } from './guest-client.js';
 
 const RETRY_PAUSE_MS = 500;
 
-/** Tells each event of the guest once, from now until `signal` aborts. Frozen guests answer nobody: abort before that. */
+/**
+ * Passes each event of the guest to `onEvent` once, until `signal` aborts. Abort before freezing the guest: it does not
+ * respond while frozen.
+ */
 export const watchEvents = async (
   guest: GuestClient,
   from: { last: number },
@@ -17,7 +20,7 @@ export const watchEvents = async (
       from.last = last;
       for (const event of events) if (!signal.aborted) onEvent(event);
     } catch {
-      // The end of the guest is noticed elsewhere; everything else passes.
+      // The end of the guest is handled elsewhere; all other errors are temporary.
       await delay(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
     }
   }

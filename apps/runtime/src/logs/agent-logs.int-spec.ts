@@ -52,12 +52,12 @@ describe('the logs of an agent', () => {
   const messages = async (changes: Partial<ReadLogs> = {}): Promise<string[]> =>
     (await read(changes)).logs.map(({ message }) => message);
 
-  it('are the newest entries, oldest first, across files', async () => {
+  it('return the newest entries, oldest first, across files', async () => {
     for (let n = 1; n <= 6; n++) write(Math.ceil(n / 2), `m${n}`);
     expect(await messages({ limit: 4 })).toEqual(['m3', 'm4', 'm5', 'm6']);
   });
 
-  it('are empty where there are none yet', async () => {
+  it('are empty when there are none yet', async () => {
     expect((await logs.read({ ...(await query()), agentId: 'agt_unknown' })).logs).toEqual([]);
   });
 
@@ -71,7 +71,7 @@ describe('the logs of an agent', () => {
     waitMs: 0,
   });
 
-  it('are filtered by least level, source and time before they are counted', async () => {
+  it('are filtered by minimum level, source and time before the limit applies', async () => {
     write(1, 'old error', { level: 'error', timestamp: '2026-11-21T09:00:00.000Z' });
     write(1, 'debug', { level: 'debug' });
     write(1, 'warn', { level: 'warn' });
@@ -85,7 +85,7 @@ describe('the logs of an agent', () => {
     ]);
   });
 
-  it('go on behind a cursor without a gap or a repetition, over new files and files that are gone', async () => {
+  it('continue after a cursor without gaps or duplicates, across new and deleted files', async () => {
     write(1, 'a');
     const first = await read();
     write(1, 'b');
@@ -99,7 +99,7 @@ describe('the logs of an agent', () => {
     expect((await read({ cursor: third.nextCursor })).logs).toEqual([]);
   });
 
-  it('leave a line out until it is whole, and torn lines for ever', async () => {
+  it('omit a line until it is complete, and torn lines permanently', async () => {
     write(1, 'a');
     append(1, 'rubbish\n{"timestamp":"2026-11-21T10:00:00.000Z","level":"info",');
     const first = await read();
@@ -108,7 +108,7 @@ describe('the logs of an agent', () => {
     expect(await messages({ cursor: first.nextCursor })).toEqual(['late']);
   });
 
-  it('wait for a new entry as long as asked', async () => {
+  it('wait for a new entry as long as requested', async () => {
     write(1, 'a');
     const { nextCursor } = await read();
     const waiting = messages({ cursor: nextCursor, waitMs: 2_000 });
@@ -120,7 +120,7 @@ describe('the logs of an agent', () => {
     expect(performance.now() - asked).toBeGreaterThanOrEqual(295);
   });
 
-  it('wake those who wait for them soon, one watch for all, and none once nobody waits', async () => {
+  it('wake their readers soon, with one watch for all, and stop watching without readers', async () => {
     write(1, 'a');
     const { nextCursor } = await read();
     const waiting = Promise.all(
@@ -134,11 +134,11 @@ describe('the logs of an agent', () => {
     expect(logs.watched).toBe(0);
   });
 
-  it('cost nothing while nothing is written, however many wait', async () => {
+  it('cause no work without new entries, however many readers wait', async () => {
     write(1, 'a');
     const { nextCursor } = await read();
     const waiting = Array.from({ length: 200 }, () => messages({ cursor: nextCursor, waitMs: 10_000 }));
-    // Past their first looks.
+    // Longer than the initial reads.
     await delay(800);
     const before = process.cpuUsage();
     await delay(1_000);
@@ -148,7 +148,7 @@ describe('the logs of an agent', () => {
     expect(user + system).toBeLessThan(100_000);
   });
 
-  it('are waited for before there are any', async () => {
+  it('can be followed before they exist', async () => {
     const cursor = (await read()).nextCursor;
     rmSync(agentFolders(dataDir, agentId).logs, { recursive: true });
     const waiting = messages({ cursor, waitMs: 10_000 });
@@ -158,7 +158,7 @@ describe('the logs of an agent', () => {
     expect(await waiting).toEqual(['first']);
   });
 
-  it('are not waited for any longer once the host stops', async () => {
+  it('end every wait once the host stops', async () => {
     write(1, 'a');
     const { nextCursor } = await read();
     const waiting = messages({ cursor: nextCursor, waitMs: 10_000 });
@@ -170,7 +170,7 @@ describe('the logs of an agent', () => {
     expect(performance.now() - closedAt).toBeLessThan(2_000);
   });
 
-  it('are the newest entries, as many as asked for, up to 4 MiB, and go on in smaller parts', async () => {
+  it('return as many of the newest entries as requested, up to 4 MiB, and smaller pages after a cursor', async () => {
     const bytesOf = (page: LogsPage): number => Buffer.byteLength(JSON.stringify(page));
     for (let n = 0; n < 200; n++) write(1, `${n} ${'\u0001'.repeat(8_000)}`);
     const newest = await read({ limit: 1_000 });
@@ -190,7 +190,7 @@ describe('the logs of an agent', () => {
     expect(seen).toEqual(Array.from({ length: 200 }, (_, n) => String(n)));
   });
 
-  it('refuse a cursor that they did not give', async () => {
+  it('reject a cursor that they did not issue', async () => {
     await expect(read({ cursor: 'bm9uc2Vuc2U' })).rejects.toMatchObject({
       kind: 'invalid',
       code: 'invalid_request',

@@ -8,27 +8,27 @@ import { logFilter } from './log-filter.js';
 import { LogWatches } from './log-watch.js';
 
 const CHUNK_BYTES = 256 * 1024;
-/** What the newest entries hold at most: a message takes 8 MiB, and what is older cannot be asked for. */
+/** Size limit of the newest entries: a broker message holds 8 MiB, and no request returns older entries. */
 const NEWEST_BYTES = 4 * 1024 * 1024;
-/** What entries behind a cursor hold at most: many followers may have a part of a log in memory at once. */
+/** Size limit of a page after a cursor, because many followers may each hold a page in memory. */
 const PART_BYTES = 700 * 1024;
-/** How far one question reads on; the next goes on from there. */
+/** Maximum number of bytes that one request scans; the next request continues from there. */
 const SCAN_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
-/** Reads agents' logs from the disk: nobody is woken, and the logs of a start that failed are there too. */
+/** Reads agents' logs from disk: works without waking the agent, and for starts that failed. */
 export class AgentLogs {
   readonly #watches = new LogWatches();
   #closed = false;
 
   constructor(private readonly dataDir: string) {}
 
-  /** How many agents' logs are being waited for. */
+  /** Number of agents whose logs have waiting readers. */
   get watched(): number {
     return this.#watches.size;
   }
 
-  /** Errors: invalid `invalid_request` for a bad cursor. */
+  /** Errors: invalid `invalid_request` for an invalid cursor. */
   async read(query: ReadLogs): Promise<LogsPage> {
     const { logs } = agentFolders(this.dataDir, query.agentId);
     if (query.cursor === null) return readNewest(logs, query);
@@ -45,7 +45,7 @@ export class AgentLogs {
     }
   }
 
-  /** Nobody waits any longer, now or later. */
+  /** Ends all waits, now and in future. */
   close(): void {
     this.#closed = true;
     this.#watches.wakeAll();
@@ -57,7 +57,7 @@ const fileNumbers = async (folder: string): Promise<readonly number[]> =>
     .flatMap((name) => logFileNumber(name) ?? [])
     .toSorted((left, right) => left - right);
 
-/** The newest entries, oldest first: files and their chunks are read from the end. */
+/** The newest entries, oldest first. Reads files and their chunks from the end. */
 const readNewest = async (folder: string, query: ReadLogs): Promise<LogsPage> => {
   const filter = logFilter(query);
   const found: LogEntry[] = [];
@@ -83,7 +83,7 @@ const readNewest = async (folder: string, query: ReadLogs): Promise<LogsPage> =>
   return { logs: found.toReversed(), nextCursor: encodeLogCursor(end) };
 };
 
-/** The oldest entries after a place, and the place after the last line that was looked at. */
+/** The oldest entries after a position, and the position after the last line scanned. */
 const readOnwards = async (
   folder: string,
   place: LogPlace,
@@ -118,12 +118,12 @@ const openFile = async (
   folder: string,
   number: number,
 ): Promise<({ readonly handle: FileHandle } & AsyncDisposable) | undefined> => {
-  // It may have made room for a newer one since the folder was listed.
+  // The file may have been deleted by rotation since the folder was listed.
   const handle = await open(join(folder, logFileName(number)), 'r').catch(() => undefined);
   return handle && { handle, [Symbol.asyncDispose]: () => handle.close() };
 };
 
-/** How many bytes of the file are whole lines: the last one may be in the making. */
+/** Length of the complete lines in bytes; the last line may still be in progress. */
 const wholeLines = async (file: FileHandle): Promise<number> => {
   const { size } = await file.stat();
   for (let to = size; to > 0; to -= CHUNK_BYTES) {

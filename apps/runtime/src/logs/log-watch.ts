@@ -1,12 +1,12 @@
 import { watch, type FSWatcher } from 'node:fs';
 import { basename } from 'node:path';
 
-/** What is written within so many milliseconds wakes readers once. */
+/** Changes within this time wake readers only once. */
 const GATHER_MS = 50;
-/** How often readers look where the kernel does not say: the folder is missing, or no more watches can be had. */
+/** Polling interval if the kernel cannot watch: the folder is missing, or the limit of watches is reached. */
 const LOOK_EVERY_MS = 500;
 
-/** Wakes the readers of one folder when something in it changes. Made by `LogWatches`. */
+/** Wakes the readers of one folder when its content changes. Created by `LogWatches`. */
 export class LogWatch implements Disposable {
   #version = 0;
   #readers = 0;
@@ -20,7 +20,7 @@ export class LogWatch implements Disposable {
     private readonly onUnused: () => void,
   ) {}
 
-  /** One more reader, until it is disposed of. */
+  /** Adds a reader, until the watch is disposed. */
   enter(): this {
     if (this.#readers++ === 0) this.#start();
     return this;
@@ -32,12 +32,12 @@ export class LogWatch implements Disposable {
     this.onUnused();
   }
 
-  /** Grows with each change. Take it before reading, and wait for what comes after it. */
+  /** Increases with each change. Read it before reading the log, then wait for a change from that version. */
   get version(): number {
     return this.#version;
   }
 
-  /** Resolves when the version is another one, after so many milliseconds, or when all readers are woken. */
+  /** Resolves when the version changes, after `withinMs`, or when all readers are woken. */
   async changed(since: number, withinMs: number): Promise<void> {
     if (this.#version !== since) return;
     await new Promise<void>((resolve) => {
@@ -58,7 +58,7 @@ export class LogWatch implements Disposable {
 
   #start(): void {
     try {
-      // The watcher closes with its readers; an error of it is answered by looking.
+      // The watcher closes with its last reader; after an error, polling replaces it.
       this.#watcher = watch(this.folder, { persistent: false }, (_event, name) => {
         if (name === basename(this.folder)) this.#lookInstead();
         this.#gathering ??= setTimeout(() => {
@@ -88,11 +88,11 @@ export class LogWatch implements Disposable {
   }
 }
 
-/** One watch for each folder that is being read on, none while nobody waits. */
+/** Shares one watch per folder between its readers; watches nothing without readers. */
 export class LogWatches {
   readonly #watches = new Map<string, LogWatch>();
 
-  /** How many folders are being watched. */
+  /** Number of watched folders. */
   get size(): number {
     return this.#watches.size;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { encodeLogLine, logFileName, newestLogFile, type LogLine } from '@berth/guest-protocol';
 import { agentFolders } from '../agent/agent-folders.js';
 
-/** What the host itself has to say in an agent's log. The guest rotates the files; these few lines never do. */
+/** Writes the host's own lines to an agent's log. Only the guest rotates the files: the host writes few lines. */
 export class SystemLog {
   constructor(private readonly dataDir: string) {}
 
@@ -15,7 +15,7 @@ export class SystemLog {
       const file = join(logs, logFileName(newestLogFile(await readdir(logs))));
       await appendFile(file, line, { mode: 0o600 });
     } catch {
-      // A full disk costs a line of the log, never the agent.
+      // A full disk costs a log line, never the agent.
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Activities } from '../agent/agent-surroundings.js';
 const EVERY_MS = 1_000;
 const MOST_AT_ONCE = 1_000;
 
-/** Tells `agents` when agents were last used: the newest of each, all together, at most once a second. */
+/** Reports to `agents` when agents were last active: the newest state of each, in one batch, at most once a second. */
 export class ActivityReporter implements Activities {
   readonly #news = new Map<string, ActivityView>();
   #timer: NodeJS.Timeout | undefined;
@@ -40,7 +40,7 @@ export class ActivityReporter implements Activities {
     try {
       await this.requester.request(agentsRequests.reportActivity, { host: this.host, items });
     } catch {
-      // Told again with the next news, unless something newer has come.
+      // Sent again with the next batch, unless there is a newer state.
       for (const [agentId, view] of batch) if (!this.#news.has(agentId)) this.#news.set(agentId, view);
     }
     this.#timer = this.#news.size > 0 ? setTimeout(() => void this.#tell(), EVERY_MS).unref() : undefined;

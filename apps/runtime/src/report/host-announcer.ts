@@ -9,7 +9,7 @@ import type { Driver } from '../driver/driver.js';
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
 
-/** Tells `agents` what this host has: on coming up until it is heard, when the broker is back, and every 10 s. */
+/** Reports to `agents` which agents this host has: at start until acknowledged, after a reconnect, and every 10 s. */
 export class HostAnnouncer {
   readonly #incarnation = randomUUID();
   #wake: (() => void) | undefined;
@@ -30,7 +30,7 @@ export class HostAnnouncer {
         await this.announce();
         heard = true;
       } catch (error) {
-        if (heard && !signal.aborted) this.log.warn({ err: error }, 'the host could not announce itself yet');
+        if (heard && !signal.aborted) this.log.warn({ err: error }, 'could not announce this host yet');
         heard = false;
       }
       await this.#pause(heard ? EVERY_MS : RETRY_MS, signal);
@@ -38,7 +38,7 @@ export class HostAnnouncer {
     forget();
   }
 
-  /** Says what there is and ends what should not be. */
+  /** Sends the agents of this host and ends those that should not exist. */
   async announce(): Promise<void> {
     const announced = this.agents.observed;
     const { remove, stop } = await this.requester.request(agentsRequests.announceHost, {
@@ -53,7 +53,7 @@ export class HostAnnouncer {
     ]);
   }
 
-  /** At the epoch that was announced: an agent that was started anew meanwhile is not meant. */
+  /** Stops the agent at the announced epoch only: if it was started anew meanwhile, it stays. */
   async #stop(agentId: string, announced: readonly ObservedAgent[]): Promise<void> {
     const meant = announced.find((agent) => agent.agentId === agentId);
     if (meant !== undefined) await this.agents.of(agentId).stop({ agentId, epoch: meant.epoch });
@@ -61,7 +61,7 @@ export class HostAnnouncer {
 
   async #obey(agentId: string, work: () => Promise<void>): Promise<void> {
     await work().catch((error: unknown) => {
-      this.log.warn({ agentId, err: error }, 'an agent that should not be here could not be ended yet');
+      this.log.warn({ agentId, err: error }, 'could not end an agent that should not be here yet');
     });
   }
 

@@ -7,7 +7,7 @@ import type { Observations } from '../agent/agent-surroundings.js';
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
-/** Tells `agents` what happened until it says that it heard. */
+/** Reports observations to `agents` until they are acknowledged. */
 export class ObservationReporter implements Observations {
   readonly #stopping = new AbortController();
 
@@ -26,7 +26,7 @@ export class ObservationReporter implements Observations {
     void this.#tell({ host: this.host, agentId, epoch, observation }, stillTrue);
   }
 
-  /** One attempt for each agent, all at once, within that time: the host is going. */
+  /** Sends one attempt per agent, in parallel, within that time, because the host is shutting down. */
   async lastWords(
     ended: readonly { readonly agentId: string; readonly epoch: number }[],
     withinMs: number,
@@ -59,7 +59,7 @@ export class ObservationReporter implements Observations {
         return;
       } catch (error) {
         if (!signal.aborted)
-          this.log.warn({ agentId: report.agentId, err: error }, 'an observation was not heard yet');
+          this.log.warn({ agentId: report.agentId, err: error }, 'an observation is not acknowledged yet');
       }
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

@@ -43,7 +43,7 @@ describe('the data port of a host', () => {
 
   const state = (): string | undefined => host.agents.of(agentId).observed?.state;
 
-  it('brings an agent’s bytes, and of its headers only those that are known', async () => {
+  it('transfers an agent’s bytes, and only the known headers', async () => {
     scripted.on('/v1/files/content', (request, response) => {
       expect(request.url).toBe('/v1/files/content?path=%2Ff&within=agent&limit=1000');
       expect(request.headers).toMatchObject({
@@ -77,7 +77,7 @@ describe('the data port of a host', () => {
     expect(await answer.body.text()).toBe('abc');
   });
 
-  it('asks for a head where it is asked for one', async () => {
+  it('forwards a HEAD request as HEAD', async () => {
     scripted.on('/v1/files/content', (request, response) => {
       response.writeHead(request.method === 'HEAD' ? 200 : 500, { 'content-length': 900, etag: '"e"' }).end();
     });
@@ -85,7 +85,7 @@ describe('the data port of a host', () => {
     expect(answer).toMatchObject({ statusCode: 200, headers: { 'content-length': '900', etag: '"e"' } });
   });
 
-  it('takes bytes to an agent', async () => {
+  it('transfers bytes to an agent', async () => {
     scripted.on('/v1/files/staged', (request, response, body) =>
       says({ url: request.url, length: request.headers['content-length'], body })(request, response, body),
     );
@@ -97,7 +97,7 @@ describe('the data port of a host', () => {
     });
   });
 
-  it('is opened by a ticket once, and by nothing else', async () => {
+  it('accepts a ticket once, and nothing else', async () => {
     scripted.on('/v1/files/list', says({ entries: [] }));
     const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
     expect((await host.redeem(ticket)).statusCode).toBe(200);
@@ -108,14 +108,14 @@ describe('the data port of a host', () => {
     expect(scripted.times('/v1/files/list')).toBe(1);
   });
 
-  it('is not opened by a ticket that comes late', async () => {
+  it('rejects an expired ticket', async () => {
     const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
     const minted = performance.now();
     await eventually(() => performance.now() - minted > TICKETS_GOOD_FOR_MS);
     expect(await refusalOf(await host.redeem(ticket))).toMatchObject({ code: 'ticket_unknown' });
   });
 
-  it('is opened for what the ticket says, and the ticket is used up by anything else', async () => {
+  it('accepts only what the ticket permits, and any other use invalidates the ticket', async () => {
     for (const [transfer, method] of [
       [STAGE, 'GET'],
       [DOWNLOAD, 'PUT'],
@@ -129,7 +129,7 @@ describe('the data port of a host', () => {
     expect(scripted.asked).toEqual([]);
   });
 
-  it('opens nothing of another epoch, neither when the ticket is asked for nor when it is redeemed', async () => {
+  it('rejects another epoch, both when the ticket is issued and when it is redeemed', async () => {
     const stale = { kind: 'conflict', code: 'stale_epoch' };
     expect(() => host.transfers.open({ agentId, epoch: 2, transfer: LIST })).toThrow(
       expect.objectContaining(stale),
@@ -143,7 +143,7 @@ describe('the data port of a host', () => {
     expect(await refusalOf(await host.redeem(removed))).toMatchObject({ code: 'agent_not_on_host' });
   });
 
-  it('passes on what a guest refuses, checked', async () => {
+  it('passes on a guest’s error after checking it', async () => {
     scripted.on(
       '/v1/files/content',
       refuses('too_large', 'payload_too_large', { limitBytes: 1_000, x: 'y' }),
@@ -165,15 +165,15 @@ describe('the data port of a host', () => {
 
   it.each([
     ['breaks off', breaksOff],
-    ['answers with another status', says({}, 302)],
-    ['forges a refusal', refuses('unauthenticated', 'token_unknown')],
-    ['says no length', (_, response) => response.writeHead(200).end('abc')],
+    ['returns another status', says({}, 302)],
+    ['forges an error', refuses('unauthenticated', 'token_unknown')],
+    ['sends no length', (_, response) => response.writeHead(200).end('abc')],
     [
-      'says more than is allowed',
+      'exceeds the limit',
       (_, response) => response.writeHead(200, { 'content-length': 1_001 }).end('x'.repeat(1_001)),
     ],
   ] satisfies readonly (readonly [string, Parameters<ScriptedGuest['on']>[1]])[])(
-    'takes a guest for unreachable that %s',
+    'reports a guest as unreachable that %s',
     async (_, script) => {
       scripted.on('/v1/files/content', script);
       expect(await refusalOf(await host.transfer(agentId, 1, DOWNLOAD))).toMatchObject({
@@ -183,14 +183,14 @@ describe('the data port of a host', () => {
     },
   );
 
-  it('answers an early refusal although the body is still on its way', async () => {
+  it('returns an early error while the body is still being sent', async () => {
     scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));
     const body = Readable.from(chunks(200), { objectMode: false });
     const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body });
     expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('ends the agent’s side when the client hangs up, in either direction', async () => {
+  it('ends the agent’s side when the client disconnects, in either direction', async () => {
     const ended: string[] = [];
     const hold: Parameters<ScriptedGuest['onArrival']>[1] = (request, response) => {
       response.on('close', () => ended.push(request.method ?? ''));
@@ -212,7 +212,7 @@ describe('the data port of a host', () => {
     await eventually(() => ended.includes('PUT'));
   });
 
-  it('breaks off when the agent’s side breaks off, so that nobody takes a part for the whole', async () => {
+  it('breaks off when the agent’s side breaks off, so that a partial body does not look complete', async () => {
     scripted.on('/v1/files/content', (request, response) => {
       response.writeHead(200, { 'content-length': 900 }).write('only a part', () => request.socket.destroy());
     });
@@ -237,7 +237,7 @@ describe('the data port of a host', () => {
 
     const hold: Parameters<ScriptedGuest['on']>[1] = (_, response) => void response.writeHead(200).write('{');
 
-    it('stays awake as long as a transfer goes on, and no longer', async () => {
+    it('stays awake while a transfer runs, and no longer', async () => {
       scripted.on('/v1/files/list', hold);
       const answer = await host.transfer(agentId, 1, LIST);
       await pastIdle();
@@ -247,14 +247,14 @@ describe('the data port of a host', () => {
       await eventually(() => state() === 'frozen');
     });
 
-    it('stays awake as long as a ticket may be redeemed, and no longer', async () => {
+    it('stays awake while a ticket is valid, and no longer', async () => {
       host.transfers.open({ agentId, epoch: 1, transfer: LIST });
       await pastIdle();
       expect(state()).toBe('running');
       await eventually(() => state() === 'frozen');
     });
 
-    it('falls asleep although somebody follows output that does not come', async () => {
+    it('falls asleep even if a client follows output that does not come', async () => {
       scripted.on('/v1/executions/output', hold);
       const answer = await host.transfer(agentId, 1, OUTPUT);
       await eventually(() => state() === 'frozen');
@@ -266,7 +266,7 @@ describe('the data port of a host', () => {
     ['put to sleep', () => host.agents.of(agentId).freeze({ agentId, epoch: 1 })],
     ['stopped', () => host.agents.of(agentId).stop({ agentId, epoch: 1 })],
     ['removed', () => host.agents.remove(agentId)],
-  ])('is cut off from an agent that is %s, at once', async (_, end) => {
+  ])('is disconnected from an agent that is %s, immediately', async (_, end) => {
     scripted
       .on('/v1/files/list', (__, response) => void response.writeHead(200).write('{'))
       .onArrival('/v1/files/staged', (request) => void request.on('error', () => undefined).resume())
@@ -286,7 +286,7 @@ describe('the data port of a host', () => {
     expect((await host.redeem(held)).statusCode).toBe(422);
   });
 
-  it('joins a client and an agent’s terminal, byte for byte, and closes both with either', async () => {
+  it('connects a client and an agent’s terminal, byte for byte, and closes both sides with either', async () => {
     const guests: import('node:stream').Duplex[] = [];
     scripted.onUpgrade((request, socket) => {
       guests.push(socket);
@@ -312,7 +312,7 @@ describe('the data port of a host', () => {
     expect(scripted.asked).toEqual([]);
   });
 
-  it('passes on that a terminal is refused, and lets nobody else through by an upgrade', async () => {
+  it('passes on the error for a terminal, and accepts no other upgrade', async () => {
     scripted.onUpgrade((_, socket) => {
       const body = JSON.stringify({
         error: { kind: 'exhausted', code: 'too_many_consoles', message: 'No.', context: {} },
@@ -331,7 +331,7 @@ describe('the data port of a host', () => {
     }
   });
 
-  it('keeps an agent awake by an open terminal, whoever types, and cuts it when the agent is put to sleep', async () => {
+  it('keeps an agent awake while a terminal is open, and closes it when the agent is put to sleep', async () => {
     scripted.onUpgrade((_, socket) => {
       socket.write('HTTP/1.1 101 X\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
       socket.on('error', () => undefined);
@@ -362,7 +362,7 @@ describe('the data port of a host', () => {
   };
 });
 
-/** Begins and does not go on. */
+/** A body that begins and never ends. */
 const begunBody = (): Readable => {
   const body = new Readable({ read: () => undefined });
   body.push('half');

@@ -19,9 +19,9 @@ import type { BegunTransfer, Transfers } from './transfers.js';
 
 export interface DataPortOptions {
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
-  /** What others reach it by; undefined: the address it listens on. */
+  /** Public URL; undefined: the address it listens on. */
   readonly url: string | undefined;
 }
 
@@ -30,17 +30,20 @@ const REFUSED = 422;
 
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 65_000;
-/** Bodies that move are not hurried; what does not move is cut by whoever relays it. */
+/** An active transfer may take this long; the relay aborts a stalled one. */
 const REQUEST_MS = 3_600_000;
 const TIMEOUT_CHECK_MS = 2_000;
-/** Gateways keep few connections each; the rest of the descriptors is for agents. */
+/** Gateways keep few connections each, and most descriptors are reserved for agents. */
 const BOUNDS: ConnectionBounds = {
   most: shareOfDescriptors(0.25, 4_000),
   idleMs: KEEP_ALIVE_MS + HEADERS_MS,
   stalledMs: 120_000,
 };
 
-/** Where bytes pass between gateways and this host's guests, past the broker: one route, opened by tickets alone. */
+/**
+ * HTTP server for transfers between gateways and this host's guests, bypassing the broker. It has one route, authorized
+ * by tickets only.
+ */
 export class DataPort {
   readonly #server: Server;
   #url = '';
@@ -64,7 +67,7 @@ export class DataPort {
     guardServer(this.#server, BOUNDS);
   }
 
-  /** Where a ticket is redeemed, as others reach it. */
+  /** Public URL at which tickets are redeemed. */
   get url(): string {
     return this.#url;
   }

@@ -3,32 +3,32 @@ import type { Transfer } from '@berth/contracts-runtime';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { toTarget } from '../guest/guest-socket.js';
 
-/** What is asked of a guest for a transfer, and what of its answer goes on. */
+/** The guest request of a transfer, and the filter for its response. */
 export interface GuestExchange {
-  /** Methods that a redeemer may use; the guest gets the same. */
+  /** Allowed methods; the method is passed on to the guest. */
   readonly methods: readonly string[];
-  /** Path and query at the guest. */
+  /** Path and query for the guest. */
   readonly target: string;
-  /** Headers of the redeemer that the guest gets. */
+  /** Request headers that are passed on to the guest. */
   readonly passedOn: readonly string[];
   readonly answer: AnswerRules;
-  /** How long nothing may move; null: as long as it likes. */
+  /** Time-out for a stalled transfer; null: no time-out. */
   readonly idleMs: number | null;
 }
 
-/** Statuses and headers of a guest's answer that go on, each in the form it must have. */
+/** Allowed statuses and headers of a guest's response; each header has a required format. */
 export interface AnswerRules {
   readonly statuses: readonly number[];
   readonly contentType: string;
   readonly headers: { readonly [name: string]: RegExp };
-  /** The most a `content-length` may say, which then has to be there where there is a body. */
+  /** Maximum `content-length`. If set, a response with a body must have the header. */
   readonly limitBytes: number | null;
 }
 
 const IDLE_MS = 120_000;
 const LENGTH = /^\d{1,15}$/;
 
-/** A console is a socket, not an exchange: see `consoleTarget`. */
+/** Excludes consoles, which use a socket instead of an exchange: see `consoleTarget`. */
 export const toExchange = (transfer: Exclude<Transfer, { kind: 'console' }>): GuestExchange => {
   switch (transfer.kind) {
     case 'list':
@@ -58,11 +58,11 @@ export const toExchange = (transfer: Exclude<Transfer, { kind: 'console' }>): Gu
   }
 };
 
-/** Where a guest is asked for a terminal. */
+/** Path and query for a terminal. */
 export const consoleTarget = ({ cols, rows }: Extract<Transfer, { kind: 'console' }>): string =>
   toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
 
-/** What of a guest's answer goes on; undefined when it is none. */
+/** The parts of a guest's response to pass on; undefined if the response is invalid. */
 export const checkAnswer = (
   rules: AnswerRules,
   status: number,

@@ -34,7 +34,7 @@ describe('between a client and an agent', () => {
     return ((await answer.body.json()) as { error: unknown }).error;
   };
 
-  it('output is followed while it comes, to the end that a sleep brings', async () => {
+  it('output is followed live until a sleep ends the execution', async () => {
     const executionId = newId('exe');
     const command = 'echo one; until [ -e go ]; do sleep 0.02; done; echo two; sleep 1000';
     await host.executions.execute({ ...held, agentId, executionId, command });
@@ -55,7 +55,7 @@ describe('between a client and an agent', () => {
     );
   });
 
-  it('a silent command’s output is followed too: the answer begins before it does', async () => {
+  it('the output of a silent command can be followed: the response begins before the output', async () => {
     const executionId = newId('exe');
     await host.executions.execute({ ...held, agentId, executionId, command: 'sleep 1000' });
     const answer = await host.transfer(agentId, 1, { kind: 'output', executionId });
@@ -73,7 +73,7 @@ describe('between a client and an agent', () => {
     ...more,
   });
 
-  it('a folder is listed, and what is none is refused', async () => {
+  it('a folder is listed, and an invalid one is rejected', async () => {
     mkdirSync(inVolume('d'));
     writeFileSync(inVolume('f'), 'hello');
     const list = await host.transfer(agentId, 1, { kind: 'list', path: null });
@@ -87,7 +87,7 @@ describe('between a client and an agent', () => {
     expect(await refusalOf(missing)).toMatchObject({ kind: 'not_found', code: 'path_not_found' });
   });
 
-  it('a file is put there whole and comes back byte for byte, in parts or only when it has changed', async () => {
+  it('a file is stored whole and returned byte for byte, in ranges or only when it has changed', async () => {
     const bytes = randomBytes(3_000_001);
     const stagedId = newId('cmd');
     const staged = await host.transfer(
@@ -125,7 +125,7 @@ describe('between a client and an agent', () => {
     });
   });
 
-  it('a file above its limit is refused before its first byte, and one that breaks off leaves nothing', async () => {
+  it('a file above its limit is rejected before its first byte, and an interrupted one leaves nothing', async () => {
     writeFileSync(inVolume('f'), Buffer.alloc(1_001));
     const tooLarge = { kind: 'too_large', code: 'payload_too_large' };
     expect(
@@ -147,7 +147,7 @@ describe('between a client and an agent', () => {
     });
   });
 
-  it('folders and files are changed, and refusals arrive whole', async () => {
+  it('folders and files are changed, and errors arrive complete', async () => {
     expect(await change({ op: 'mkdir', path: 'a/b' })).toMatchObject({ name: 'b', size: 0 });
     expect(await change({ op: 'move', from: 'a', to: 'c' })).toMatchObject({ name: 'c' });
     expect(statSync(inVolume('c/b')).isDirectory()).toBe(true);
@@ -163,7 +163,7 @@ describe('between a client and an agent', () => {
     });
   });
 
-  it('a terminal is spoken to over a WebSocket', async () => {
+  it('a terminal works over a WebSocket', async () => {
     const ticket = host.transfers.open({
       agentId,
       epoch: 1,

@@ -6,7 +6,7 @@ import { guestUnreachable, readRefusal } from '../guest/guest-answers.js';
 import { readBoundedJson } from '../guest/guest-socket.js';
 import { checkAnswer, type GuestExchange } from './guest-exchange.js';
 
-/** How much lies between two sockets at most. */
+/** Maximum number of bytes buffered between two sockets. */
 export const BUFFERED_BYTES = 256 * 1024;
 const REFUSED = 422;
 
@@ -14,15 +14,16 @@ const REFUSED = 422;
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Where the guest listens. */
+  /** Path of the guest's socket. */
   readonly socketPath: string;
-  /** Aborts when the agent is put to rest. */
+  /** Aborts when the agent is frozen or ended. */
   readonly cut: AbortSignal;
 }
 
 /**
- * Passes a request on to a guest and its answer back, at the pace of the slower side; either side's end ends the other.
- * Resolves when it is over. Before the first byte of the answer: what the guest refuses, unavailable `guest_unreachable`.
+ * Forwards a request to a guest and its response back, at the pace of the slower side; if one side ends, so does the
+ * other. Resolves when the exchange is over. Rejects only before the first byte of the response: with the guest's own
+ * error or unavailable `guest_unreachable`.
  */
 export const relayExchange = async (
   rules: GuestExchange,
@@ -71,12 +72,12 @@ const passBack = async (
   const headers = checkAnswer(rules.answer, status, answer.headers, withBody);
   if (headers === undefined) throw guestUnreachable();
   response.writeHead(status, headers);
-  // What is followed may have nothing to say for long.
+  // Followed output may stay silent for long, so send the headers first.
   if (rules.idleMs === null) response.flushHeaders();
   await pipeline(answer, response);
 };
 
-/** A refusal that a guest answered with. */
+/** Parses the error in a guest's response. */
 export const readRefusalOf = async (answer: IncomingMessage): Promise<Error> => {
   try {
     return readRefusal(await readBoundedJson(answer));

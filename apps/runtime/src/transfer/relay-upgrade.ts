@@ -9,15 +9,15 @@ import { readRefusalOf } from './relay-exchange.js';
 export interface Upgrade {
   readonly request: IncomingMessage;
   readonly client: Duplex;
-  /** What came behind the request already. */
+  /** Bytes already received after the request. */
   readonly head: Buffer;
-  /** Where the guest listens. */
+  /** Path of the guest's socket. */
   readonly socketPath: string;
-  /** Aborts when the agent is about to be put to rest. */
+  /** Aborts when the agent prepares to sleep or ends. */
   readonly cut: AbortSignal;
 }
 
-/** A guest's side of the connection, and what it sent behind its answer. */
+/** The guest's side of the connection, and the bytes it sent after its response. */
 interface Opened {
   readonly answer: IncomingMessage;
   readonly guest: Duplex;
@@ -27,14 +27,14 @@ interface Opened {
 const PASSED_ON = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'];
 const PASSED_BACK = ['sec-websocket-accept', 'sec-websocket-protocol'];
 const ANSWERED_WITHIN_MS = 10_000;
-/** What the last bytes have to leave in, once one side has ended. */
+/** Time for the last bytes to leave once one side has ended. */
 const LINGER_MS = 1_000;
 const REFUSED = 422;
 const PROBE_AFTER_MS = 15_000;
 
 /**
- * Opens the guest's socket for a client's, then lets both speak. Resolves when both are closed. Before the guest agreed:
- * what it refuses, unavailable `guest_unreachable`.
+ * Opens the guest's WebSocket for a client and connects both. Resolves when both are closed. Rejects only before the
+ * guest has accepted: with the guest's own error or unavailable `guest_unreachable`.
  */
 export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<void> => {
   const { request, client, head, socketPath, cut } = upgrade;
@@ -57,7 +57,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
     held.gone.removeEventListener('abort', giveUp);
     cut.removeEventListener('abort', giveUp);
   }
-  // A gateway whose machine is gone says nothing: without this its shell would live on.
+  // A gateway whose machine is gone sends nothing; without keep-alive its shell would live on.
   if (client instanceof Socket) client.setKeepAlive(true, PROBE_AFTER_MS);
   client.write(agreement(opened.answer));
   if (opened.head.length > 0) client.write(opened.head);
@@ -83,7 +83,7 @@ const open = async (asked: ClientRequest): Promise<Opened> => {
   });
 };
 
-/** Passes bytes both ways at the pace of the slower side until either ends. */
+/** Copies bytes both ways at the pace of the slower side until either side ends. */
 const splice = async (one: Duplex, other: Duplex, cut: AbortSignal): Promise<void> => {
   const over = Promise.withResolvers<void>();
   const sockets = [one, other];

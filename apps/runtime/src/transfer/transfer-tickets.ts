@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { OpenTransfer } from '@berth/contracts-runtime';
 
-/** A transfer that somebody may do. `release` says that it is over, or will not be. */
+/** A permitted transfer. Call `release` when it is over or will not happen. */
 export interface HeldTransfer extends OpenTransfer {
   readonly release: () => void;
 }
@@ -9,7 +9,7 @@ export interface HeldTransfer extends OpenTransfer {
 const TICKET_BYTES = 32;
 const GOOD_FOR_MS = 10_000;
 
-/** Tickets that were not redeemed yet; only their hashes are kept. */
+/** Stores tickets that are not redeemed yet, by their hashes only. */
 export class TransferTickets {
   readonly #held = new Map<string, { readonly transfer: HeldTransfer; readonly timer: NodeJS.Timeout }>();
 
@@ -24,7 +24,7 @@ export class TransferTickets {
     return ticket;
   }
 
-  /** What the ticket is good for, once. */
+  /** The transfer that the ticket permits; works once. */
   redeem(ticket: string): HeldTransfer | undefined {
     return this.#take(hashOf(ticket));
   }

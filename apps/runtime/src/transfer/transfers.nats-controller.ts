@@ -11,7 +11,7 @@ import { HostedAgents } from '../agent/hosted-agents.js';
 import { DataPort } from './data-port.js';
 import { Transfers } from './transfers.js';
 
-/** Bytes and files of agents. */
+/** NATS handlers for transfers and file changes. */
 @Controller()
 export class TransfersNatsController {
   constructor(

@@ -6,7 +6,7 @@ import type { HostedAgents } from '../agent/hosted-agents.js';
 import { ticketUnknown } from './transfer-refusals.js';
 import { TransferTickets } from './transfer-tickets.js';
 
-/** A following of output keeps nobody awake: the execution itself does. */
+/** Following output does not keep the agent awake: the execution itself does. */
 const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   list: 'file',
   download: 'file',
@@ -15,32 +15,32 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   console: 'console',
 };
 
-/** A transfer that is being done. */
+/** A running transfer. */
 export interface BegunTransfer {
   readonly transfer: Transfer;
   readonly guest: BoxedGuest;
-  /** Aborts when the agent is put to rest. */
+  /** Aborts when the agent prepares to sleep; for output, when it is frozen or ended. */
   readonly cut: AbortSignal;
-  /** What its failure was if it was cut: the agent has moved on. */
+  /** The error to report if the transfer was aborted: the agent has moved on. */
   readonly wasCut: () => Error;
-  /** To be called when it is over. */
+  /** Call when the transfer is over. */
   readonly release: () => void;
 }
 
-/** Who may do which transfer; one that may be done or is being done keeps its agent awake. */
+/** Issues and redeems tickets; a valid ticket or a running transfer keeps its agent awake. */
 export class Transfers {
   constructor(
     private readonly agents: HostedAgents,
     private readonly tickets: TransferTickets = new TransferTickets(),
   ) {}
 
-  /** A ticket, good once. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
+  /** Issues a ticket that is valid once. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
   open({ agentId, epoch, transfer }: OpenTransfer): string {
     const guest = this.agents.of(agentId).openAt(epoch);
     return this.tickets.mint({ agentId, epoch, transfer, release: hold(guest, ACTIVITY[transfer.kind]) });
   }
 
-  /** Errors: unauthenticated `ticket_unknown`, and those of `open`. */
+  /** Redeems a ticket. Errors: unauthenticated `ticket_unknown`, and those of `open`. */
   begin(ticket: string): BegunTransfer {
     const held = this.tickets.redeem(ticket);
     if (held === undefined) throw ticketUnknown();
@@ -49,7 +49,7 @@ export class Transfers {
       const guest = this.agents.of(agentId).openAt(epoch);
       const wasCut = (): Error => staleEpoch(epoch, 'freezing');
       const { closing, still } = guest.cuts;
-      // Whoever follows output hears of the end that a sleep brings.
+      // A client that follows output also receives the end that the sleep causes.
       return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, wasCut, release };
     } catch (error) {
       release();
@@ -62,7 +62,7 @@ export class Transfers {
   }
 }
 
-/** Keeps it awake until the answered function is called. */
+/** Keeps the agent awake until the returned function is called. */
 const hold = (guest: BoxedGuest, kind: ActivityKind | null): (() => void) => {
   const over = Promise.withResolvers<void>();
   if (kind !== null) {

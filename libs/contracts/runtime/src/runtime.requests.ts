@@ -205,8 +205,8 @@ export const runtimeRequests = {
     ExecutionOutcome
   >('cmd.runtime.cancel-execution.v1.{host}', 10_000, { whenLost: 'repeat' }),
   /**
-   * Issues a ticket for one transfer. It counts as activity in flight for 10 s or, once redeemed, until the transfer is
-   * over. Errors: unavailable `guest_unreachable`.
+   * Issues a ticket for one transfer. Except for output, it counts as activity in flight: for 10 s or, once redeemed,
+   * until the transfer is over. Errors: unavailable `guest_unreachable`.
    */
   openTransfer: defineRequest<OpenTransfer, TransferTicket>('cmd.runtime.open-transfer.v1.{host}', 10_000, {
     whenLost: 'repeat',

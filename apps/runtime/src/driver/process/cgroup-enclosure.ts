@@ -5,13 +5,13 @@ import type { Hierarchy } from './cgroup-hierarchies.js';
 import { OBEYED_WITHIN_MS, type Enclosure, type EnclosureLimits } from './enclosure.js';
 import { signal } from './process-table.js';
 
-/** A control group for each agent: no process leaves it, and the kernel freezes it as a whole. */
+/** One cgroup per agent: its processes cannot leave it, and the kernel freezes it as a whole. */
 export class CgroupEnclosure implements Enclosure {
   readonly #freezer: Hierarchy;
 
   constructor(private readonly hierarchies: readonly Hierarchy[]) {
     const freezer = hierarchies.find(({ freezes }) => freezes);
-    if (freezer === undefined) throw new Error('No hierarchy of cgroups can freeze.');
+    if (freezer === undefined) throw new Error('None of the cgroup hierarchies can freeze.');
     this.#freezer = freezer;
   }
 
@@ -28,7 +28,7 @@ export class CgroupEnclosure implements Enclosure {
 
   async pids(agentId: string): Promise<readonly number[]> {
     const text = await readFile(this.#file(agentId, 'cgroup.procs'), 'utf8').catch(() => '');
-    // 0 stands for a process that our own namespace does not see.
+    // The kernel lists processes outside our PID namespace as 0.
     return text
       .split('\n')
       .map(Number)
@@ -59,7 +59,8 @@ export class CgroupEnclosure implements Enclosure {
   }
 
   async kill(agentId: string): Promise<void> {
-    // One that was just launched may join while the others die: the groups being gone is the proof.
+    // A process that was just launched may still join while the others die; only the removed groups prove that none is
+    // left.
     const gone = async (): Promise<boolean> =>
       (await this.#killRound(agentId)) && (await this.#removeGroups(agentId));
     if (!(await becomesTrue(gone, OBEYED_WITHIN_MS))) {
@@ -73,11 +74,11 @@ export class CgroupEnclosure implements Enclosure {
   }
 
   async close(): Promise<void> {
-    // What holds groups of agents still stays.
+    // Fails, as intended, while the folder still contains groups of agents.
     for (const { folder } of this.hierarchies) await rmdir(folder).catch(() => undefined);
   }
 
-  /** One round of killing; whether nobody is left. */
+  /** One round of killing; resolves with true if no process is left. */
   async #killRound(agentId: string): Promise<boolean> {
     const pids = await this.pids(agentId);
     if (pids.length === 0) return true;
@@ -88,14 +89,17 @@ export class CgroupEnclosure implements Enclosure {
       );
       if (all) return false;
     }
-    // Frozen, none of them can fork away between the listing and its kill; thawed, they die.
+    // Freeze first, so that no process can fork between the listing and its kill; they die once thawed.
     await this.#setFrozen(agentId, true);
     for (const pid of await this.pids(agentId)) signal(pid, 'SIGKILL');
     await this.#setFrozen(agentId, false);
     return false;
   }
 
-  /** Whether none is left; the kernel lets go of the dead a moment after they have left the list. */
+  /**
+   * Returns whether all groups are removed; the kernel releases them shortly after their last process has left the
+   * list.
+   */
   async #removeGroups(agentId: string): Promise<boolean> {
     const removals = this.hierarchies.map(({ folder }) =>
       rmdir(join(folder, agentId)).then(

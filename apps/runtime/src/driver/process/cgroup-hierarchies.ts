@@ -1,13 +1,13 @@
 import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A mounted hierarchy of cgroups, and the folder of ours in it. */
+/** A mounted cgroup hierarchy and our folder in it. */
 export interface Hierarchy {
   readonly version: 1 | 2;
   readonly folder: string;
-  /** `memory`, `pids` where this hierarchy can limit them. */
+  /** The resources that this hierarchy can limit. */
   readonly limits: readonly ('memory' | 'pids')[];
-  /** Whether processes are frozen in this one. Exactly one is. */
+  /** Whether this hierarchy freezes processes; exactly one does. */
   readonly freezes: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Mount {
   readonly controllers: readonly string[];
 }
 
-/** Reads `/proc/mounts`: fields of octal escapes are no concern, cgroups are mounted at plain paths. */
+/** Parses `/proc/mounts`. Ignores octal escapes: cgroups are mounted at plain paths. */
 export const cgroupMounts = (mounts: string): readonly Mount[] =>
   mounts.split('\n').flatMap((line): Mount[] => {
     const [, path, type, options = ''] = line.split(' ');
@@ -28,9 +28,9 @@ export const cgroupMounts = (mounts: string): readonly Mount[] =>
   });
 
 /**
- * The hierarchies in which this process may make groups named `name`: one that freezes (version 2 where there is one,
- * its freeze and kill are atomic; else version 1's freezer) and those that limit memory and processes.
- * `[]` where none can freeze.
+ * The hierarchies in which this process can create groups named `name`: one that freezes (preferably version 2, whose
+ * freeze and kill are atomic, otherwise the version 1 freezer), and those that limit memory and processes. `[]` if none
+ * can freeze.
  */
 export const openHierarchies = async (
   name: string,
@@ -70,7 +70,7 @@ const openFreezing = async (mount: Mount, name: string): Promise<Hierarchy> => {
   return { version: mount.version, folder, limits, freezes: true };
 };
 
-/** In version 2 a controller serves a group only where every group above hands it down. */
+/** In version 2 a group has a controller only if every ancestor delegates it. */
 const delegate = async (root: string, folder: string): Promise<('memory' | 'pids')[]> => {
   const given: ('memory' | 'pids')[] = [];
   for (const controller of ['memory', 'pids'] as const) {
@@ -79,7 +79,7 @@ const delegate = async (root: string, folder: string): Promise<('memory' | 'pids
       await writeFile(join(folder, 'cgroup.subtree_control'), `+${controller}`);
       given.push(controller);
     } catch {
-      // Another hierarchy has it, or we may not: the agents run without this limit.
+      // Another hierarchy has the controller, or we lack permission: agents run without this limit.
     }
   }
   return given;

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { readProcess, type ProcessIdentity } from './process-table.js';
 
-/** What to launch; the values of `env` are no secrets. */
+/** Input for launching a guest. The values of `env` are not secret. */
 export interface GuestLaunch {
   readonly script: string;
-  /** Gets what the guest prints; emptied first. */
+  /** File for the guest's output; truncated first. */
   readonly log: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Starts a guest that outlives this process: in a session of its own, with no pipe to us. */
+/** Starts a guest that outlives this process: in its own session, without pipes to us. */
 export const launchGuest = async (
   launch: GuestLaunch,
 ): Promise<{ readonly identity: ProcessIdentity; readonly gone: Promise<void> }> => {
@@ -28,14 +28,14 @@ export const launchGuest = async (
     child.once('error', () => gone.resolve());
     child.unref();
     const identity = child.pid === undefined ? undefined : await readProcess(child.pid);
-    if (identity === undefined) throw new Error('The guest ended as soon as it was launched.');
+    if (identity === undefined) throw new Error('The guest exited immediately after its launch.');
     return { identity, gone: gone.promise };
   } finally {
     await log.close();
   }
 };
 
-/** Whether a program of that name can be run. */
+/** Whether a program of that name can be executed. */
 export const toolExists = async (name: string): Promise<boolean> => {
   const probe = spawn(name, ['--version'], { stdio: 'ignore' });
   return Promise.race([

@@ -1,4 +1,4 @@
-/** One folder or file of the host as the agent sees it. */
+/** A bind mount: a folder or file of the host and its path inside the agent. */
 export interface Mount {
   readonly from: string;
   readonly to: string;
@@ -6,13 +6,13 @@ export interface Mount {
   readonly readOnly: boolean;
 }
 
-/** How a guest is launched: which groups it joins, what it sees, what it runs. */
+/** How to launch a guest: the groups it joins, its mounts, its command. */
 export interface Launch {
-  /** Files that a process writes its id into to join a group. */
+  /** Files to which a process writes its id to join a group. */
   readonly groups: readonly string[];
-  /** Mounts of a namespace of its own, all below `root`; null: the host as it is. */
+  /** Mounts of a private mount namespace, all below `root`; null: the host's file system as it is. */
   readonly view: { readonly root: string; readonly mounts: readonly Mount[] } | null;
-  /** Whether setuid programs are to have no effect (needs setpriv). */
+  /** Whether to disable setuid programs (requires setpriv). */
   readonly noNewPrivileges: boolean;
   readonly command: readonly string[];
 }
@@ -21,17 +21,17 @@ export interface Launch {
 const STACK_KIB = 10_240;
 
 /**
- * Linux takes a quarter of the stack's limit for arguments and environment of a program: the usual 8 MiB do not hold the
- * largest command beside the largest environment of an agent (1 MiB each), 10 MiB do. Never lowers the limit, and goes on
- * where it cannot be raised.
+ * Linux allows a quarter of the stack limit for a program's arguments and environment. The usual 8 MiB are too small
+ * for the largest command together with the largest environment of an agent (1 MiB each); 10 MiB suffice. Never lowers
+ * the limit, and continues if it cannot be raised.
  */
 const MORE_ROOM_FOR_ARGUMENTS =
   `stack=$(ulimit -S -s); [ "$stack" = unlimited ] || [ "$stack" -ge ${STACK_KIB} ] ` +
   `|| ulimit -S -s ${STACK_KIB} 2>/dev/null || true`;
 
 /**
- * A script for `sh` that becomes the command, under its own process id, so that it and everything it ever starts is
- * inside from the first instruction. Fails without running the command when any of it cannot be had.
+ * A script for `sh` that ends in an exec of the command and keeps its process id, so that the command and all its
+ * children are inside from the first instruction. Exits without running the command if any step fails.
  */
 export const launchScript = ({ groups, view, noNewPrivileges, command }: Launch): string => {
   const run = words(['exec', ...(noNewPrivileges ? ['setpriv', '--no-new-privs', '--'] : []), ...command]);
@@ -43,7 +43,7 @@ export const launchScript = ({ groups, view, noNewPrivileges, command }: Launch)
   );
 };
 
-/** The command line that runs a command in a mount namespace of its own. */
+/** The command line that runs a command in its own mount namespace. */
 export const ownMounts = (...command: readonly string[]): readonly string[] => [
   'unshare',
   '--mount',

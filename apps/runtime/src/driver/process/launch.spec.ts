@@ -4,7 +4,7 @@ import { cgroupMounts } from './cgroup-hierarchies.js';
 import { launchScript } from './launch-script.js';
 
 describe('the script that launches a guest', () => {
-  it('joins the groups, sets up the view and becomes the command, in this order', () => {
+  it('joins the groups, sets up the mounts and executes the command, in this order', () => {
     const script = launchScript({
       groups: ['/cg/agt/cgroup.procs'],
       view: {
@@ -21,7 +21,7 @@ describe('the script that launches a guest', () => {
     expect(at('exec setpriv --no-new-privs -- /bin/node /guest/main.js')).toBeGreaterThan(at('mount --bind'));
   });
 
-  it('hands over any path as it is', () => {
+  it('passes any path unchanged', () => {
     const odd = '/tmp/it\'s $HOME `here`; "x"\nnew';
     const script = launchScript({
       groups: [],
@@ -32,7 +32,7 @@ describe('the script that launches a guest', () => {
     expect(execFileSync('sh', ['-c', script], { encoding: 'utf8' })).toBe(odd);
   });
 
-  it('makes room for the largest command beside the largest environment, and lowers no limit', () => {
+  it('makes room for the largest command with the largest environment, and lowers no limit', () => {
     const launch = { groups: [], view: null, noNewPrivileges: false, command: ['sh', '-c', 'ulimit -S -s'] };
     const limitBehind = (limit: string): string =>
       execFileSync('sh', ['-c', `ulimit -S -s ${limit} && ${launchScript(launch)}`], {
@@ -44,7 +44,7 @@ describe('the script that launches a guest', () => {
     expect(execFileSync('sh', ['-c', strict], { encoding: 'utf8' }).trim()).toBe('4096');
   });
 
-  it('does not run the command when a group cannot be joined', () => {
+  it('does not run the command when it cannot join a group', () => {
     const launch = {
       groups: ['/nowhere/cgroup.procs'],
       view: null,
@@ -56,7 +56,7 @@ describe('the script that launches a guest', () => {
 });
 
 describe('the mounts of cgroups', () => {
-  it('are told apart by version and controllers', () => {
+  it('are classified by version and controllers', () => {
     const mounts = [
       'proc /proc proc rw 0 0',
       'cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0',

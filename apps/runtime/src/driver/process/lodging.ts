@@ -10,22 +10,22 @@ import { ownMounts, type Launch } from './launch-script.js';
 import { SharedFiles } from './shared-files.js';
 
 /**
- * Where agents find their things in a view of their own. On the host it is an empty folder, and stays: taking it away
- * would take what is mounted on it out of every agent's view.
+ * Mount point of an agent's private view. On the host it is an empty folder that must stay: deleting it would remove
+ * the mounts on it from every agent's view.
  */
 const VIEW_ROOT = '/run/berth';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** How an agent lives on this host. */
+/** The prepared paths and mounts of an agent. */
 export interface Lodged {
   readonly inside: InsidePaths;
   readonly view: Launch['view'];
 }
 
 /**
- * Prepares an agent's folders and how it sees them. The data folder lets nobody in (0700), and the agent's own user must
- * still reach its volume: as root each agent gets a mount namespace in which its volume lies at a public path; where
- * the host allows no namespaces, volumes lie in a folder outside that can be walked through.
+ * Prepares an agent's folders and mounts. The data folder is closed to other users (0700), but the agent's own user
+ * must reach its volume. As root, each agent therefore gets a mount namespace with its volume at a public path. Where
+ * the host allows no namespaces, volumes are in a traversable folder outside the data folder.
  */
 export class Lodging {
   private constructor(
@@ -35,7 +35,7 @@ export class Lodging {
     private readonly shared: SharedFiles,
   ) {}
 
-  /** `asRoot`: agents have users of their own. `useViews` false does without namespaces even where they could be had. */
+  /** `asRoot`: each agent has its own user. `useViews` false avoids mount namespaces even if they are available. */
   static async open(options: {
     readonly dataDir: string;
     readonly asRoot: boolean;
@@ -50,7 +50,7 @@ export class Lodging {
     return new Lodging(dataDir, mode, outside, new SharedFiles(sharedIn, mode === 'outside'));
   }
 
-  /** Creates what is missing, empties the folder for temporary files. */
+  /** Creates missing folders and empties the folder for temporary files. */
   async prepare(agentId: string, template: Template, runAs: RunAs | null): Promise<Lodged> {
     const { root, logs, journal, run } = agentFolders(this.dataDir, agentId);
     const { volume, tmp, staging } = this.#ownFolders(agentId);
@@ -89,7 +89,7 @@ export class Lodging {
       tmp: `${VIEW_ROOT}/tmp`,
       template: `${VIEW_ROOT}/template`,
       path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
-      // As the host has them: a rename does not cross from one mount to another.
+      // Host paths, not view paths: a rename cannot cross mounts.
       storage: own.storage,
     };
     await mkdir(VIEW_ROOT, { recursive: true, mode: 0o755 });
@@ -117,7 +117,7 @@ const canMount = async (): Promise<boolean> => {
     const [code] = (await once(probe, 'exit')) as [number | null];
     if (code === 0) return true;
   } catch {
-    // Not allowed, or no such tools: the agents live without a view of their own.
+    // No permission or no such tools: agents run without private mounts.
   }
   return false;
 };

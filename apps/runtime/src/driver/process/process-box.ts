@@ -2,7 +2,7 @@ import type { Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
 import { isAlive, type ProcessIdentity } from './process-table.js';
 
-/** What is known of a box, and kept on the disk. */
+/** Persistent state of a box. */
 export interface BoxFacts {
   readonly agentId: string;
   readonly socket: string;
@@ -11,10 +11,10 @@ export interface BoxFacts {
   readonly guest: ProcessIdentity;
 }
 
-/** A guest that is not our child tells nobody that it ends: it is looked at so often. */
+/** Polling interval for the exit of a guest that is not our child. */
 const LOOK_EVERY_MS = 1_000;
 
-/** A guest process and what surrounds it. */
+/** A guest process and its surroundings. */
 export class ProcessBox implements Box {
   readonly agentId: string;
   readonly socket: string;
@@ -34,7 +34,7 @@ export class ProcessBox implements Box {
     this.guest = facts.guest;
   }
 
-  /** The box of a guest that an earlier process of the host started. */
+  /** The box of a guest that an earlier host process started. */
   static adopt(facts: BoxFacts): ProcessBox {
     const gone = Promise.withResolvers<void>();
     const box = new ProcessBox(facts, gone.promise);
@@ -63,7 +63,7 @@ export class ProcessBox implements Box {
   }
 }
 
-/** Reads `ProcessBox.record` back; undefined for anything else. */
+/** Parses `ProcessBox.record`; undefined if it is malformed. */
 export const readBoxRecord = (agentId: string, record: Json): BoxFacts | undefined => {
   if (typeof record !== 'object' || record === null) return undefined;
   const facts = { agentId, ...record } as unknown as BoxFacts;

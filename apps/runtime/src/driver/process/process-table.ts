@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 
-/** A process, told apart from a later one with the same id by when it began. */
+/** A process; its start time distinguishes it from a later process with the same id. */
 export interface ProcessIdentity {
   readonly pid: number;
-  /** Opaque; differs between processes, across reboots too. */
+  /** Opaque; differs between processes, even across reboots. */
   readonly startedAt: string;
 }
 
@@ -14,11 +14,11 @@ export interface ProcessEntry extends ProcessIdentity {
 
 let bootId: Promise<string> | undefined;
 
-/** The process with that id; undefined where there is none, a zombie counting as none. */
+/** The process with that id; undefined if there is none or it is a zombie. */
 export const readProcess = async (pid: number): Promise<ProcessEntry | undefined> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  // The command's name, in parentheses, may hold blanks and parentheses itself.
+  // The command name in parentheses may itself contain spaces and parentheses.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, ticks] = [fields[0], fields[19]];
   if (state === undefined || ticks === undefined || 'ZXx'.includes(state)) return undefined;
@@ -26,29 +26,29 @@ export const readProcess = async (pid: number): Promise<ProcessEntry | undefined
   return { pid, state, startedAt: `${(await bootId).trim()}:${ticks}` };
 };
 
-/** Whether that very process still runs. */
+/** Whether exactly that process is still running. */
 export const isAlive = async ({ pid, startedAt }: ProcessIdentity): Promise<boolean> =>
   (await readProcess(pid))?.startedAt === startedAt;
 
-/** Ids of all processes of the host. */
+/** Ids of all processes on the host. */
 export const listPids = async (): Promise<readonly number[]> =>
   (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 
-/** The value of a variable that a process was started with; undefined without it, or when it may not be read. */
+/** The value of a variable in a process's initial environment; undefined if it is not set or not readable. */
 export const readStartVariable = async (pid: number, name: string): Promise<string | undefined> => {
   const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
   const found = environ.split('\0').find((entry) => entry.startsWith(`${name}=`));
   return found?.slice(name.length + 1);
 };
 
-/** The user a process runs as. */
+/** The user id of a process. */
 export const readUid = async (pid: number): Promise<number | undefined> => {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const uid = /^Uid:\s+(\d+)/m.exec(status)?.[1];
   return uid === undefined ? undefined : Number(uid);
 };
 
-/** Sends a signal; a process that is gone already is fine. */
+/** Sends a signal; ignores a process that has already exited. */
 export const signal = (pid: number, name: NodeJS.Signals): void => {
   try {
     process.kill(pid, name);

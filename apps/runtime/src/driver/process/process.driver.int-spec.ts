@@ -11,7 +11,7 @@ import { listPids, readStartVariable } from './process-table.js';
 
 type Means = ProcessDriverOptions['means'];
 
-/** What can be had of these depends on who runs the tests; a driver takes what there is. */
+/** Variants that need root. The available means depend on who runs the tests; the driver uses those that it finds. */
 const AS_ROOT: readonly (readonly [string, Means])[] =
   process.getuid?.() === 0
     ? [
@@ -22,7 +22,7 @@ const AS_ROOT: readonly (readonly [string, Means])[] =
     : [];
 const ALL_WAYS: readonly (readonly [string, Means])[] = [
   ...AS_ROOT,
-  ['without any right of root', { cgroups: 'none', users: false }],
+  ['without root', { cgroups: 'none', users: false }],
 ];
 
 describe('the process driver', () => {
@@ -44,7 +44,7 @@ describe('the process driver', () => {
     return existsSync(outside) ? outside : inside;
   };
 
-  /** Starts a child that counts in the volume, out of the program's session; answers how to read the count. */
+  /** Starts a child in its own session that counts in the volume; returns a function that reads the count. */
   const tick = async (agentId: string): Promise<() => number> => {
     await sh(
       agentId,
@@ -64,7 +64,7 @@ describe('the process driver', () => {
   };
 
   it.each(ALL_WAYS)(
-    '%s stops every process of a frozen agent, and all go on when it thaws',
+    '%s stops every process of a frozen agent, and all continue when it thaws',
     async (_, means) => {
       host = await HostFixture.open({ means });
       const agentId = await start();
@@ -85,7 +85,7 @@ describe('the process driver', () => {
   );
 
   it.each(ALL_WAYS)(
-    '%s leaves no process behind on stop: not one with a session of its own that is deaf to TERM',
+    '%s leaves no process behind on stop, not even one with its own session that ignores TERM',
     async (_, means) => {
       host = await HostFixture.open({ means });
       const agentId = await start();
@@ -106,35 +106,29 @@ describe('the process driver', () => {
     expect(await processesOf(agentId)).toBe(0);
   });
 
-  it.each(ALL_WAYS)(
-    '%s keeps the volume over a stop and removes every trace with the agent',
-    async (_, means) => {
-      host = await HostFixture.open({ means });
-      const agentId = await start();
-      await sh(
+  it.each(ALL_WAYS)('%s keeps the volume on stop and deletes everything on removal', async (_, means) => {
+    host = await HostFixture.open({ means });
+    const agentId = await start();
+    await sh(agentId, 'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d');
+    const path = await volume(agentId);
+    await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+    await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
+    expect(
+      await host.deliver(
         agentId,
-        'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d',
-      );
-      const path = await volume(agentId);
-      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
-      await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
-      expect(
-        await host.deliver(
-          agentId,
-          2,
-          'chmod 700 $BERTH_VOLUME/d; cat $BERTH_VOLUME/d/f; chmod 0 $BERTH_VOLUME/d',
-        ),
-      ).toBe('kept');
-      await host.agents.remove(agentId);
-      await host.agents.remove(agentId);
-      expect(existsSync(path)).toBe(false);
-      expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
-      expect(await processesOf(agentId)).toBe(0);
-    },
-  );
+        2,
+        'chmod 700 $BERTH_VOLUME/d; cat $BERTH_VOLUME/d/f; chmod 0 $BERTH_VOLUME/d',
+      ),
+    ).toBe('kept');
+    await host.agents.remove(agentId);
+    await host.agents.remove(agentId);
+    expect(existsSync(path)).toBe(false);
+    expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
+    expect(await processesOf(agentId)).toBe(0);
+  });
 
   it.each(ALL_WAYS)(
-    '%s empties at every start what was on its way into the volume, which the agent itself cannot reach',
+    '%s empties the staging folder at every start, and the agent itself cannot access it',
     async (_, means) => {
       host = await HostFixture.open({ means });
       const agentId = await start();
@@ -153,26 +147,23 @@ describe('the process driver', () => {
     },
   );
 
-  it.each(ALL_WAYS)(
-    '%s writes no secret of the agent where a process list or a file shows it',
-    async (_, means) => {
-      host = await HostFixture.open({ means });
-      const agentId = await start();
-      expect(await sh(agentId, 'echo $API_KEY')).toBe('sesame-open');
-      const lines = await Promise.all(
-        (await listPids()).map(async (pid) =>
-          (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
-        ),
-      );
-      expect(lines.filter((line) => /sesame-open|token-of-this-start/.test(line))).toEqual([]);
-      const { state, logs } = agentFolders(host.dataDir, agentId);
-      for (const file of [state, join(logs, '00000001.log'), join(logs, 'guest.log')]) {
-        expect(readFileSync(file, 'utf8')).not.toMatch(/sesame-open|token-of-this-start/);
-      }
-    },
-  );
+  it.each(ALL_WAYS)('%s exposes no secret of the agent in a process list or a file', async (_, means) => {
+    host = await HostFixture.open({ means });
+    const agentId = await start();
+    expect(await sh(agentId, 'echo $API_KEY')).toBe('sesame-open');
+    const lines = await Promise.all(
+      (await listPids()).map(async (pid) =>
+        (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
+      ),
+    );
+    expect(lines.filter((line) => /sesame-open|token-of-this-start/.test(line))).toEqual([]);
+    const { state, logs } = agentFolders(host.dataDir, agentId);
+    for (const file of [state, join(logs, '00000001.log'), join(logs, 'guest.log')]) {
+      expect(readFileSync(file, 'utf8')).not.toMatch(/sesame-open|token-of-this-start/);
+    }
+  });
 
-  it.each(AS_ROOT)('%s keeps an agent out of the host’s data and of other agents', async (_, means) => {
+  it.each(AS_ROOT)('%s denies an agent access to the host’s data and to other agents', async (_, means) => {
     host = await HostFixture.open({ means });
     const [one, other] = await Promise.all([start(), start()]);
     writeFileSync(join(host.dataDir, 'secret'), 'hush', { mode: 0o600 });

@@ -23,11 +23,11 @@ export interface ProcessDriverOptions {
   readonly dataDir: string;
   /** The guest's main file. */
   readonly guestMain: string;
-  /** First of the users that agents run as; undefined picks a range nobody else uses. */
+  /** First user id for agents; undefined picks an unused range. */
   readonly uidBase: number | undefined;
-  /** Where volumes lie on a host that is root and has no namespaces; undefined: below /var/lib/berth. */
+  /** Folder of volumes on a host that runs as root without namespaces; undefined: below /var/lib/berth. */
   readonly outsideDir: string | undefined;
-  /** What of the host's means to use; a test takes some away. */
+  /** The host's means that the driver may use; tests disable some. */
   readonly means?: {
     readonly cgroups?: 'v2' | 'v1' | 'none';
     readonly views?: boolean;
@@ -36,11 +36,11 @@ export interface ProcessDriverOptions {
   readonly log: Logger;
 }
 
-/** The guest is a process of the agent's box too, and counts against its memory. */
+/** Extra memory for the guest, which runs in the agent's box and counts against its limit. */
 const GUEST_MEMORY_MB = 128;
 const MOST_PROCESSES = 1024;
 const JOINED_WITHIN_MS = 1_000;
-/** What TERM is worth to processes that outlive the agent's program. */
+/** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
 
 interface Means {
@@ -50,7 +50,10 @@ interface Means {
   readonly noNewPrivileges: boolean;
 }
 
-/** Agents as child processes of the host: as root each a user, a control group and a view of its own, else none of it. */
+/**
+ * Runs agents as child processes of the host. As root, each agent gets its own user, cgroup and mounts where the host
+ * supports them; without root, none of these.
+ */
 export class ProcessDriver implements Driver {
   readonly name = 'process';
   readonly #boxes = new Map<string, ProcessBox>();
@@ -82,7 +85,7 @@ export class ProcessDriver implements Driver {
     const enclosure = hierarchies.length > 0 ? new CgroupEnclosure(hierarchies) : new SweepEnclosure(traces);
     this.#means = { enclosure, uids, lodging, noNewPrivileges: await toolExists('setpriv') };
     const has = { ownUsers: asRoot, controlGroups: hierarchies.length > 0 };
-    log.warn(has, 'Agents run as plain processes of this host. Do not let strangers bring their own code.');
+    log.warn(has, 'Agents run as plain processes of this host. Do not run code of untrusted users.');
   }
 
   async start({ agentId, template, memMb }: BoxRequest): Promise<Box> {
@@ -110,7 +113,7 @@ export class ProcessDriver implements Driver {
         [guestEnv.mark]: `${this.#instance}/${agentId}`,
       },
     });
-    // Whoever ends the agent from now on finds it in its enclosure.
+    // From here on, ending the agent finds the process in its enclosure.
     const settled = async (): Promise<boolean> =>
       (await enclosure.pids(agentId)).includes(identity.pid) || !(await isAlive(identity));
     await becomesTrue(settled, JOINED_WITHIN_MS);

@@ -6,13 +6,13 @@ const OTHERS_READ = 0o004;
 const OTHERS_ENTER = 0o001;
 
 /**
- * Makes files of the host readable for the agents' users, who own none of them: as they are where their modes allow,
- * else as a copy. (A checkout under umask 077 has no file that others may read.)
+ * Makes host files readable for the agents' users, who own none of them: in place if the modes allow it, otherwise as a
+ * copy. (A checkout under umask 077 has no files that other users can read.)
  */
 export class SharedFiles {
   readonly #ready = new Map<string, Promise<string>>();
 
-  /** `throughParents`: agents walk the whole path from the root, so that every folder above must let them pass. */
+  /** `throughParents`: agents traverse the whole path from the root, so every parent folder must allow it. */
   constructor(
     private readonly folder: string,
     private readonly throughParents: boolean,
@@ -45,7 +45,7 @@ export class SharedFiles {
   }
 }
 
-/** Whether users who own nothing of it may walk the path down to that folder. */
+/** Whether users who own none of it can traverse the path down to that folder. */
 export const letsOthersThrough = async (folder: string): Promise<boolean> => {
   if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return false;
   const parent = dirname(folder);

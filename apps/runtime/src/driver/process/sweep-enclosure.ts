@@ -10,17 +10,17 @@ import {
   type ProcessEntry,
 } from './process-table.js';
 
-/** What tells an agent's processes from others. */
+/** How to identify an agent's processes. */
 export interface Traces {
-  /** Begins the mark that every process of this host's agents inherits: `<prefix>/<agentId>`. */
+  /** Prefix of the mark that every process of this host's agents inherits: `<prefix>/<agentId>`. */
   readonly markPrefix: string;
-  /** The user that is the agent's alone; undefined where agents have none. */
+  /** The agent's own user id; undefined if agents have none. */
   readonly uidOf: (agentId: string) => number | undefined;
 }
 
 /**
- * For hosts without cgroups: an agent's processes are those that inherited its mark or run as its user. A process that
- * has both cleared its environment and no user of its own escapes: this is no isolation.
+ * For hosts without cgroups: finds an agent's processes by their inherited mark or their user. A process that has
+ * cleared its environment escapes if the agent has no user of its own, so this is not isolation.
  */
 export class SweepEnclosure implements Enclosure {
   constructor(private readonly traces: Traces) {}
@@ -96,5 +96,8 @@ export class SweepEnclosure implements Enclosure {
   }
 }
 
-/** One that waits in the kernel (D), say for a child that was stopped on its way to exec, stops before it runs on. */
+/**
+ * A process in an uninterruptible wait (D), for example for a child that was stopped on its way to exec, stops before
+ * it continues.
+ */
 const standsStill = ({ state }: ProcessEntry): boolean => state === 'T' || state === 'D';

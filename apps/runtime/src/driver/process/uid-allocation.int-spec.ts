@@ -13,7 +13,7 @@ describe('the users of agents', () => {
 
   afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }));
 
-  it('are one for each agent, the same after a restart, and free again after a removal', async () => {
+  it('are unique per agent, stable across restarts, and free again after a removal', async () => {
     const uids = await UidAllocation.open(file, 'abcdef012345', 61_000);
     const [one, two] = await Promise.all([uids.allocate('a'), uids.allocate('b')]);
     expect([one, two]).toEqual([61_000, 61_001]);
@@ -24,7 +24,7 @@ describe('the users of agents', () => {
     expect(await again.allocate('c')).toBe(61_000);
   });
 
-  it('of two hosts on one machine are not the same', async () => {
+  it('differ between two hosts on one machine', async () => {
     const one = await UidAllocation.open(file, '000000010000', undefined);
     const two = await UidAllocation.open(`${file}2`, '000000020000', undefined);
     const [first, second] = [await one.allocate('a'), await two.allocate('a')];

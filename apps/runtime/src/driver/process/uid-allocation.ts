@@ -1,15 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { readJsonFile, writeDurably } from '../../durable-file.js';
 
-/** How many users one host has for its agents. */
+/** Number of user ids that one host reserves for agents. */
 const BLOCK = 4096;
-/** Users that nobody hands out (systemd's UIDS-GIDS): 0x70000000 to 0x7fffffff. */
+/** A range that no tool assigns (systemd's UIDS-GIDS): 0x70000000 to 0x7fffffff. */
 const HIGH_BASE = 0x70000000;
 const HIGH_BLOCKS = 65_535;
-/** Where the namespace of users we live in has only 65,536 of them. */
+/** For user namespaces with only 65,536 ids. */
 const LOW_BASE = 61_000;
 
-/** A user and group for each agent, nobody else's on this host, kept in a file until the agent is removed. */
+/** Assigns each agent a user and group that are unique on this host, stored in a file until the agent is removed. */
 export class UidAllocation {
   readonly #uids = new Map<string, number>();
   #saving: Promise<void> = Promise.resolve();
@@ -19,7 +19,7 @@ export class UidAllocation {
     private readonly base: number,
   ) {}
 
-  /** `instance` spreads hosts on one machine over different users; `base` settles the range by hand. */
+  /** `instance` spreads the hosts of one machine over different ranges; `base` sets the range explicitly. */
   static async open(file: string, instance: string, base: number | undefined): Promise<UidAllocation> {
     const allocation = new UidAllocation(file, base ?? (await defaultBase(instance)));
     const stored = await readJsonFile(file);
@@ -45,7 +45,7 @@ export class UidAllocation {
       await this.#save();
       return uid;
     }
-    throw new Error(`All ${BLOCK} users for agents are taken.`);
+    throw new Error(`All ${BLOCK} user ids for agents are taken.`);
   }
 
   async release(agentId: string): Promise<void> {
