@@ -69,7 +69,8 @@ export class PendingRequests {
     const pending = this.#pending.get(id);
     if (pending === undefined) return 0;
     const now = performance.now();
-    return Math.max(0, Math.min(pending.heardAt + patienceOf(pending), pending.deadlineAt) - now);
+    const heardAt = Math.min(now, pending.heardAt + this.#stoodStill(now));
+    return Math.max(0, Math.min(heardAt + patienceOf(pending), pending.deadlineAt) - now);
   }
 
   /** Returns whether somebody waits for `id`. */
@@ -138,15 +139,19 @@ export class PendingRequests {
 
   #sweep(): void {
     const now = performance.now();
-    // When this process itself stood still, heartbeats lie unread in the socket: that time is nobody's silence.
-    const stoodStill = Math.max(0, now - this.#sweptAt - 2 * SWEEP_MS);
+    const stoodStill = this.#stoodStill(now);
     this.#sweptAt = now;
     for (const [id, pending] of this.#pending) {
-      pending.heardAt += stoodStill;
-      pending.triedAt += stoodStill;
+      pending.heardAt = Math.min(now, pending.heardAt + stoodStill);
+      pending.triedAt = Math.min(now, pending.triedAt + stoodStill);
       if (now - pending.heardAt > patienceOf(pending)) this.fail(id, serviceUnavailable());
       else if (isLost(pending, now)) this.#repeat(pending, now);
     }
+  }
+
+  /** When this process itself stood still, heartbeats lie unread in the socket: that time is not silence of the other side. */
+  #stoodStill(now: number): number {
+    return Math.max(0, now - this.#sweptAt - 2 * SWEEP_MS);
   }
 }
 

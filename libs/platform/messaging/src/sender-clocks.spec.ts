@@ -60,6 +60,20 @@ describe('the age of a request', () => {
     expect(known.ageAtMost('far', time.mono + 69_000)).toBeUndefined();
   });
 
+  it('is not learned from an answer to a question from before this machine was suspended', () => {
+    const { known, pass, time } = clocks();
+    const askedAt = time.mono;
+    pass(5);
+    time.wall += 45_000;
+    // Another request comes before the answer does.
+    expect(known.ageAtMost('far', askedAt + 69_000)).toBeUndefined();
+    known.learn('far', askedAt, askedAt + 69_000);
+    expect(known.ageAtMost('far', askedAt + 69_000)).toBeUndefined();
+    pass(5);
+    known.learn('far', time.mono, time.mono + 69_000 + 45_000);
+    expect(known.ageAtMost('far', time.mono + 69_000)).toBeCloseTo(45_000, 0);
+  });
+
   it('is overestimated, not underestimated, after the sender was suspended', () => {
     const { known, pass, time } = clocks();
     known.learn('far', time.mono, time.mono + 69_000);

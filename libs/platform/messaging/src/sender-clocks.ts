@@ -17,6 +17,8 @@ interface Measured {
 export class SenderClocks {
   readonly #measured = new Map<string, Measured>();
   #lead: number;
+  /** Own time when a step was last noticed. */
+  #steppedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     private readonly own: MonotonicClock,
@@ -44,6 +46,9 @@ export class SenderClocks {
   /** `sender` read `senderNow` from its clock after this process had read `askedAt` from its own. */
   learn(sender: string, askedAt: number, senderNow: number): void {
     const now = this.own.now();
+    this.#forgetAfterStep(now);
+    // The answer may be from before the step, and says nothing about the clocks as they are now.
+    if (askedAt <= this.#steppedAt) return;
     const known = this.#measured.get(sender);
     const offset = askedAt - senderNow;
     // The greater lower bound is the better one, also when it is older.
@@ -56,7 +61,10 @@ export class SenderClocks {
   // A monotonic clock stands still while its machine is suspended: ages would come out too small.
   #forgetAfterStep(now: number): void {
     const lead = this.wallClock() - now;
-    if (Math.abs(lead - this.#lead) > STEP_MS) this.#measured.clear();
+    if (Math.abs(lead - this.#lead) > STEP_MS) {
+      this.#measured.clear();
+      this.#steppedAt = now;
+    }
     this.#lead = lead;
   }
 }
