@@ -48,12 +48,20 @@ export class EnvCommandHandler {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     const { agentId, key } = request;
     const view = await this.vault.put(agentId, request);
+    await this.keepOfLive(request);
     await this.handler.handle(
       agentId,
       { type: 'Set', agentId, key, isSecret: view.isSecret, at: new Date().toISOString() },
       request,
     );
     return view;
+  }
+
+  /** A deletion is in the log before it empties the vault, so that one of the two sees what was put meanwhile. */
+  private async keepOfLive({ agentId, accountId }: AgentCommand): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live') await this.vault.forget(agentId);
+    ofAccount(agent, accountId);
   }
 
   /** Errors: not_found `env_var_not_found`. */

@@ -1,0 +1,42 @@
+import { agentsRequests } from '@berth/contracts-agents';
+import { newId } from '@berth/kernel';
+import { lockKey } from '@berth/persistence';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ACCOUNT, aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';
+
+let agents: ServedAgents;
+
+beforeAll(async () => {
+  agents = await ServedAgents.start();
+  await agents.hosts.add('host1');
+});
+afterAll(() => agents.stop());
+
+const order = (agentId: string) => ({
+  commandId: newId('cmd'),
+  accountId: ACCOUNT,
+  actor: { kind: 'key', id: 'key_1' } as const,
+  agentId,
+});
+
+it('leaves nothing of a variable that is set while its agent is deleted', async () => {
+  const { id } = await agents.create(aCreation());
+  const variable = { key: 'SECRET', value: 'hunter2', isSecret: true };
+  const setting = await agents.database.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${id}`)]);
+    const set = agents.requester.request(agentsRequests.setEnv, { ...order(id), ...variable });
+    set.catch(() => undefined);
+    await eventually(async () => {
+      const rows = await agents.database.query(
+        `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`,
+      );
+      expect(rows).toHaveLength(1);
+    });
+    await agents.requester.request(agentsRequests.delete, order(id));
+    await eventually(async () => expect(await agents.history(id)).toContain('AgentDeleted'));
+    return { set };
+  });
+  await expect(setting.set).rejects.toMatchObject({ code: 'agent_not_found' });
+  expect(await agents.database.query('SELECT key FROM env_vault WHERE agent_id = $1', [id])).toEqual([]);
+});
