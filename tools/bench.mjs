@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 
-// `npm run bench`: measures Berth beside the bare limits of this machine.
+// `npm run bench`: measures Berth and compares it with the limits of this machine.
 await runTool(async () => {
   const node = await ensureReady();
   return runChild(node, [join(ROOT, 'apps', 'bench', 'dist', 'main.js'), ...process.argv.slice(2)], {

@@ -1,4 +1,4 @@
-// Prints the `authorization` block for a NATS of your own: one user for each service, with what it needs and no more.
+// Prints the `authorization` block for your own NATS: one user for each service, with only the permissions it needs.
 // node tools/broker-users.mjs [--instance NAME] [--host hst_…]… ; replace the passwords or set the variables.
 import { parseArgs } from 'node:util';
 import { authorizationBlock, permissionsOf } from '../libs/embedded/src/nats/broker-permissions.ts';

@@ -2,9 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './ensure-installed.mjs';
 
-// Run by hand after adding a dependency behind a registry mirror that holds only some platforms' binaries: npm then
-// leaves the others out of package-lock.json, and `npm ci` refuses such a file everywhere. Entered here is what the
-// names and the asking package say: version, system, processor. Integrity is known only to the full registry.
+// Run by hand after adding a dependency through a registry mirror that has only some platforms' binaries. npm then
+// omits the others from package-lock.json, and `npm ci` rejects such a file everywhere. This script adds the missing
+// entries from the package names and the dependent package: version, system, processor. It cannot add `integrity`,
+// which only the full registry knows.
 
 const SYSTEMS = { windows: 'win32', win32: 'win32', darwin: 'darwin', linux: 'linux', freebsd: 'freebsd' };
 const MORE_SYSTEMS = { android: 'android', openharmony: 'openharmony' };

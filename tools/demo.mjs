@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureReady, environmentWith, ROOT, runTool, SetupError } from './ensure-installed.mjs';
 
-// `npm run demo`: one guided round through an agent's life, on a running Berth (BERTH_URL, BERTH_API_KEY or the data
-// folder's key) or on an instance of its own that is gone afterwards.
+// `npm run demo`: a guided tour of an agent's life cycle, on a running Berth (BERTH_URL, BERTH_API_KEY or the data
+// folder's key) or on a temporary instance that it removes afterwards.
 
 const step = (text) => console.log(`\n\u001b[1m${text}\u001b[0m`);
 const show = (text) => console.log(`  ${text}`);
@@ -14,9 +14,7 @@ await runTool(async () => {
   const node = await ensureReady();
   const running = await findRunning();
   const berth = running ?? (await startOwn(node));
-  show(
-    running ? `Using the Berth that runs at ${berth.url}.` : `Started a Berth of its own at ${berth.url}.`,
-  );
+  show(running ? `Using the Berth that runs at ${berth.url}.` : `Started a temporary Berth at ${berth.url}.`);
   try {
     await tour(api(berth));
     return 0;
@@ -44,7 +42,7 @@ async function tour(call) {
   show(`${asleep.state}, ${asleep.sleepDepth}: its processes are frozen and cost nothing`);
   await chat(call, created.id, 'Are you awake?');
 
-  step('4. Give it a secret; nobody can read it back');
+  step('4. Give it a secret, which the API never returns');
   const variable = await call('PUT', `/api/agents/${created.id}/env/API_TOKEN`, {
     value: 'only the agent sees this',
     isSecret: true,
@@ -57,20 +55,20 @@ async function tour(call) {
   });
   show(`exit code ${exitCode}: ${stdout.trim()}`);
 
-  step('6. Put a file into its volume, move it, and look');
+  step('6. Write a file to its volume, move it, and list the folder');
   const files = `/api/agents/${created.id}/files`;
   await call('PUT', `${files}/write`, { path: 'notes/today.txt', content: 'Remember the milk.' });
   await call('POST', `${files}/move`, { from: 'notes/today.txt', to: 'notes/kept.txt' });
   const { path, entries } = await call('GET', `${files}/list?path=notes`);
   for (const entry of entries) show(`${path}/${entry.name}, ${entry.size} bytes`);
 
-  step('7. Look at what it logged');
+  step('7. Read its logs');
   const { logs } = await call('GET', `/api/agents/${created.id}/logs?limit=5`);
   for (const line of logs) show(`${line.timestamp} ${line.source} ${line.level}: ${line.message}`);
 
-  step('8. Delete it, and everything it had');
+  step('8. Delete it with all its data');
   await call('DELETE', `/api/agents/${created.id}`);
-  show('gone');
+  show('deleted');
 }
 
 async function chat(call, id, message) {
@@ -88,12 +86,12 @@ function api({ url, key }) {
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
     const text = await response.text();
-    if (!response.ok) throw new SetupError(`${method} ${path} was answered ${response.status}: ${text}`);
+    if (!response.ok) throw new SetupError(`${method} ${path} returned ${response.status}: ${text}`);
     return text === '' ? undefined : JSON.parse(text);
   };
 }
 
-/** A Berth that answers and whose key we have; undefined when there is none. */
+/** A running Berth that accepts our key; undefined if there is none. */
 async function findRunning() {
   const url = process.env.BERTH_URL ?? `http://localhost:${process.env.PORT ?? 8080}`;
   const keyFile = join(process.env.BERTH_DATA ?? join(ROOT, '.data'), 'bootstrap-key');
@@ -119,7 +117,7 @@ async function startOwn(node) {
     rmSync(dataDir, { recursive: true, force: true });
   };
   const url = await Promise.race([readyUrl(child), exited.then(() => undefined)]);
-  if (url === undefined) throw new SetupError('Berth ended before it was ready; its message stands above.');
+  if (url === undefined) throw new SetupError('Berth exited before it was ready; see its message above.');
   return { url, key: readFileSync(join(dataDir, 'bootstrap-key'), 'utf8').trim(), stop };
 }
 

@@ -14,23 +14,23 @@ export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const MODULES = join(ROOT, 'node_modules');
 const MARK = join(MODULES, '.berth-installed');
 const LOCK = join(ROOT, '.berth', 'setup.lock');
-// What the libraries need at least; the npm package "node" brings a newer one.
+// The minimum that the libraries need; the npm package "node" installs a newer version.
 const NEEDED = [22, 15];
 
 /** The Node that Berth runs on: the one from the npm package `node`. */
 export const PACKAGED_NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
 
-/** A failure whose message is all there is to say. */
+/** A failure that is reported by its message alone, without a stack trace. */
 export class SetupError extends Error {}
 
 /**
- * Installs what is missing and builds what is out of date, then returns the path of the Node to run Berth with.
- * Quick when there is nothing to do, and safe when several processes do it at once.
+ * Installs what is missing, builds what is out of date, and returns the path of the Node to run Berth with.
+ * Fast if there is nothing to do; several processes may call it at the same time.
  *
  * @returns {Promise<string>}
  */
 export async function ensureReady() {
-  const waiting = () => say('Another process is setting this checkout up, waiting for it ...');
+  const waiting = () => say('Waiting for another process that is setting up this checkout ...');
   return withLock(
     LOCK,
     async () => {
@@ -44,8 +44,8 @@ export async function ensureReady() {
 }
 
 /**
- * The environment for child processes: `node` on their PATH is the Node that Berth runs on, and what it compiles it
- * keeps for the next start.
+ * The environment for child processes: `node` on their PATH is the Node that Berth runs on, and its compile cache
+ * persists between starts.
  */
 export function environmentWith(node) {
   return {
@@ -86,9 +86,9 @@ async function install() {
 async function installDependencies() {
   const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
   if ((await runNpm(['ci', ...options])) === 0) return;
-  // npm refuses a lock file that names the binaries of fewer platforms than it would itself, which depends on the
-  // registry it asks. A plain install keeps the locked versions and changes neither file.
-  say('"npm ci" refused; installing the locked versions with "npm install" instead ...');
+  // npm rejects a lock file that lists the binaries of fewer platforms than the registry offers. A plain install keeps
+  // the locked versions and changes neither file.
+  say('"npm ci" failed; installing the locked versions with "npm install" instead ...');
   const code = await runNpm(['install', '--no-save', ...options]);
   if (code !== 0) throw new SetupError(`"npm install" failed (exit code ${code}); its message is above.`);
 }
@@ -106,7 +106,7 @@ function lockHash() {
   return hash.update(`${process.platform} ${process.arch}`).digest('hex');
 }
 
-/** Whether an installation made by hand is what the lock file asks for; npm notes at its end what it put there. */
+/** Whether a manual installation matches the lock file; npm records at its end what it installed. */
 function matchesLockFile() {
   const wanted = readPackages(join(ROOT, 'package-lock.json'));
   const present = readPackages(join(MODULES, '.package-lock.json'));
@@ -128,7 +128,7 @@ function readPackages(file) {
 }
 
 function runNpm(args) {
-  // Inside an npm script npm says where it lies; its own file avoids the shell that npm.cmd would need.
+  // In an npm script npm provides its own path; running that file avoids the shell that npm.cmd needs.
   const cli = process.env.npm_execpath;
   const options = { cwd: ROOT };
   if (cli?.endsWith('.js')) return runChild(process.execPath, [cli, ...args], options);

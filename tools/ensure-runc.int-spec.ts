@@ -21,8 +21,8 @@ const program = (name: string, script: string): void =>
 const ensure = (isRoot = true): Promise<void> =>
   ensureRunc((text: string) => void said.push(text), [folder], isRoot);
 
-describe('installing what the bench compares with', () => {
-  it('has apt-get install what is missing, takes nothing away for it, and says so', async () => {
+describe('installing the programs that the bench compares with', () => {
+  it('installs the missing programs with apt-get without removing packages, and logs the command', async () => {
     program('runc', '');
     await ensure();
     const [update, install, ...more] = readFileSync(calls(), 'utf8').trim().split('\n');
@@ -32,19 +32,19 @@ describe('installing what the bench compares with', () => {
     expect(said).toEqual(['Installing what the bench compares with: apt-get install -y busybox-static']);
   });
 
-  it('does nothing where everything is there', async () => {
+  it('does nothing if all programs are installed', async () => {
     program('runc', '');
     program('busybox', '');
     await ensure();
     expect([existsSync(calls()), said]).toEqual([false, []]);
   });
 
-  it('does nothing for somebody who is not root', async () => {
+  it('does nothing if the user is not root', async () => {
     await ensure(false);
     expect([existsSync(calls()), said]).toEqual([false, []]);
   });
 
-  it('leaves it to the tests to fail where apt-get does not install', async () => {
+  it('does not fail if apt-get fails, because the tests that need the programs do', async () => {
     program('apt-get', 'exit 100');
     await expect(ensure()).resolves.toBeUndefined();
   });

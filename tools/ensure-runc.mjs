@@ -4,7 +4,7 @@ import { runChild } from './run-child.mjs';
 
 // Plain JavaScript for Node 18 and newer, built-in modules only, like everything that runs before the tests.
 
-/** What the bench compares an execution with: the program, and Debian's package that has it. */
+/** The programs that the bench compares executions with, and their Debian packages. */
 const PACKAGES = new Map([
   ['runc', 'runc'],
   ['busybox', 'busybox-static'],
@@ -16,8 +16,8 @@ function usualFolders() {
 }
 
 /**
- * Installs runc and a static BusyBox with apt-get where they are missing and that can be done without asking. Where it
- * cannot, nothing happens here: the test that needs them fails and says which command to run.
+ * Installs runc and a static BusyBox with apt-get if they are missing and this process is root. Otherwise it does
+ * nothing: the test that needs them fails and names the command to run.
  *
  * @param {(text: string) => void} say
  * @param {readonly string[]} folders where to look for programs
@@ -33,9 +33,9 @@ export async function ensureRunc(say, folders = usualFolders(), isRoot = process
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'ignore', 'inherit'],
   };
-  // A stale or partly unreachable index still often has the packages: only the installation itself decides.
+  // A stale or partly unreachable index often still has the packages: only the result of the installation counts.
   await runChild(aptGet, ['update', '-q'], options);
-  // Another BusyBox stays where there is one: the machine's own programs are not ours to exchange.
+  // `--no-remove` keeps another BusyBox that is already installed.
   await runChild(aptGet, ['-o', 'DPkg::Lock::Timeout=120', ...INSTALL, '--no-remove', ...missing], options);
 }
 

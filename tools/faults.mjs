@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 
-// `npm run faults -- --suite chat --seeds 5000 --from 1`: strikes every step of what the suite names, as each seed says, and
-// compares what was returned with what happened. Without `--suite`, submissions of commands. `--lanes 1 --seeds 1 --from N
-// --verbose` tells the story of one seed.
+// `npm run faults -- --suite chat --seeds 5000 --from 1`: injects faults, chosen by each seed, into the steps of the
+// suite's operation and compares the responses with the actual effects. The default suite submits commands. `--lanes 1
+// --seeds 1 --from N --verbose` prints the steps of one seed.
 const SUITES = {
   submission: ['standalone', 'dist', 'e2e', 'submission-faults', 'faults.main.js'],
   creation: ['agents', 'dist', 'fixtures', 'creation-faults', 'faults.main.js'],

@@ -26,7 +26,7 @@ export function runChild(command, args, { graceMs = 9000, onChild, ...options } 
     const end = (signal) => {
       if (asked) return;
       asked = signal;
-      // Ctrl-C on a terminal reaches the child by itself, and twice would mean "now".
+      // The terminal sends Ctrl-C to the child as well, and a second signal would force it to exit at once.
       if (!(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal);
       setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
     };
@@ -51,8 +51,8 @@ export function runChild(command, args, { graceMs = 9000, onChild, ...options } 
 }
 
 /**
- * Under npm, its end is ours. npm sends SIGTERM to the shell between it and us, and some shells die of it without
- * passing it on; and nobody passes on a kill -9. Outside npm a parent may end on purpose (nohup, a daemon's start).
+ * Ends this process when npm ends. npm sends SIGTERM to the shell between npm and us, and some shells exit without
+ * forwarding it; a kill -9 is never forwarded. Outside npm a parent may exit on purpose (nohup, a daemon's start).
  */
 function endWhenOrphaned(end) {
   if (!process.env.npm_lifecycle_event) return () => undefined;
@@ -64,7 +64,7 @@ function endWhenOrphaned(end) {
   return () => clearInterval(timer);
 }
 
-/** The processes up to npm, as text: our parent, and the parent of that where it is npm's shell. */
+/** The ids of the processes up to npm, as text: our parent, and its parent if our parent is npm's shell. */
 function npmAbove() {
   const parent = process.ppid;
   const isShell = readProc(parent, 'cmdline').split('\0')[1] === '-c';

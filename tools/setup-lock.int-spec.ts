@@ -29,7 +29,7 @@ ${script}`;
   ]);
 }
 
-it('several processes that set up at once take turns', async () => {
+it('processes that set up at the same time take turns', async () => {
   const script = `await withLock(lock, async () => {
   appendFileSync(notes, 'in ');
   await new Promise((resolve) => setTimeout(resolve, 60));

@@ -5,13 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 // Plain JavaScript for Node 18 and newer, built-in modules only: this runs before anything is installed.
 
 /**
- * Runs `work` while no other process on this machine does work under the same lock file; waits for its turn.
- * A lock whose process is gone is taken over.
+ * Runs `work` while it holds the lock file, so that only one process on this machine does so at a time. Waits for the
+ * lock, and takes over a lock whose process is gone.
  *
  * @template T
  * @param {string} file
  * @param {() => Promise<T>} work
- * @param {() => void} onWait called once when somebody else is at it
+ * @param {() => void} onWait called once if another process holds the lock
  * @returns {Promise<T>}
  */
 export async function withLock(file, work, onWait) {
@@ -40,7 +40,7 @@ function take(file, own) {
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, own);
   try {
-    // A link appears whole or not at all: nobody ever reads a lock that has no owner in it yet.
+    // A link is created atomically, so no process reads a lock file without an owner.
     linkSync(draft, file);
     return true;
   } catch (error) {
@@ -60,12 +60,12 @@ function removeIfDead(file) {
   } catch {
     return true;
   }
-  // Between the look and the move another process may have done the same and taken the lock: it gets it back.
+  // Another process may have taken the lock between our read and our rename: it gets the lock back.
   if (read(aside) !== holder) {
     try {
       linkSync(aside, file);
     } catch {
-      // A third one has it by now.
+      // A third process holds it by now.
     }
   }
   rmSync(aside, { force: true });
@@ -82,7 +82,7 @@ function isAlive(holder) {
   return start === startOf(Number(pid));
 }
 
-/** When a process started, to tell it from a later one with the same id; "unknown" where there is no /proc. */
+/** The start time of a process, to tell it from a later one with the same id; "unknown" without /proc. */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

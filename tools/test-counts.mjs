@@ -1,7 +1,7 @@
 /**
- * What vitest's JSON report and exit code come to. A file that could not be loaded counts as one failure, as does an
- * exit code that no failed test accounts for. Tests that were left out count as failures in a full run; in a run with
- * a filter of one's own (`filtered`) leaving out is what was asked for.
+ * The counts from vitest's JSON report and exit code. A file that could not be loaded counts as one failure, as does a
+ * non-zero exit code without a failed test. Skipped tests count as failures, except in a run with the caller's own
+ * filter (`filtered`).
  *
  * @returns {{passed: number, failed: number, notRun: number}}
  */
@@ -17,8 +17,8 @@ export function countsOf(report, exitCode, filtered) {
 }
 
 /**
- * The counts in the last line of the form "N passed, N failed" of what the checks printed. Without such a line they
- * count as one check, judged by the exit code.
+ * The counts in the last line "N passed, N failed" of the checks' output. Without such a line the checks count as one,
+ * passed or failed by the exit code.
  *
  * @returns {{passed: number, failed: number}}
  */

@@ -11,11 +11,11 @@ const report = (counts: object, files: object[] = []): object => ({
 });
 
 describe('the counts of a test run', () => {
-  it('are those of the report', () => {
+  it('come from the report', () => {
     expect(countsOf(report({ numFailedTests: 2 }), 1, false)).toEqual({ passed: 5, failed: 2, notRun: 0 });
   });
 
-  it('count a file that could not be loaded as a failure', () => {
+  it('include a file that could not be loaded as a failure', () => {
     const files = [
       { status: 'failed', assertionResults: [] },
       { status: 'passed', assertionResults: [{}] },
@@ -23,12 +23,12 @@ describe('the counts of a test run', () => {
     expect(countsOf(report({}, files), 1, false).failed).toBe(1);
   });
 
-  it('never say that nothing failed when the run did, even without a report', () => {
+  it('report a failure when the run failed, even without a report', () => {
     expect(countsOf(report({}), 1, false).failed).toBe(1);
     expect(countsOf(undefined, 1, false)).toEqual({ passed: 0, failed: 1, notRun: 0 });
   });
 
-  it('count a skipped test as a failure, unless a filter of the caller left it out', () => {
+  it('include a skipped test as a failure, unless the run was filtered', () => {
     expect(countsOf(report({ numPendingTests: 1, numTodoTests: 1 }), 0, false)).toMatchObject({
       failed: 2,
       notRun: 2,
@@ -38,14 +38,14 @@ describe('the counts of a test run', () => {
 });
 
 describe('the counts of the checks', () => {
-  it('are in the last line that has them', () => {
+  it('come from the last line that contains counts', () => {
     expect(lastCountLine('1 passed, 9 failed\nmore\n12 passed, 3 failed\n', 1)).toEqual({
       passed: 12,
       failed: 3,
     });
   });
 
-  it('are one check, judged by the exit code, when no line has them', () => {
+  it('are those of one check, judged by the exit code, if no line contains counts', () => {
     expect(lastCountLine('', 0)).toEqual({ passed: 1, failed: 0 });
     expect(lastCountLine('crash', 1)).toEqual({ passed: 0, failed: 1 });
   });

@@ -7,8 +7,8 @@ import { ensureRunc } from './ensure-runc.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
 
-// `npm test`: sets the checkout up where needed, runs the checks and every test, and ends with "N passed, N failed".
-// Arguments go to vitest and leave the checks out: `npm test -- libs/kernel`.
+// `npm test`: sets the checkout up if needed, runs the checks and every test, and ends with "N passed, N failed".
+// With arguments it passes them to vitest and skips the checks: `npm test -- libs/kernel`.
 const given = process.argv.slice(2);
 
 await runTool(async () => {
@@ -50,7 +50,7 @@ async function ensureBroker(node) {
       process.exitCode = 1;
     });`;
   const code = await runChild(node, ['--input-type=module', '-e', script], { cwd: ROOT });
-  if (code !== 0) throw new SetupError('The tests need a nats-server, see above.');
+  if (code !== 0) throw new SetupError('The tests need a nats-server; see the message above.');
 }
 
 async function runTests(node) {

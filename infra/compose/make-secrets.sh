@@ -1,18 +1,18 @@
 #!/bin/sh
-# Draws the secrets that docker-compose.yml mounts, each once: what is there stays.
+# Generates the secrets that docker-compose.yml mounts. Existing secrets are kept.
 set -eu
 umask 077
 cd "$(dirname "$0")/../.."
 folder=.data/compose
 mkdir -p "$folder"
 
-# Begins with a letter, so that no configuration language takes it for a number.
+# Starts with a letter, so that no configuration language parses it as a number.
 draw() { printf 'p%s' "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
 keep() { [ -s "$folder/$1" ] || printf '%s' "$2" > "$folder/$1"; }
 
-# The id under which the runtime makes itself known: its user on the broker may use no other.
+# The id of the runtime's host: the permissions of its broker user are limited to this id.
 keep host_id "hst_0$(od -An -N13 -tx1 /dev/urandom | tr -d ' \n' | cut -c1-25)"
-# One user on the broker for each service (infra/compose/nats-users.conf), and all of them for the broker.
+# One broker user for each service (infra/compose/nats-users.conf); nats_users contains all of them for the broker.
 for service in accounts agents delivery exec files gateway runtime; do
   keep "nats_url_$service" "nats://$service:$(draw)@nats:4222"
 done

@@ -1,4 +1,4 @@
-// Ends with 0 when the address answers with success: a container's health check without further programs.
+// Exits with 0 if the address returns a success status: a health check that needs no other programs in the container.
 const address = process.argv[2] ?? 'http://127.0.0.1:8080/health';
 
 try {

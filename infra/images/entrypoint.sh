@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one service. A variable `NAME_FILE` that points into a folder of secrets becomes `NAME` with the file's content.
+# Runs one service. Replaces each variable `NAME_FILE` that names a secret file by `NAME` with the file's content.
 set -eu
 for pair in $(env | sed -n 's#^\([A-Z][A-Z0-9_]*\)_FILE=\(/\(run\|etc/berth\)/secrets/[A-Za-z0-9_.-]*\)$#\1=\2#p'); do
   value=$(cat "${pair#*=}")

@@ -9,8 +9,8 @@ export const ACCESS_SOURCE = 'libs/embedded/src/nats/service-access.ts';
 export const COMPOSE_USERS = 'infra/compose/nats-users.conf';
 
 /**
- * What each service does on the broker, as its code says: requests it answers and sends, events it relays and consumes.
- * The permissions of its NATS user are made of this and of nothing else.
+ * Reads from the code what each service does on the broker: the requests it handles and sends, the events it relays and
+ * consumes. The permissions of its NATS user derive from this alone.
  */
 export const accessOf = ({ packages }) => {
   const contracts = contractsOf(packages);
@@ -44,7 +44,7 @@ export const accessOf = ({ packages }) => {
   return { access, problems };
 };
 
-/** `agentsRequests` → `create` → its subject; a function of the context (`operationsRequests`) has `<context>` in them. */
+/** `agentsRequests` → `create` → its subject. Subjects that depend on the context (`operationsRequests`) contain `<context>`. */
 const contractsOf = (packages) => {
   const found = new Map();
   for (const file of packages
@@ -69,7 +69,7 @@ const subjectOf = (node) =>
     ? node.quasis.map(({ value }) => value.cooked).join('<context>')
     : node.value;
 
-/** Controllers that services share: `operationsControllers` → the requests that it answers in its service's name. */
+/** Controllers that services share: `operationsControllers` → the requests that it handles for its service. */
 const sharedControllers = (packages) => {
   const own = new Map();
   const uses = new Map();
@@ -115,7 +115,7 @@ const readUse = (file, { service, contracts, controllers, use, problems }) => {
     if (node.type === 'MemberExpression' && contracts.has(node.object.name)) {
       const subject = contracts.get(node.object.name).get(node.property.name);
       if (node.computed || subject === undefined)
-        complain(node, 'name the request itself: permissions are read from it');
+        complain(node, 'name the request itself: the permissions are derived from it');
       else (handled.has(node) ? use.hears : use.calls).add(subject);
     }
     if (usesOperations && node.type === 'Identifier' && operations.has(node.name))
@@ -137,12 +137,12 @@ const readStreams = (node, file, { use, complain }) => {
   const context = textOf(node.arguments[0], 'context', file);
   const durable = textOf(node.arguments[0], 'durable', file);
   if (context === undefined || (kind === 'EventConsumer' && durable === undefined))
-    complain(node, `give ${kind} its names as literals: permissions are read from them`);
+    complain(node, `give ${kind} its names as literals: the permissions are derived from them`);
   else if (kind === 'EventRelay') use.relays.add(context);
   else use.consumes.set(durable, { context, durable });
 };
 
-/** A text property of an object literal, or of a constant of the same file. */
+/** The value of a property of an object literal: a literal, or a constant of the same file. */
 const textOf = (object, key, file) => {
   const value = object?.properties?.find((property) => property.key?.name === key)?.value;
   if (value?.type !== 'Identifier') return value?.value;
@@ -153,7 +153,7 @@ const textOf = (object, key, file) => {
   return constant;
 };
 
-/** Who calls a request of every context calls each service that hears it. */
+/** A service that calls a request of every context calls each service that handles it. */
 const spreadOperations = (used) => {
   const heard = new Set([...used.values()].flatMap(({ hears }) => [...hears]));
   for (const { calls } of used.values()) {
@@ -178,7 +178,7 @@ const renderSource = async (root, access) => {
     `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
 import type { ServiceAccess } from './broker-permissions.js';
 
-/** Every service has a NATS user of its own. */
+/** Every service has its own NATS user. */
 export type ServiceName = ${services.join(' | ')};
 
 /** What each service does on the broker. */
@@ -204,25 +204,25 @@ const renderCompose = (access) => {
     };
   });
   return `# Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
-# One user for each service, with what it needs and no more. The variables are set by the container's entry point.
+# One user for each service, with only the permissions it needs. The container's entry point sets the variables.
 ${authorizationBlock(users)}
 `;
 };
 
 const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS];
 
-/** Writes the permissions of every service anew. */
+/** Writes the permissions of every service. */
 export const writeBrokerAccess = async (workspace) => {
   for (const path of OUTPUTS) writeFileSync(join(workspace.root, path), await render(workspace, path));
 };
 
-/** The permissions are those that the code needs: a new call without one would fail in production. */
+/** Checks that the permissions match the code: a new call without its permission would fail in production. */
 export const checkBrokerAccess = async (workspace) => {
   const { access, problems } = accessOf(workspace);
   for (const path of OUTPUTS) {
     if (readText(join(workspace.root, path)) !== (await render(workspace, path)))
       problems.push(
-        `${path} is out of date: run node tools/checks/write-pages.mjs and read what the change permits`,
+        `${path} is out of date: run node tools/checks/write-pages.mjs and review the changed permissions`,
       );
   }
   return { problems, read: Object.keys(access).length };

@@ -7,7 +7,7 @@ import { Scratch } from './workspace.fixture.js';
 import { readWorkspace } from './workspace.mjs';
 
 describe('secrets of the broker in compose files', () => {
-  it('that are not the own one, or that agents can read, are refused', () => {
+  it('are rejected if they belong to another service or if agents can read them', () => {
     using scratch = new Scratch();
     scratch.write('Dockerfile', 'FROM scratch AS runtime');
     scratch.write(
@@ -52,7 +52,7 @@ describe('permissions on the broker', () => {
     return readWorkspace(scratch.root);
   };
 
-  it('are what the code calls and consumes', () => {
+  it('list what the code calls and consumes', () => {
     using scratch = new Scratch();
     expect(accessOf(workspaceThatCalls(scratch, 'get')).access['gateway']).toEqual({
       hears: [],
@@ -63,7 +63,7 @@ describe('permissions on the broker', () => {
     });
   });
 
-  it('that a new call lacks are a problem', async () => {
+  it('are reported as out of date when a new call lacks its permission', async () => {
     using scratch = new Scratch();
     const written = workspaceThatCalls(scratch, 'get');
     await writeBrokerAccess(written);
@@ -74,7 +74,7 @@ describe('permissions on the broker', () => {
     );
   });
 
-  it('cannot be read from a computed request', () => {
+  it('cannot be derived from a computed request', () => {
     using scratch = new Scratch();
     const { problems } = accessOf(workspaceThatCalls(scratch, 'get, agentsRequests[name]'));
     expect(problems.join()).toMatch(/name the request itself/);

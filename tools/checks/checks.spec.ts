@@ -21,7 +21,7 @@ import { readWorkspace } from './workspace.mjs';
 const problemsOf = (check: (workspace: never) => { problems: readonly string[] }, scratch: Scratch): string =>
   check(readWorkspace(scratch.root) as never).problems.join('\n');
 
-describe('arrows between packages', () => {
+describe('imports between packages', () => {
   it.each([
     ['an app that imports an app', 'apps/a', 'app', `import { b } from '@berth/b';`, /never imports an app/],
     [
@@ -40,7 +40,7 @@ describe('arrows between packages', () => {
     ],
     ['a kernel that imports Node', 'libs/a', 'kernel', `import 'node:fs';`, /kernel imports nothing/],
     [
-      'a kernel that asks for a type',
+      'a kernel that imports a type',
       'libs/a',
       'kernel',
       `export type T = import('typeorm').DataSource;`,
@@ -75,7 +75,7 @@ describe('arrows between packages', () => {
       /leaves the package/,
     ],
     [
-      'a service that brings its own infrastructure',
+      'a service that embeds its own infrastructure',
       'apps/a',
       'app',
       `import { e } from '@berth/embedded';`,
@@ -83,7 +83,7 @@ describe('arrows between packages', () => {
     ],
     ['an unknown package', 'apps/a', 'app', `import { x } from '@berth/nowhere';`, /no package/],
     ['a package without a type', 'apps/a', 'thing', `export {};`, /nx\.tags/],
-  ])('refuse %s', (_, dir, type, text, message) => {
+  ])('reject %s', (_, dir, type, text, message) => {
     using scratch = new Scratch();
     scratch.pack('apps/b', 'app', { 'index.ts': '' }).pack('libs/p', 'platform', { 'index.ts': '' });
     scratch
@@ -93,7 +93,7 @@ describe('arrows between packages', () => {
     expect(problemsOf(checkImports, scratch)).toMatch(message);
   });
 
-  it('let the composition put apps together, and apps use contracts and platform', () => {
+  it('may lead from the composition to apps, and from apps to contracts and platform', () => {
     using scratch = new Scratch();
     scratch.pack('apps/b', 'app', {
       'index.ts': `import '@berth/contracts-c'; import '@berth/p'; import 'node:fs';`,
@@ -105,7 +105,7 @@ describe('arrows between packages', () => {
     expect(problemsOf(checkImports, scratch)).toBe('');
   });
 
-  it('find what is imported and not declared, and a project reference that is missing', () => {
+  it('must be declared as dependencies and as project references', () => {
     using scratch = new Scratch();
     scratch.pack('libs/p', 'platform', { 'index.ts': '' });
     scratch.pack(
@@ -121,8 +121,8 @@ describe('arrows between packages', () => {
   });
 });
 
-describe('arrows between files', () => {
-  it('refuse circles, also those of types, lost files, dead files and tests in sources', () => {
+describe('imports between files', () => {
+  it('reject cycles, including those of types, missing files, unreachable files and tests in sources', () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', {
       'index.ts': `export * from './one.js'; import './gone.js'; import './x.spec.js';`,
@@ -132,9 +132,9 @@ describe('arrows between files', () => {
       'x.spec.ts': '',
     });
     const found = problemsOf(checkGraph, scratch);
-    expect(found).toMatch(/circle: .*(one\.ts.*two\.ts|two\.ts.*one\.ts)/);
-    expect(found).toMatch(/'\.\/gone\.js' leads to no file/);
-    expect(found).toMatch(/dead\.ts is reached from no/);
+    expect(found).toMatch(/cycle: .*(one\.ts.*two\.ts|two\.ts.*one\.ts)/);
+    expect(found).toMatch(/'\.\/gone\.js' does not exist/);
+    expect(found).toMatch(/dead\.ts is not reachable from/);
     expect(found).toMatch(/must not import the test/);
   });
 });
@@ -150,7 +150,7 @@ describe('ids on the path of a command', () => {
       /a\.decider\.ts:1: randomUUID\(\)/,
     ],
     [
-      'what a controller hands over to, known by its type',
+      'a collaborator of a controller, found through its type',
       { 'a.nats-controller.ts': `import type { B } from './b.js'; export type A = B;`, 'b.ts': fresh },
       /b\.ts:1: newId\(\)/,
     ],
@@ -160,7 +160,7 @@ describe('ids on the path of a command', () => {
     expect(problemsOf(checkFreshIds, scratch)).toMatch(message);
   });
 
-  it('may be fresh where no command passes, in tests, and where commands get their ids', () => {
+  it('may be fresh off the path of commands, in tests, and in the gateway, which creates the ids of commands', () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', {
       'a.command-handler.ts': `import { deriveId } from '@berth/kernel'; export const a = deriveId;`,
@@ -177,21 +177,26 @@ describe('pure files', () => {
     ['Node', 'a.decider.ts', `import { hash } from 'node:crypto';`, /'node:crypto'/],
     ['Nest', 'a.events.ts', `import { X } from '@nestjs/common';`, /'@nestjs\/common'/],
     ['the clock', 'a.decider.ts', `export const a = () => new Date();`, /new Date\(\)/],
-    ['the clock by the minute', 'a.plan.ts', `export const a = () => Date.now();`, /Date\.now/],
+    ['the clock in milliseconds', 'a.plan.ts', `export const a = () => Date.now();`, /Date\.now/],
     [
-      'chance',
+      'randomness',
       'a.decider.ts',
       `export const a = () => globalThis.crypto.randomUUID();`,
       /crypto\.randomUUID/,
     ],
-    ['effects over a neighbour', 'a.decider.ts', `import { b } from './b.js';`, /reaches .*b\.ts → node:fs/],
-  ])('may not touch %s', (_, name, text, message) => {
+    [
+      'side effects through a neighbour',
+      'a.decider.ts',
+      `import { b } from './b.js';`,
+      /reaches .*b\.ts → node:fs/,
+    ],
+  ])('must not use %s', (_, name, text, message) => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', { [name]: text, 'b.ts': `import 'node:fs'; export const b = 1;` });
     expect(problemsOf(checkPurity, scratch)).toMatch(message);
   });
 
-  it('may turn a given time into a date and name types of a neighbour with effects', () => {
+  it('may convert a given time to a date and import types of a neighbour with side effects', () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', {
       'a.decider.ts': `import type { B } from './b.js'; export const a = (n: number, _: B) => new Date(n);`,
@@ -201,8 +206,8 @@ describe('pure files', () => {
   });
 });
 
-describe('places', () => {
-  it('of the environment, the console and execa are kept', () => {
+describe('environment, console and execa', () => {
+  it('are used only in the permitted files', () => {
     using scratch = new Scratch();
     const text = `import { execa } from 'execa'; console.log(process.env.X, execa);`;
     scratch.pack('apps/a', 'app', {
@@ -219,7 +224,7 @@ describe('places', () => {
 });
 
 describe('sizes', () => {
-  it('refuse a constructor of seven, and long tails of files and functions', () => {
+  it('reject a constructor with seven parameters, and too many long files and functions', () => {
     using scratch = new Scratch();
     const parameters = 'abcdefg'.split('').map((name) => `readonly ${name}: 1`);
     scratch.pack('apps/a', 'app', {
@@ -232,7 +237,7 @@ describe('sizes', () => {
     expect(found).toMatch(/functions are within 262 lines/);
   });
 
-  it('take the percentile that 95 of 100 do not pass', () => {
+  it('use the 95th percentile', () => {
     expect(percentile95(Array.from({ length: 100 }, (_, index) => 100 - index))).toBe(95);
     expect(percentile95([7])).toBe(7);
   });
@@ -243,7 +248,7 @@ describe('golden events', () => {
   const golden = (type: string, data = '{}'): string => `{"type": "${type}", "data": ${data}}`;
   const folder = 'apps/a/src/thing/__events__';
 
-  it('are there for every stored type', () => {
+  it('are required for every stored type', () => {
     using scratch = new Scratch();
     scratch
       .pack('apps/a', 'app', { 'thing/thing.events.ts': events })
@@ -253,7 +258,7 @@ describe('golden events', () => {
     expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
   });
 
-  it('may be added and neither changed nor deleted, committed or not', () => {
+  it('may be added but neither changed nor deleted, committed or not', () => {
     using scratch = new Scratch();
     const git = (...args: string[]): unknown =>
       execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
@@ -276,7 +281,7 @@ describe('golden events', () => {
     expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
   });
 
-  it('compared with no history say so', () => {
+  it('report a note if there is no history to compare with', () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', { 'index.ts': '' });
     const { notes } = checkGoldenEvents(readWorkspace(scratch.root));
@@ -285,7 +290,7 @@ describe('golden events', () => {
 });
 
 describe('pages', () => {
-  it('lead nowhere else than to files and headings that exist', () => {
+  it('link only to files and headings that exist', () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', { 'index.ts': '' }).write('docs/two.md', '# Some *heading*\n');
     scratch.write(
@@ -299,7 +304,7 @@ describe('pages', () => {
     expect(found).toMatch(/src\/gone\.ts`, which does not exist/);
   });
 
-  it('of apps say the four things', () => {
+  it('of apps state what the app hears, decides, remembers and tells', () => {
     using scratch = new Scratch();
     scratch
       .pack('apps/a', 'app', {})
@@ -310,7 +315,7 @@ describe('pages', () => {
     expect(found).toMatch(/apps\/b\/README\.md is missing/);
   });
 
-  it('name no path of the machine they were written on', () => {
+  it('contain no path of the machine they were written on', () => {
     using scratch = new Scratch();
     const home = ['', 'home', 'somebody'].join('/');
     scratch.pack('apps/a', 'app', {
@@ -320,7 +325,7 @@ describe('pages', () => {
     expect(problemsOf(checkPrivatePaths, scratch)).toMatch(/^apps\/a\/src\/a\.ts:1 names/);
   });
 
-  it('of subjects list every request and event, and refuse odd and doubled subjects', async () => {
+  it('of subjects list every request and event, and reject malformed and duplicate subjects', async () => {
     using scratch = new Scratch();
     scratch.pack('libs/contracts/c', 'contract', {
       'c.ts': `export const r = { a: defineRequest<Ask, Answer | null>('cmd.c.do-it.v1', 4_000), b: defineRequest('cmd.c.do-it.v1'), d: defineRequest('c.odd') };`,
@@ -332,12 +337,12 @@ describe('pages', () => {
     expect(page).toContain('evt.c.done.v1.<account>.<id>');
     const { problems } = await checkSubjects(workspace);
     expect(problems.join('\n')).toMatch(
-      /'c\.odd' is no subject[\s\S]*defined twice|defined twice[\s\S]*'c\.odd'/,
+      /'c\.odd' is not a valid subject[\s\S]*defined twice|defined twice[\s\S]*'c\.odd'/,
     );
     expect(problems.join('\n')).toMatch(/out of date/);
   });
 
-  it('of metrics find each with its labels', async () => {
+  it('of metrics list each metric with its labels', async () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', {
       'a.ts': `export const c = metrics.counter('berth_things', 'Things.', ['kind']);\nexport const h = metrics.histogram('berth_a_seconds', 'Time.', 's', [0.1, 1], ['outcome']);`,
@@ -351,7 +356,7 @@ describe('pages', () => {
     expect((await checkMetrics(workspace)).problems).toHaveLength(1);
   });
 
-  it('of the environment find every variable that is read, with its form and default', async () => {
+  it('of the environment list every variable that is read, with its form and default', async () => {
     using scratch = new Scratch();
     scratch.pack('apps/a', 'app', {
       'config.ts': `export const r = (env: R) => ({ a: env.integer('BERTH_A', { default: 1_000, max: 9 }), b: env.oneOf('BERTH_B', ['x', 'y'], 'x') }); process.env['BERTH_C'];`,
@@ -367,12 +372,12 @@ describe('pages', () => {
       ['BERTH_B', '`x` or `y`', 'x'],
       ['BERTH_C', undefined, undefined],
     ]);
-    expect((await checkEnvironment(workspace)).problems.join('\n')).toMatch(/reads BERTH_A: say in/);
+    expect((await checkEnvironment(workspace)).problems.join('\n')).toMatch(/reads BERTH_A: add its meaning/);
   });
 });
 
 describe('compose files', () => {
-  it('that publish too much, wait for nobody or pin nothing are refused', () => {
+  it('are rejected if they publish other ports, name missing dependencies, pin no version or contain secrets', () => {
     using scratch = new Scratch();
     scratch.write(
       'docker-compose.yml',
@@ -408,7 +413,7 @@ describe('compose files', () => {
 });
 
 describe('the run', () => {
-  it('fails when it read nothing', () => {
+  it('fails if a check read nothing', () => {
     using scratch = new Scratch();
     const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
     const ended = spawnSync(process.execPath, [run, 'pure files', 'sizes'], {
@@ -420,7 +425,7 @@ describe('the run', () => {
     expect(ended.status).toBe(1);
   });
 
-  it('fails when a check is asked for that does not exist', () => {
+  it('fails if no check matches the arguments', () => {
     const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
     expect(spawnSync(process.execPath, [run, 'no such check']).status).toBe(1);
   });
@@ -430,16 +435,16 @@ describe('prefixes of secrets', () => {
   it.each([
     ['minted from a template', 'export const token = (mac: string): string => `zz_${mac}`;'],
     [
-      'kept in a constant',
+      'stored in a constant',
       "const PREFIX = 'zz_';\nexport const token = (mac: string): string => PREFIX + mac;",
     ],
-  ])('that are not in the list are found: %s', (_what, source) => {
+  ])('that are missing from the list are reported: %s', (_what, source) => {
     using scratch = new Scratch();
     scratch.pack('libs/a', 'platform', { 'a.ts': source });
     expect(problemsOf(checkSecrets, scratch)).toMatch(/libs\/a\/src\/a\.ts:\d: 'zz_' looks like the prefix/);
   });
 
-  it('are not ids', () => {
+  it('do not include prefixes of ids', () => {
     using scratch = new Scratch();
     scratch.pack('libs/a', 'platform', { 'a.ts': 'export const id = (x: string): string => `agt_${x}`;' });
     expect(problemsOf(checkSecrets, scratch)).toBe('');
@@ -455,12 +460,12 @@ describe('documented error codes', () => {
     using scratch = new Scratch();
     scratch.pack('apps/gateway', 'app', { 'http/error-answer.ts': statuses, 'y.ts': endpoint(errors) });
     scratch.pack('apps/a', 'app', { 'a.ts': thrown(kind, code) });
-    // Those that are excused are not thrown here.
+    // The exempt codes are not thrown in this workspace.
     const all = problemsOf(checkErrorCodes, scratch).split('\n');
-    return all.filter((problem) => !problem.includes('is excused')).join('\n');
+    return all.filter((problem) => !problem.includes('is exempt')).join('\n');
   };
 
-  it('are those that are thrown', () => {
+  it('match the thrown codes', () => {
     expect(problems("404: ['boat_not_found']", 'not_found', 'boat_not_found')).toBe('');
   });
 
@@ -478,12 +483,12 @@ describe('documented error codes', () => {
       /is thrown as 409/,
     ],
     [
-      'that are left out',
+      'that are missing',
       "404: ['oar_not_found']",
       'not_found',
       /throws 'boat_not_found', which no endpoint documents/,
     ],
-  ])('%s are found', (_what, errors, kind, problem) => {
+  ])('%s are reported', (_what, errors, kind, problem) => {
     expect(problems(errors, kind, 'boat_not_found')).toMatch(problem);
   });
 });

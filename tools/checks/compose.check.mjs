@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 
 const FILE = 'docker-compose.yml';
-/** The only door. */
+/** The only service that publishes a port. */
 const PUBLISHES = 'gateway';
 const LOOPBACK = /^(\$\{\w+:-)?127\.0\.0\.1/;
-/** The target of the image whose container agents share. */
+/** The image target whose container also runs agents. */
 const RUNS_AGENTS = 'runtime';
 const PRIVATE_FOLDER = '/etc/berth/secrets';
-/** Mounted as secrets are, and known to agents anyway. */
+/** Mounted like secrets, but agents may read them. */
 const NO_SECRETS = new Set(['host_id']);
 const SECRET_NAME = /(PASSWORD|SECRET|SECRET_KEY|KEYRING|TOKEN)$/;
 
-/** The compose files fit together, whether Docker is at hand or not. */
+/** Checks that the compose files are consistent, with or without Docker. */
 export const checkCompose = ({ root }) => {
   if (!existsSync(join(root, FILE))) return { problems: [`${FILE} is missing`], read: 0 };
   const problems = [];
@@ -68,7 +68,8 @@ const judgeCare = (name, service) =>
 const judgeNeeds = (file, name, service) => {
   const problems = [];
   for (const [other, how] of Object.entries(service.depends_on ?? {})) {
-    if (file.services[other] === undefined) problems.push(`${name} depends on ${other}, which is no service`);
+    if (file.services[other] === undefined)
+      problems.push(`${name} depends on ${other}, which is not a service`);
     if (how?.condition !== 'service_healthy')
       problems.push(`${name} must wait until ${other} is service_healthy`);
   }
@@ -79,7 +80,7 @@ const judgeNeeds = (file, name, service) => {
   return problems;
 };
 
-/** Networks stand as a list or as a map. */
+/** Networks are a list or a map. */
 const namesOf = (value) => (Array.isArray(value) ? value : Object.keys(value ?? {}));
 
 const judgePorts = (name, service) => {
@@ -87,7 +88,7 @@ const judgePorts = (name, service) => {
   for (const port of service.ports ?? []) {
     if (name !== PUBLISHES) problems.push(`${name} publishes ${port}: only ${PUBLISHES} may`);
     if (!LOOPBACK.test(String(port)))
-      problems.push(`${name} publishes ${port} beyond the loopback by default`);
+      problems.push(`${name} publishes ${port} beyond the loopback interface by default`);
   }
   return problems;
 };
@@ -130,14 +131,14 @@ const judgeSecrets = (file, name, service) => {
   return problems;
 };
 
-/** A service has its own user on the broker and no other; where agents run, they cannot read its password. */
+/** Each service mounts only its own broker password, and agents cannot read the one of the runtime. */
 const judgeBrokerSecrets = (root, name, service) => {
   if (service.build === undefined) return [];
   const own = `nats_url_${service.command?.[0] ?? name}`;
   const mounted = sourcesOf(service).filter((source) => source.startsWith('nats_'));
   const problems = [];
   if (mounted.join() !== own)
-    problems.push(`${name} must mount the secret ${own} and no other of the broker`);
+    problems.push(`${name} must mount the secret ${own} and no other broker secret`);
   return service.build.target === RUNS_AGENTS
     ? [...problems, ...judgeSecretsBesideAgents(root, name, service)]
     : problems;
@@ -158,10 +159,10 @@ const judgeSecretsBesideAgents = (root, name, service) => {
   return problems;
 };
 
-/** `docker compose config`, where it is installed; elsewhere the note says that only our own reading took place. */
+/** Runs `docker compose config` if it is installed; otherwise a note says that only this check read the files. */
 const askDocker = (root) => {
   for (const [command, ...args] of [['docker', 'compose'], ['docker-compose']]) {
-    // Version 1 does not know the specification that the files are written to.
+    // Version 1 does not support the specification that the files use.
     const version = spawnSync(command, [...args, 'version', '--short'], { encoding: 'utf8' });
     if (version.status !== 0 || /^v?1\./.test(version.stdout.trim())) continue;
     const asked = spawnSync(command, [...args, '-f', FILE, 'config', '-q'], { cwd: root, encoding: 'utf8' });
@@ -169,6 +170,6 @@ const askDocker = (root) => {
   }
   return {
     problems: [],
-    notes: ['docker compose is not installed: the files were read by this check alone'],
+    notes: ['docker compose is not installed: only this check read the files'],
   };
 };

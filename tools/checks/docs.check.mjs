@@ -5,15 +5,15 @@ import { anchorsOf, inlineCode, linksOf } from './markdown.mjs';
 
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md', 'apps/*/README.md'];
 const FOUR_LINES = ['hears', 'decides', 'remembers', 'tells'];
-/** A path of ours in inline code, whole or with a line number. */
+/** A path of this repository in inline code. */
 const OUR_PATH = /^(apps|libs|tools|infra|docs)\/[\w./@-]+$/;
-/** Paths of the machine somebody wrote this on. */
+/** Absolute paths of a developer's machine. */
 const PRIVATE_PATH = /(?<![\w.:/])\/(home|Users|work)\/[\w.-]+/;
 
 const pagesOf = (root) =>
   PAGES.flatMap((pattern) => globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] })).sort();
 
-/** Links lead somewhere, and files that the pages name exist. */
+/** Checks that the targets of links, and the files that pages name, exist. */
 export const checkLinks = ({ root }) => {
   const problems = [];
   let read = 0;
@@ -44,7 +44,7 @@ const judgeLink = (root, page, target, text) => {
   return anchors.has(anchor) ? null : `the link ${target} names no heading`;
 };
 
-/** Every app says in four lines what it hears, decides, remembers and tells. */
+/** Checks that every app's README states what the app hears, decides, remembers and tells. */
 export const checkReadmes = ({ root, packages }) => {
   const problems = [];
   const apps = packages.filter((one) => one.type === 'app' || one.type === 'composition');
@@ -62,7 +62,7 @@ export const checkReadmes = ({ root, packages }) => {
 
 const TEXT = /\.(md|ts|mjs|cjs|js|json|ya?ml|conf|sh|py|toml)$|Dockerfile/;
 
-/** Nothing that is committed tells where it was written. */
+/** Checks that no committed file contains a path of the machine it was written on. */
 export const checkPrivatePaths = ({ root }) => {
   const listed = filesOf(root).filter((path) => TEXT.test(path) && path !== 'package-lock.json');
   const problems = [];

@@ -22,13 +22,13 @@ const KINDS = {
   oneOf: 'one of',
 };
 const NAME = /^[A-Z][A-Z0-9_]{2,}$/;
-/** Set by every shell, or for the tests of this repository alone. */
+/** Set by every shell, or used only by the tests of this repository. */
 const NOT_OURS =
   /^(PATH|HOME|CI|TERM|NODE_[A-Z_]+|npm_.*|VITEST.*|NO_COLOR|FORCE_COLOR|BERTH_CHECK_BASE|TMPDIR|LANG|SHELL|USER|XDG_[A-Z_]+)$/;
 
 /** @typedef {{name: string, kind: string, fallback: string | null, reader: string}} Read */
 
-/** Every variable the code reads, by name. */
+/** All variables that the code reads, by name. */
 export const variablesOf = (workspace) => {
   const found = new Map();
   const files = workspace.packages.flatMap((one) => one.files.map((file) => ({ file, reader: one.dir })));
@@ -100,7 +100,7 @@ const fallbackOf = (method, rest, file) => {
   return value === undefined || value.name === 'undefined' ? null : source(value);
 };
 
-/** The page of all variables. */
+/** Renders the page of all variables. */
 export const renderEnvironment = async (workspace) => {
   const rows = [...variablesOf(workspace).values()].map(({ name, readers, kinds, fallbacks }) =>
     [
@@ -121,26 +121,26 @@ const HEAD = `# Environment
 
 Generated from what the code reads by \`node tools/checks/environment.mjs --write\`; \`npm test\` fails when it is out of date.
 
-A value that does not fit stops the boot and names the variable, never its value. Where no default is shown the variable
-is unset by default. Under \`npm start\` the addresses of the parts need not be given: they are started along.
+An invalid value stops the start with an error that names the variable, never its value. A variable without a default in
+this table is unset by default. \`npm start\` embeds the broker, the log and the database if their URLs are unset.
 
 | Variable | Meaning | Form | Default | Read by |
 | --- | --- | --- | --- | --- |
 `;
 
-/** Every variable has a meaning, every meaning a variable, and the page is current. */
+/** Checks that every variable has a meaning, every meaning a variable, and that the page is current. */
 export const checkEnvironment = async (workspace) => {
   const variables = variablesOf(workspace);
   const problems = [];
   for (const { name, readers } of variables.values()) {
     if (MEANINGS[name] === undefined)
       problems.push(
-        `${[...readers][0]} reads ${name}: say in tools/checks/environment-meanings.mjs what it does`,
+        `${[...readers][0]} reads ${name}: add its meaning to tools/checks/environment-meanings.mjs`,
       );
   }
   for (const name of Object.keys(MEANINGS)) {
     if (!variables.has(name))
-      problems.push(`tools/checks/environment-meanings.mjs explains ${name}, which nobody reads`);
+      problems.push(`tools/checks/environment-meanings.mjs explains ${name}, which no code reads`);
   }
   const page = join(workspace.root, ENVIRONMENT_PAGE);
   if (!existsSync(page) || readFileSync(page, 'utf8') !== (await renderEnvironment(workspace))) {

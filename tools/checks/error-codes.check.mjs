@@ -4,8 +4,8 @@ const GATEWAY = /^apps\/gateway\/src\//;
 const STATUSES = 'apps/gateway/src/http/error-answer.ts';
 
 /**
- * What the API's description says of errors is what code throws: every documented code is thrown somewhere, under a kind
- * that has the documented status, and every code that a service throws is documented, or is told to no caller of the API.
+ * Checks that the API documents the errors that the code throws: every documented code is thrown somewhere, with a kind
+ * that maps to the documented status, and every thrown code is documented or never reaches a caller of the API.
  */
 export const checkErrorCodes = ({ packages }) => {
   const files = packages.flatMap((one) => one.files).filter((file) => !file.test);
@@ -17,16 +17,16 @@ export const checkErrorCodes = ({ packages }) => {
   const problems = [
     ...[...INTERNAL]
       .filter((code) => statusOf.size > 0 && !thrown.some((entry) => entry.code === code))
-      .map((code) => `tools/checks/error-codes.check.mjs: '${code}' is excused and thrown nowhere`),
+      .map((code) => `tools/checks/error-codes.check.mjs: '${code}' is exempt but thrown nowhere`),
     ...documented.flatMap((entry) => notThrown(entry, thrown, said)),
     ...notDocumented(thrown, new Set(documented.map(({ code }) => code))),
   ];
   return { problems, read: documented.length };
 };
 
-/** No endpoint documents them, and why. */
+/** Codes that no endpoint documents, by reason. */
 const NOT_DOCUMENTED = {
-  'on a request that no endpoint takes': [
+  'on a request that matches no endpoint': [
     'not_found',
     'method_not_allowed',
     'expectation_failed',
@@ -48,7 +48,7 @@ const NOT_DOCUMENTED = {
     'stale_epoch',
     'ticket_unknown',
   ],
-  'by a fault of a service only': [
+  'only by a fault of a service': [
     'account_not_found',
     'event_too_large',
     'invalid_command_id',
@@ -78,7 +78,7 @@ const notDocumented = (thrown, codes) => {
   return missing.map(({ code, where }) => `${where}: throws '${code}', which no endpoint documents`);
 };
 
-/** Lists of codes under a status: `404: ['agent_not_found']`, or `add(404, 'agent_not_found')`. */
+/** Finds lists of codes under a status: `404: ['agent_not_found']`, or `add(404, 'agent_not_found')`. */
 const documentedIn = (file) => {
   const found = [];
   const add = (status, nodes) => {
@@ -100,7 +100,7 @@ const isText = (node) => node?.type === 'Literal' && typeof node.value === 'stri
 const isStatus = (node) =>
   node?.type === 'Literal' && Number.isInteger(node.value) && node.value >= 400 && node.value < 600;
 
-/** `new DomainError('conflict', 'agent_failed', …)` and `new HttpRefusal(405, 'method_not_allowed', …)`. */
+/** Finds `new DomainError('conflict', 'agent_failed', …)` and `new HttpRefusal(405, 'method_not_allowed', …)`. */
 const thrownIn = (file, statusOf) => {
   const found = [];
   walk(file.program, (node) => {
@@ -113,7 +113,7 @@ const thrownIn = (file, statusOf) => {
   return found;
 };
 
-/** The gateway's table of kinds. */
+/** Reads the gateway's table from kind to status. */
 const statusesIn = (file) => {
   const found = new Map();
   walk(file?.program ?? null, (node) => {
@@ -123,7 +123,7 @@ const statusesIn = (file) => {
   return found;
 };
 
-/** Every text of the code, but for those that describe. */
+/** All string literals of the file except those in API descriptions. */
 const textsIn = (file, described) => {
   const found = [];
   walk(file.program, (node) => {

@@ -1,24 +1,24 @@
 import { dirname, posix } from 'node:path';
 import { walk } from './workspace.mjs';
 
-/** Where commands arrive and are decided. Everything they reach in their service is on the path of a command. */
+/** Files where commands arrive and are decided. All files of the service that they import are on the path of a command. */
 const COMMAND_PATH = /^apps\/[^/]+\/src\/.*\.(command-handler|decider|nats-controller)\.ts$/;
-/** The gateway is where a command gets its id. */
+/** The gateway creates the ids of commands. */
 const MINTS_COMMANDS = /^apps\/gateway\//;
 
-/** What names nothing that a retried command would look for. */
+/** Files whose fresh ids name nothing that a retried command must find, with the reason. */
 const ALLOWED = new Map([
   [
     'apps/files/src/transfer/transfer-opener.ts',
-    'bytes on their way belong to one call; what keeps them derives its id',
+    'a transfer belongs to one call; the change that stores its bytes derives its id',
   ],
 ]);
 
 const FRESH = new Set(['newId', 'randomUUID', 'typeid', 'typeidUnboxed', 'nanoid']);
 
 /**
- * No fresh id on the path of a command: sent again, it would make a second thing. Follows relative imports, of types too,
- * because collaborators are handed in.
+ * Rejects fresh ids on the path of a command: a retried command would create a second entity. Follows relative imports,
+ * including type imports, because collaborators are injected.
  */
 export const checkFreshIds = ({ packages }) => {
   const problems = [];
@@ -38,7 +38,7 @@ export const checkFreshIds = ({ packages }) => {
   }
   for (const path of ALLOWED.keys())
     if (packages.some(({ files }) => files.some((file) => file.path === path)) && !reached.has(path))
-      problems.push(`${path} is on the path of no command any more: take it off the list of this check`);
+      problems.push(`${path} is no longer on the path of a command: remove it from the list of this check`);
   return { problems, read: reached.size };
 };
 

@@ -6,9 +6,9 @@ import { walk } from './workspace.mjs';
 const STORED_TYPE = /^[A-Z][A-Za-z0-9]+(\.v\d+)?$/;
 
 /**
- * What stands in a log stays there for ever, so every stored type has a golden file that may be added and never
- * changed or deleted. Compared with the last release, with where the branch left the main line, and with the last
- * commit; `BERTH_CHECK_BASE` names a further commit.
+ * Events stay in the log for ever, so every stored type needs a golden file, which may be added but never changed or
+ * deleted. Compares with the last release, the merge base with the main branch, and the last commit;
+ * `BERTH_CHECK_BASE` names one more commit.
  */
 export const checkGoldenEvents = ({ root, packages }) => {
   const goldens = readGoldens(root);
@@ -18,7 +18,8 @@ export const checkGoldenEvents = ({ root, packages }) => {
     if (!file.path.startsWith('apps/') || !file.path.endsWith('.events.ts')) continue;
     read++;
     const types = storedTypes(file);
-    if (types.size === 0) problems.push(`${file.path} names no stored event type; write each as a literal`);
+    if (types.size === 0)
+      problems.push(`${file.path} contains no stored event type; write each as a literal`);
     for (const type of types) {
       const folder = join(dirname(file.path), '__events__');
       if (!goldens.byFolder.get(folder)?.has(type))
@@ -55,7 +56,7 @@ const parse = (path) => {
   }
 };
 
-/** The literals that can be types: what a codec compares with or stores. */
+/** The literals that can be event types, which a codec compares with or stores. */
 const storedTypes = (file) => {
   const types = new Set();
   walk(file.program, (node) => {
@@ -67,7 +68,7 @@ const storedTypes = (file) => {
 
 const compareWithHistory = (root) => {
   if (!existsSync(join(root, '.git')))
-    return { problems: [], notes: ['no git history here: golden files compared with nothing'] };
+    return { problems: [], notes: ['no git history: golden files were not compared with earlier versions'] };
   const bases = new Set([git(root, 'rev-parse', 'HEAD'), git(root, 'describe', '--tags', '--abbrev=0')]);
   for (const line of ['origin/HEAD', 'origin/main']) bases.add(git(root, 'merge-base', 'HEAD', line));
   const asked = process.env['BERTH_CHECK_BASE'];

@@ -3,8 +3,8 @@ import { dirname, posix } from 'node:path';
 const ENTRIES = /\/src\/(.+\/)?main\.ts$|\/src\/index\.ts$|\.entry\.ts$/;
 
 /**
- * Arrows between the files of a package: every relative import leads somewhere, none goes in a circle, no source needs
- * a test, and every source is reached from index.ts, main.ts or a test.
+ * Checks the imports between the files of a package: every relative import resolves, there are no cycles, no source
+ * imports a test, and every source is reachable from an entry point such as index.ts or main.ts.
  */
 export const checkGraph = ({ packages }) => {
   const problems = [];
@@ -13,7 +13,7 @@ export const checkGraph = ({ packages }) => {
     const byPath = new Map(files.map((file) => [file.path, file]));
     const arrows = new Map(files.map((file) => [file.path, arrowsOf(file, byPath, problems)]));
     read += files.length;
-    for (const circle of circlesOf(arrows)) problems.push(`circle: ${[...circle, circle[0]].join(' → ')}`);
+    for (const circle of circlesOf(arrows)) problems.push(`cycle: ${[...circle, circle[0]].join(' → ')}`);
     const reached = reachedFrom(
       files.filter((file) => ENTRIES.test(file.path)).map((file) => file.path),
       arrows,
@@ -25,7 +25,7 @@ export const checkGraph = ({ packages }) => {
     for (const { path, test } of files) {
       if (test || reached.has(path)) continue;
       problems.push(
-        `${path} is reached from no index.ts or main.ts${tested.has(path) ? ', only from tests' : ''}`,
+        `${path} is not reachable from any index.ts or main.ts${tested.has(path) ? ', only from tests' : ''}`,
       );
     }
   }
@@ -39,7 +39,7 @@ const arrowsOf = (file, byPath, problems) => {
     const base = posix.join(dirname(file.path), specifier);
     const target = [base.replace(/\.js$/, '.ts'), base].find((path) => byPath.has(path));
     if (target === undefined) {
-      problems.push(`${file.path}:${line}: '${specifier}' leads to no file`);
+      problems.push(`${file.path}:${line}: '${specifier}' does not exist`);
       continue;
     }
     if (!file.test && byPath.get(target).test)
@@ -49,7 +49,7 @@ const arrowsOf = (file, byPath, problems) => {
   return targets;
 };
 
-/** Strongly connected parts of more than one file (Tarjan), and files that import themselves. */
+/** Strongly connected components of more than one file (Tarjan), and files that import themselves. */
 const circlesOf = (arrows) => {
   const circles = [];
   const index = new Map();

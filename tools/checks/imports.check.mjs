@@ -1,7 +1,7 @@
 import { builtinModules } from 'node:module';
 import { packageOf } from './workspace.mjs';
 
-/** Which type of package may import which (types are the tags `type:…` in the package.json files). */
+/** The package types that each type may import (types are the tags `type:…` in the package.json files). */
 const MAY_IMPORT = {
   composition: ['app', 'contract', 'platform', 'kernel'],
   app: ['contract', 'platform', 'kernel'],
@@ -10,13 +10,13 @@ const MAY_IMPORT = {
   kernel: [],
 };
 
-/** Platform packages that are not for services: the test bench, and the infrastructure `npm start` brings along. */
+/** Platform packages that services must not import: test support, and the infrastructure that `npm start` embeds. */
 const TEST_BENCH = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
-/** The one contract that the platform itself answers, for every service alike. */
+/** The only contract that the platform itself implements, for every service. */
 const ANSWERED_BY_PLATFORM = { from: '@berth/operations', to: '@berth/contracts-operations' };
 
-/** Who may know whom, read from what is imported and not from what is declared. */
+/** Checks which packages import each other, from the actual imports rather than the declared dependencies. */
 export const checkImports = (workspace) => {
   const byName = new Map(workspace.packages.map((one) => [one.name, one]));
   const problems = [];
@@ -59,12 +59,12 @@ const judge = (from, file, { specifier }, byName) => {
 const judgeTypes = (from, to) => {
   if (to.name === TEST_BENCH) return `only tests may import ${TEST_BENCH}`;
   if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
-    return `only the composition and the test bench may import ${EMBEDDED}: a service is told where its parts are`;
+    return `only the composition and ${TEST_BENCH} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
   }
   if (from.name === ANSWERED_BY_PLATFORM.from && to.name === ANSWERED_BY_PLATFORM.to) return null;
   if (MAY_IMPORT[from.type].includes(to.type)) return null;
   if (to.type === 'app')
-    return `an app never imports an app (${to.name}): the road from one service to another is a contract`;
+    return `an app never imports an app (${to.name}): services depend on each other through contracts`;
   return `a ${from.type} may import ${MAY_IMPORT[from.type].join(', ')}, and ${to.name} is a ${to.type}`;
 };
 
@@ -72,11 +72,11 @@ const judgeRelative = (from, file, specifier) => {
   const target = new URL(specifier, `file:///${file.path}`).pathname.slice(1);
   if (!target.startsWith(`${from.dir}/src/`))
     return `'${specifier}' leaves the package: import it by its name`;
-  if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs its ending .js`;
+  if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs the extension .js`;
   return null;
 };
 
-/** What is imported is declared in the package.json, and what is imported of ours is a project reference too. */
+/** Checks that imported packages are declared in the package.json, and that our own are project references too. */
 export const checkDeclarations = ({ manifest, packages }) => {
   const byName = new Map(packages.map((one) => [one.name, one]));
   const shared = Object.keys(manifest.devDependencies ?? {});
@@ -97,7 +97,7 @@ export const checkDeclarations = ({ manifest, packages }) => {
     }
     for (const dir of one.references) {
       if (packages.some((other) => other.dir === dir)) continue;
-      problems.push(`${one.dir}/tsconfig.json refers to ${dir}, which is no package`);
+      problems.push(`${one.dir}/tsconfig.json refers to ${dir}, which is not a package`);
     }
   }
   return { problems, read };
@@ -106,7 +106,7 @@ export const checkDeclarations = ({ manifest, packages }) => {
 const declaredBy = ({ dependencies, devDependencies, peerDependencies, optionalDependencies }) =>
   new Set(Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...optionalDependencies }));
 
-/** Each imported package with the first file that asks for it, sources before tests. */
+/** Each imported package with the first file that imports it, sources before tests. */
 const importedPackages = (one) => {
   const found = new Map();
   for (const file of [...one.files].sort((a, b) => Number(a.test) - Number(b.test))) {

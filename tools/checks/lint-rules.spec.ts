@@ -3,7 +3,7 @@ import { runOxlint, runPrettier } from './tools.check.mjs';
 import { readWorkspace } from './workspace.mjs';
 import { Scratch } from './workspace.fixture.js';
 
-/** One violation of each rule that the house relies on. */
+/** One violation of each lint rule that this repository relies on. */
 const VIOLATIONS: readonly (readonly [rule: string, text: string])[] = [
   ['no-floating-promises', `const f = async () => 1;\nexport const g = () => {\n  f();\n};`],
   ['no-misused-promises', `const f = async () => {};\nexport const g = () => [1].forEach(async () => f());`],
@@ -45,13 +45,13 @@ const lint = async (files: Readonly<Record<string, string>>): Promise<string> =>
 };
 
 describe('the typed lint', () => {
-  it('fires each rule the house relies on', async () => {
+  it('reports a violation of each rule that this repository relies on', async () => {
     const found = await lint(Object.fromEntries(VIOLATIONS.map(([rule, text]) => [`${rule}.ts`, text])));
     for (const [rule] of VIOLATIONS)
       expect(found).toMatch(new RegExp(`/${rule}\\.ts:\\d+: \\w+\\(${rule}\\)`));
   });
 
-  it('sees a circle of imports', async () => {
+  it('reports a cycle of imports', async () => {
     const found = await lint({
       'a.ts': `import { b } from './b.js';\nexport const a = () => b();`,
       'b.ts': `import { a } from './a.js';\nexport const b = (): unknown => a();`,
@@ -59,7 +59,7 @@ describe('the typed lint', () => {
     expect(found).toMatch(/import\(no-cycle\)/);
   });
 
-  it('refuses tests that are focused or skipped', async () => {
+  it('rejects focused and skipped tests', async () => {
     const found = await lint({
       'a.spec.ts': `import { expect, it } from 'vitest';\nit.only('a', () => expect(1).toBe(1));\nit.skip('b', () => expect(1).toBe(1));`,
     });
@@ -67,7 +67,7 @@ describe('the typed lint', () => {
     expect(found).toMatch(/no-disabled-tests/);
   });
 
-  it('has nothing against good code, long tests included', async () => {
+  it('accepts correct code, including long tests', async () => {
     const test = `import { expect, it } from 'vitest';\nit('holds', () => {\n${'  expect(1).toBe(1);\n'.repeat(80)}});\n`;
     expect(
       await lint({ 'good.ts': 'export const g = async (): Promise<number> => 1;\n', 'a.spec.ts': test }),

@@ -1,8 +1,8 @@
-/** Parts of Markdown text that the checks look at. Fenced code is left out unless asked for. */
+/** Extracts parts of Markdown text for the checks. Ignores fenced code. */
 
 const FENCE = /^(```|~~~)[\s\S]*?^\1\s*$/gm;
 
-/** The text without fenced blocks, lines kept in place. */
+/** The text with fenced blocks blanked out, so that line numbers stay the same. */
 export const withoutFences = (text) => text.replace(FENCE, (block) => block.replace(/[^\n]/g, ''));
 
 /** Every link target: `[text](target)`, images too. */
@@ -13,7 +13,7 @@ export const linksOf = (text) =>
 export const inlineCode = (text) =>
   [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map((match) => match[1]);
 
-/** The anchors that GitHub makes of the headings. */
+/** The anchors that GitHub generates for the headings. */
 export const anchorsOf = (text) =>
   new Set([...withoutFences(text).matchAll(/^#{1,6}\s+(.+?)\s*$/gm)].map((match) => slugOf(match[1])));
 

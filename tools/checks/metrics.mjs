@@ -7,7 +7,7 @@ import { readWorkspace, walk } from './workspace.mjs';
 export const METRICS_PAGE = 'docs/metrics.md';
 const KINDS = /^(counter|histogram|gauge)$/;
 
-/** Every metric that the code registers, by name. */
+/** All metrics that the code registers, sorted by name. */
 export const metricsOf = ({ packages }) => {
   const found = new Map();
   for (const { dir, files } of packages) {
@@ -40,7 +40,7 @@ export const metricsOf = ({ packages }) => {
   return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
-/** The page of all metrics of our own. */
+/** Renders the page of all metrics that Berth registers. */
 export const renderMetrics = async (workspace) => {
   const rows = metricsOf(workspace).map(
     ({ name, help, kind, labels, dir }) =>
@@ -54,13 +54,13 @@ const HEAD = `# Metrics
 Generated from what the code registers by \`node tools/checks/metrics.mjs --write\`; \`npm test\` fails when it is out of date.
 
 Served in Prometheus' text form at \`/metrics\` on \`BERTH_METRICS_PORT\`, and sent to \`OTEL_EXPORTER_OTLP_ENDPOINT\` every 15 s
-when either is set. Besides these each process tells its own memory, CPU and event loop.
+when either is set. Each process also exports its memory, CPU and event loop metrics.
 
 | Metric | Kind | Labels | Meaning | Registered in |
 | --- | --- | --- | --- | --- |
 `;
 
-/** The page says what the code says. */
+/** Checks that the page matches the code. */
 export const checkMetrics = async (workspace) => {
   const page = join(workspace.root, METRICS_PAGE);
   const current = existsSync(page) && readFileSync(page, 'utf8') === (await renderMetrics(workspace));

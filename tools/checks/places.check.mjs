@@ -1,12 +1,12 @@
 import { packageOf, walk } from './workspace.mjs';
 
-/** Where the environment is parsed, and where a child process gets its part of it. */
+/** Files that parse the environment or build the environment of a child process. */
 const ENVIRONMENT = /\/(config|main|child-environment)\.ts$|^apps\/cli\//;
-/** Programs for people, and a program whose standard error is its log. */
+/** The command line, and the guest, whose standard error is its log. */
 const CONSOLE = /^apps\/cli\/|^apps\/guest\/src\/main\.ts$/;
 const EXECA = /\/nerdctl\.driver\.ts$/;
 
-/** The environment is read where it is parsed, and containers are driven from one file. */
+/** Checks that only the permitted files read the environment, use the console or import execa. */
 export const checkPlaces = ({ packages }) => {
   const problems = [];
   let read = 0;

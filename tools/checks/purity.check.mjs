@@ -2,9 +2,9 @@ import { builtinModules } from 'node:module';
 import { dirname, posix } from 'node:path';
 import { packageOf, walk } from './workspace.mjs';
 
-/** Files that decide or describe and touch nothing: the same input gives the same answer for ever. */
+/** Files without side effects: the same input always gives the same result. */
 const PURE = [/\.decider\.ts$/, /\.events\.ts$/, /\.plan\.ts$/, /^libs\/kernel\//, /^libs\/contracts\//];
-/** The ports through which time and chance come in. */
+/** The files through which time and randomness enter. */
 const CLOCK_PORTS = ['libs/kernel/src/clock.ts', 'libs/kernel/src/ids.ts'];
 const IMPURE_PACKAGES =
   /^(@nestjs\/|@nats-io\/|@eventstore\/|@fastify\/|typeorm$|pg$|pino$|execa$|undici$|fastify$)/;
@@ -22,7 +22,7 @@ const isImpure = (specifier) =>
   builtinModules.includes(specifier) ||
   IMPURE_PACKAGES.test(packageOf(specifier) ?? '');
 
-/** Pure files import nothing with effects, directly or over files beside them, and ask for no time and no chance. */
+/** Checks that pure files import nothing with side effects, directly or indirectly, and use no clock or randomness. */
 export const checkPurity = ({ packages }) => {
   const problems = [];
   let read = 0;
@@ -36,14 +36,14 @@ export const checkPurity = ({ packages }) => {
       }
       const chain = pathToEffect(file, byPath, new Set());
       if (chain !== null && chain.length > 2)
-        problems.push(`${file.path} is pure but reaches ${chain.slice(1).join(' → ')}`);
+        problems.push(`${file.path} must be pure but reaches ${chain.slice(1).join(' → ')}`);
       if (!CLOCK_PORTS.includes(file.path)) problems.push(...clockReads(file));
     }
   }
   return { problems, read };
 };
 
-/** The way from a file to a module with effects over relative value imports; null without one. */
+/** The chain of relative value imports from a file to a module with side effects; null if there is none. */
 const pathToEffect = (file, byPath, seen) => {
   seen.add(file.path);
   for (const { specifier, typeOnly } of file.imports) {
@@ -64,7 +64,7 @@ const clockReads = (file) => {
     const what = clockRead(node);
     if (what === null) return;
     found.push(
-      `${file.path}:${file.lineAt(node.start)}: a pure file must not use ${what}: it arrives in the command`,
+      `${file.path}:${file.lineAt(node.start)}: a pure file must not use ${what}: take the value from the command`,
     );
   });
   return found;

@@ -25,7 +25,7 @@ const root = process.env['BERTH_CHECK_ROOT'] ?? fileURLToPath(new URL('../..', i
 const checkBuilt = ({ packages }) => ({
   problems: packages
     .filter(({ dir, files }) => files.length > 0 && !existsSync(join(root, dir, 'dist/index.d.ts')))
-    .map(({ dir }) => `${dir} is not built, so typed rules see no types across packages: run npx tsc -b`),
+    .map(({ dir }) => `${dir} is not built, so typed lint rules lack types across packages: run npx tsc -b`),
   read: packages.length,
 });
 
@@ -34,12 +34,12 @@ const CHECKS = [
   ['every package is built', checkBuilt],
   ['typed lint (oxlint)', runOxlint],
   ['formatting (prettier)', runPrettier],
-  ['arrows between files', checkGraph],
-  ['arrows between packages', checkImports],
+  ['imports between files', checkGraph],
+  ['imports between packages', checkImports],
   ['imports are declared', checkDeclarations],
   ['pure files are pure', checkPurity],
   ['no fresh ids on the path of a command', checkFreshIds],
-  ['environment, console and execa in their places', checkPlaces],
+  ['environment, console and execa in the permitted files', checkPlaces],
   ['prefixes of secrets', checkSecrets],
   ['sizes', checkSizes],
   ['documented error codes', checkErrorCodes],
@@ -55,12 +55,11 @@ const CHECKS = [
   ['nx sees the projects', runNx],
 ];
 
-/** Begins a check; those that run a program of their own go on beside the others. */
+/** Starts a check; checks that spawn a program run concurrently. */
 const begin = async ([title, check], workspace) => {
   const begun = performance.now();
   const { problems, read, notes = [] } = await attempt(check, workspace);
-  const all =
-    read === 0 ? [...problems, 'it read nothing: a check that skips itself does not count'] : problems;
+  const all = read === 0 ? [...problems, 'it read nothing: a check that skips itself fails'] : problems;
   return { title, read, notes, problems: all, seconds: ((performance.now() - begun) / 1000).toFixed(1) };
 };
 

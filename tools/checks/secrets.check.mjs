@@ -1,10 +1,10 @@
 import { walk } from './workspace.mjs';
 
 const LIST = 'libs/kernel/src/secret-prefixes.ts';
-/** Two letters and `_` at the beginning: ids have three letters. */
+/** Two letters and `_`; ids have three letters. */
 const PREFIX = /^[a-z]{2}_$/;
 
-/** Code takes the prefixes of secrets from the list that logs are cleared by, so that no kind of secret is left out of it. */
+/** Checks that code takes the prefixes of secrets from the list that log redaction uses, so that the list is complete. */
 export const checkSecrets = ({ packages }) => {
   const problems = [];
   let read = 0;
@@ -22,7 +22,7 @@ export const checkSecrets = ({ packages }) => {
   return { problems, read };
 };
 
-/** The prefix that a literal is, or that a template puts before its first expression. */
+/** The prefix in a literal, or in a template before its first expression; null if there is none. */
 const prefixIn = (node) => {
   if (node.type === 'Literal' && typeof node.value === 'string')
     return PREFIX.test(node.value) ? node.value : null;

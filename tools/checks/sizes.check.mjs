@@ -1,17 +1,17 @@
 import { isTest, walk } from './workspace.mjs';
 
-/** Where these numbers come from: docs/adr/0011-sizes-are-checked.md. */
+/** docs/adr/0011-sizes-are-checked.md explains these limits. */
 export const LIMITS = { fileP95: 250, functionP95: 45, constructorParameters: 6 };
 
 const FUNCTIONS = new Set(['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']);
 
-/** The value that 95 of 100 do not pass. */
+/** The 95th percentile. */
 export const percentile95 = (values) => {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(sorted.length * 0.95) - 1)] ?? 0;
 };
 
-/** The tail tells codebases apart: the 95th percentile of files and functions, and every constructor. */
+/** Checks the 95th percentile of the sizes of files and functions, and the parameters of every constructor. */
 export const checkSizes = ({ packages, tools }) => {
   const files = [...packages.flatMap((one) => one.files), ...tools].filter((file) => !isTest(file.path));
   const problems = [];
@@ -33,7 +33,7 @@ export const checkSizes = ({ packages, tools }) => {
   const tails = { file: percentile95(fileLines), function: percentile95(functionLines) };
   if (tails.file > LIMITS.fileP95) {
     problems.push(
-      `95 % of files are within ${tails.file} lines, the limit is ${LIMITS.fileP95}: split the longest by reason to change`,
+      `95 % of files are within ${tails.file} lines, the limit is ${LIMITS.fileP95}: split the longest files by reason to change`,
     );
   }
   if (tails.function > LIMITS.functionP95) {

@@ -7,7 +7,7 @@ import { readWorkspace, walk } from './workspace.mjs';
 export const SUBJECTS_PAGE = 'docs/subjects.md';
 const DEFAULT_DEADLINE_MS = 10_000;
 
-/** Writes the page of every subject that the contracts define. The page is generated and checked to be current. */
+/** Renders the page of all subjects that the contracts define. */
 export const renderSubjects = async (workspace) => {
   const contracts = workspace.packages.filter((one) => one.dir.startsWith('libs/contracts/'));
   const sections = contracts.map((one) => renderContract(one)).filter((section) => section !== null);
@@ -18,11 +18,11 @@ const HEAD = `# Subjects
 
 Generated from \`libs/contracts\` by \`node tools/checks/subjects.mjs --write\`; \`npm test\` fails when it is out of date.
 
-Commands (\`cmd.\`) and queries (\`qry.\`) are NATS request/reply: the service named in the subject answers, one instance of
-its queue group each time, and a caller waits at most the deadline. A subject ending in \`{host}\` is answered by that one
-runtime host. Events (\`evt.\`) stand in JetStream, one stream per context.
+Commands (\`cmd.\`) and queries (\`qry.\`) are NATS request/reply: one instance of the queue group of the service named in
+the subject replies, and a caller waits at most until the deadline. Only the named runtime host replies on a subject that
+ends in \`{host}\`. Events (\`evt.\`) are in JetStream, one stream per context.
 
-On the broker every subject begins with the name of the installation (\`BERTH_INSTANCE\`): \`berth.cmd.agents.create.v1\`.
+On the broker every subject starts with the name of the installation (\`BERTH_INSTANCE\`): \`berth.cmd.agents.create.v1\`.
 `;
 
 const renderContract = (one) => {
@@ -31,7 +31,8 @@ const renderContract = (one) => {
   const events = one.files.flatMap((file) => eventsOf(file, context));
   if (requests.length + events.length === 0) return null;
   const lines = [`## ${context}`, ''];
-  if (requests.length > 0) lines.push('| subject | asks | answers | deadline |', '| --- | --- | --- | --- |');
+  if (requests.length > 0)
+    lines.push('| subject | request | reply | deadline |', '| --- | --- | --- | --- |');
   for (const { subject, shapes, deadlineMs } of requests) {
     lines.push(`| \`${subject}\` | ${code(shapes[0])} | ${code(shapes[1])} | ${deadlineMs / 1000} s |`);
   }
@@ -68,7 +69,7 @@ const requestsOf = (file) => {
   return found;
 };
 
-/** Shapes of requests that an interface declares as `RequestDefinition<…>` under the same name. */
+/** Types of requests that an interface declares as `RequestDefinition<…>` under the same name. */
 const declaredShapes = (file) => {
   const found = new Map();
   walk(file.program, (node) => {
@@ -82,7 +83,7 @@ const declaredShapes = (file) => {
   return found;
 };
 
-/** A literal's value; in a template each expression stands as `<name>`. */
+/** The value of a literal; each expression of a template becomes `<name>`. */
 const textOf = (node) =>
   node.type === 'TemplateLiteral'
     ? node.quasis
@@ -105,7 +106,7 @@ const eventsOf = (file, context) => {
   return found;
 };
 
-/** The page says what the contracts say, and no subject is defined twice or against its form. */
+/** Checks that the page matches the contracts and that every subject is unique and well formed. */
 export const checkSubjects = async (workspace) => {
   const expected = await renderSubjects(workspace);
   const subjects = workspace.packages
@@ -117,7 +118,7 @@ export const checkSubjects = async (workspace) => {
   const seen = new Set();
   for (const { subject } of subjects) {
     if (!/^(cmd|qry)\.([a-z][a-z-]*|<context>)\.[a-z][a-z-]*\.v\d+(\.\{host\})?$/.test(subject))
-      problems.push(`'${subject}' is no subject of ours`);
+      problems.push(`'${subject}' is not a valid subject`);
     if (seen.has(subject)) problems.push(`'${subject}' is defined twice`);
     seen.add(subject);
   }

@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 const LINTED = ['apps', 'libs', 'tools'];
-/** What oxlint, prettier and nx may take together is the patience of somebody who runs the tests often. */
+/** The time limit for each of oxlint, prettier and nx. */
 const DEADLINE_MS = 120_000;
 
-/** Typed lint of everything we wrote. Fails when it looked at no file or found no types. */
+/** Runs the typed lint on all sources. The run fails if it read no file. */
 export const runOxlint = async ({ root }) => {
   const folders = LINTED.filter((folder) => existsSync(join(root, folder)));
   const { output, status } = await tool(root, 'oxlint', ['--type-aware', '--format=json', ...folders]);
@@ -40,7 +40,7 @@ export const runPrettier = async ({ root, packages, tools }) => {
   return { problems, read: packages.flatMap((one) => one.files).length + tools.length };
 };
 
-/** Nx finds every package of the workspace under its tags' name. */
+/** Checks that Nx finds every package of the workspace. */
 export const runNx = async ({ root, packages }) => {
   const env = { NX_DAEMON: 'false', NX_NO_CLOUD: 'true', NX_ISOLATE_PLUGINS: 'false' };
   const { output, status } = await tool(root, 'nx', ['show', 'projects', '--json'], env);
@@ -62,7 +62,7 @@ const readJson = (text) => {
   }
 };
 
-/** Runs a tool of node_modules with the repository's own node. */
+/** Runs a tool of node_modules with the repository's Node. */
 const tool = (root, name, args, env = {}) =>
   new Promise((resolve, reject) => {
     const bin = join(root, 'node_modules/.bin');

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A small repository under the temporary folder that breaks rules on purpose. */
+/** A small repository in the temporary folder, for files that break rules on purpose. */
 export class Scratch implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), 'berth-checks-'));
 
@@ -25,7 +25,7 @@ export class Scratch implements Disposable {
     return this;
   }
 
-  /** A package with its tag, what it declares and its sources. */
+  /** Writes a package with its type tag, its declared dependencies and its sources. */
   pack(
     dir: string,
     type: string,
@@ -42,7 +42,7 @@ export class Scratch implements Disposable {
     return this;
   }
 
-  /** The repository's own tools and their settings. */
+  /** Adds the repository's tools and their settings. */
   withTools(): this {
     symlinkSync(join(REPOSITORY, 'node_modules'), join(this.root, 'node_modules'));
     symlinkSync(join(REPOSITORY, '.oxlintrc.json'), join(this.root, '.oxlintrc.json'));

@@ -5,7 +5,7 @@ import { parseSync } from 'oxc-parser';
 /**
  * @typedef {object} Import
  * @property {string} specifier
- * @property {boolean} typeOnly Nothing of it is left after compiling.
+ * @property {boolean} typeOnly Whether the compiler removes it.
  * @property {number} line
  *
  * @typedef {object} SourceFile
@@ -19,7 +19,7 @@ import { parseSync } from 'oxc-parser';
  * @typedef {object} Package
  * @property {string} name
  * @property {string} dir Relative to the root.
- * @property {string | undefined} type Of the tag `type:…`.
+ * @property {string | undefined} type From the tag `type:…`.
  * @property {Record<string, any>} manifest
  * @property {readonly string[]} references Folders, relative to the root, that its tsconfig refers to.
  * @property {readonly SourceFile[]} files
@@ -31,21 +31,21 @@ import { parseSync } from 'oxc-parser';
  * @property {readonly SourceFile[]} tools
  * @property {readonly string[]} unreadable Files that do not parse.
  *
- * @typedef {object} Outcome What a check answers. One that read nothing has failed.
+ * @typedef {object} Outcome The result of a check. A check that read nothing fails.
  * @property {readonly string[]} problems
- * @property {number} read How many things it looked at.
+ * @property {number} read The number of items it examined.
  * @property {readonly string[]} [notes]
  */
 
 const TEST =
   /\.(spec|int-spec|e2e-spec|fixture|contract|suite)\.ts$|-(fixture|contract)\.ts$|\/(__fixtures__|fixtures|testing|e2e|event-store-contract)\//;
 
-/** Whether a path is a test or only used by tests. */
+/** Whether a file is a test or is used only by tests. */
 export const isTest = (path) => TEST.test(path);
 
 const readJson = (path) => JSON.parse(readFileSync(path, 'utf8'));
 
-/** Reads every package named by the root's `workspaces`, and the tools, and parses their sources. */
+/** Reads and parses the sources of all packages in the root's `workspaces`, and of the tools. */
 export const readWorkspace = (root) => {
   const unreadable = [];
   const patterns = readJson(join(root, 'package.json')).workspaces ?? [];

@@ -7,7 +7,7 @@ import { METRICS_PAGE, renderMetrics } from './metrics.mjs';
 import { renderSubjects, SUBJECTS_PAGE } from './subjects.mjs';
 import { readWorkspace } from './workspace.mjs';
 
-// Writes everything generated: what broker-access.mjs, environment.mjs, metrics.mjs and subjects.mjs do with --write.
+// Writes all generated files, as broker-access.mjs, environment.mjs, metrics.mjs and subjects.mjs do with --write.
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const workspace = readWorkspace(root);
 writeFileSync(join(root, ENVIRONMENT_PAGE), await renderEnvironment(workspace));

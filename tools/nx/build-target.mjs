@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 
 export const name = 'berth-build-target';
 
-/** Every package with a tsconfig.json is built by `tsc -b`, so that no package.json has to say so. */
+/** Adds a build target (`tsc -b`) to every package with a tsconfig.json, so that no package.json has to declare it. */
 export const createNodesV2 = [
   '{apps,libs}/**/tsconfig.json',
   (files) => files.map((file) => [file, { projects: { [dirname(file)]: { targets: { build: BUILD } } } }]),

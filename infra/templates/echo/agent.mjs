@@ -1,4 +1,4 @@
-// An agent is any program that serves HTTP on $PORT. This one answers with what it was told.
+// An agent is any program that serves HTTP on $PORT. This one echoes each message.
 import { createServer } from 'node:http';
 
 const json = (response, status, body) => {

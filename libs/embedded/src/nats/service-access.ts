@@ -1,7 +1,7 @@
 // Generated from the services' code by `node tools/checks/write-pages.mjs`; the checks fail when it is out of date.
 import type { ServiceAccess } from './broker-permissions.js';
 
-/** Every service has a NATS user of its own. */
+/** Every service has its own NATS user. */
 export type ServiceName = 'accounts' | 'agents' | 'delivery' | 'exec' | 'files' | 'gateway' | 'runtime';
 
 /** What each service does on the broker. */
