@@ -44,7 +44,7 @@ export const accessOf = ({ packages }) => {
   return { access, problems };
 };
 
-/** `agentsRequests` → `create` → its subject. Subjects that depend on the context (`operationsRequests`) contain `<context>`. */
+/** `agentsRequests` → `create` → its subject, with `<context>` where it depends on the context (`operationsRequests`). */
 const contractsOf = (packages) => {
   const found = new Map();
   for (const file of packages

@@ -1,7 +1,7 @@
 import { dirname, posix } from 'node:path';
 import { walk } from './workspace.mjs';
 
-/** Files where commands arrive and are decided. All files of the service that they import are on the path of a command. */
+/** Files where commands arrive and are decided; all files they import are on the path of a command. */
 const COMMAND_PATH = /^apps\/[^/]+\/src\/.*\.(command-handler|decider|nats-controller)\.ts$/;
 /** The gateway creates the ids of commands. */
 const MINTS_COMMANDS = /^apps\/gateway\//;

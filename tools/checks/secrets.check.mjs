@@ -4,7 +4,7 @@ const LIST = 'libs/kernel/src/secret-prefixes.ts';
 /** Two letters and `_`; ids have three letters. */
 const PREFIX = /^[a-z]{2}_$/;
 
-/** Checks that code takes the prefixes of secrets from the list that log redaction uses, so that the list is complete. */
+/** Checks that code takes the prefixes of secrets from the list that log redaction uses. */
 export const checkSecrets = ({ packages }) => {
   const problems = [];
   let read = 0;
