@@ -1,19 +1,19 @@
 import { isAbsolute } from 'node:path';
 import { GENERATIONS, guestEnv, isGeneration, type Generation } from '@berth/guest-protocol';
 
-/** What a guest must know before anybody has spoken to it. Secrets come later, over the socket. */
+/** Configuration that a guest needs at start. Secrets arrive later, over the socket. */
 export interface GuestConfig {
   readonly socket: string;
   readonly logs: string;
   readonly journal: string;
   readonly generation: Generation;
-  /** A shell that came with the guest, for images without one. */
+  /** A shell shipped with the guest, for images without one. */
   readonly shell?: string;
 }
 
 const SHELL = 'BERTH_GUEST_SHELL';
 
-/** Throws naming the variable that is missing or wrong. */
+/** Throws an error that names the missing or invalid variable. */
 export const readGuestConfig = (env: Readonly<Record<string, string | undefined>>): GuestConfig => {
   const path = (name: string): string => {
     const value = env[name];

@@ -1,8 +1,8 @@
 import { DomainError } from '@berth/kernel';
 import type { DeliverToProgram, PutEnv, PutProgram, ShutDown } from '@berth/guest-protocol';
 
-// Only the runtime that started this guest reaches its socket, and both come from one release:
-// these checks catch a mismatch of the two, not an enemy.
+// Only the runtime that started this guest can reach its socket, and both are of one release: these checks detect a
+// protocol mismatch, not an attack.
 
 type Fields = Readonly<Record<string, unknown>>;
 

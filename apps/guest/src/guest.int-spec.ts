@@ -24,12 +24,12 @@ describe('a guest', () => {
     expect(await guest.deliver('hi')).toEqual({ status: 200, body: { response: 'heard hi' } });
   });
 
-  it('of the old generation says so', async () => {
+  it('of the old generation reports its generation', async () => {
     await guest.restart('legacy');
     expect((await guest.ask(GUEST_ROUTES.health)).body).toMatchObject({ version: '0.9.0', capabilities: [] });
   });
 
-  it('gives the program its whole environment, which the agent’s own variables cannot forge', async () => {
+  it('gives the program its whole environment, and the agent’s own variables cannot override Berth’s', async () => {
     await guest.put();
     const env = JSON.parse(String((await guest.deliver('env')).body['response'])) as Record<string, string>;
     expect(env).toMatchObject({
@@ -47,14 +47,14 @@ describe('a guest', () => {
     expect(env['ANTHROPIC_BASE_URL']).toBe(`${env['BERTH_API_URL']}/agent/v1/llm/anthropic`);
   });
 
-  it('starts the program anew with another environment', async () => {
+  it('restarts the program with a new environment', async () => {
     await guest.put();
     await guest.ask(GUEST_ROUTES.env, { env: { GREETING: 'good bye' }, readyWithinMs: 10_000 });
     const env = JSON.parse(String((await guest.deliver('env')).body['response'])) as Record<string, string>;
     expect(env['GREETING']).toBe('good bye');
   });
 
-  it('starts a program again that died, and delivers to its next life', async () => {
+  it('restarts a crashed program and delivers to the new process', async () => {
     await guest.put();
     await guest.deliver('die');
     expect((await guest.deliver('hi')).body).toEqual({ response: 'heard hi' });
@@ -66,7 +66,7 @@ describe('a guest', () => {
     ).toContain("The agent's program exited with code 7.");
   });
 
-  it('gives up a program that keeps dying, and says so at once', async () => {
+  it('gives up a program that keeps crashing, and reports it at once', async () => {
     await guest.put({ restart: { maxDeaths: 2, windowMs: 60_000, maxEarlyDeaths: 3 } });
     const told = guest.ask(GUEST_ROUTES.events, undefined, '?after=0&waitMs=20000');
     await guest.deliver('die', 'dlv_1');
@@ -91,7 +91,7 @@ describe('a guest', () => {
   it.each([
     ['exits', [process.execPath, '-e', 'process.exit(3)'], /exited with code 3/],
     ['is not there', ['no-such-program'], /could not be started \(ENOENT\)/],
-  ] as const)('fails the start of a program that %s before it ever served', async (_, command, words) => {
+  ] as const)('fails the start of a program that %s before it is ready', async (_, command, words) => {
     const { error } = (await guest.put({ command })).body;
     expect(error).toMatchObject({ kind: 'upstream', code: 'agent_start_failed' });
     expect(error?.message).toMatch(words);
@@ -107,7 +107,7 @@ describe('a guest', () => {
     });
   });
 
-  it('without a program serves everything but chat', async () => {
+  it('without a program serves everything except chat', async () => {
     expect((await guest.put({ command: null })).body).toMatchObject({ program: 'none' });
     expect((await guest.deliver('hi')).body.error).toMatchObject({
       kind: 'unsupported',
@@ -115,7 +115,7 @@ describe('a guest', () => {
     });
   });
 
-  it('logs what the program prints, with its level, and never a secret of its environment', async () => {
+  it('logs the program’s output with its level, and never a secret of its environment', async () => {
     await guest.put({ env: { SECRET: 'hush-hush' } });
     await guest.deliver('hi');
     await eventually(() => guest.log().length >= 2);
@@ -125,7 +125,7 @@ describe('a guest', () => {
     expect(JSON.stringify(guest.log())).not.toMatch(/hush-hush|token-1/);
   });
 
-  it('logs what the program prints to its outputs by name', async () => {
+  it('logs what the program writes to its outputs by name', async () => {
     const script = 'echo said > /dev/stdout; echo complained > /dev/stderr; exit 3';
     await guest.put({ command: ['/bin/sh', '-c', script] });
     const lines = guest.log().map(({ level, source, message }) => ({ level, source, message }));
@@ -133,7 +133,7 @@ describe('a guest', () => {
     expect(lines).toContainEqual({ level: 'error', source: 'agent', message: 'complained' });
   });
 
-  it('ends by itself when its socket is taken away', async () => {
+  it('exits when its socket is removed', async () => {
     await guest.put();
     rmSync(join(guest.dir, 'sock'));
     await guest.guest.ended;

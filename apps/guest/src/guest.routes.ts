@@ -5,7 +5,7 @@ import type { Guest } from './guest.js';
 import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
 import type { Route } from './server/guest-server.js';
 
-/** The routes of a guest; `onShutDown` ends the process after the answer has left. */
+/** The routes of a guest; `onShutDown` ends the process after the response is sent. */
 export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Route[] => [
   {
     ...GUEST_ROUTES.health,
@@ -37,7 +37,7 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
   ...byGeneration[guest.generation](guest),
 ];
 
-/** An older guest knows neither the other's routes nor the other way round. */
+/** Each generation has only its own execution routes. */
 const byGeneration: Readonly<Record<Generation, (guest: Guest) => readonly Route[]>> = {
   current: (guest) => [...executionRoutes(guest.executions), ...consoleRoutes(guest.consoles)],
   legacy: (guest) => legacyExecutionRoutes(guest.legacyExecutions),

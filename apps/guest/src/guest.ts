@@ -23,7 +23,7 @@ import { programEnv } from './program/program-env.js';
 import { ProgramSupervisor } from './program/program-supervisor.js';
 import type { ApiRelay } from './relay/api-relay.js';
 
-/** What a guest works with. */
+/** Dependencies of a guest. */
 export interface GuestParts {
   readonly generation: Generation;
   readonly log: LogWriter;
@@ -36,13 +36,13 @@ export interface GuestParts {
   readonly broughtShell: string | undefined;
 }
 
-/** The agent's program as it is now, and the environment that its own processes get. */
+/** The agent's current program, and the environment of its processes. */
 export interface Surroundings {
   readonly program: PutProgram;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Everything that is done inside one agent. */
+/** Everything that runs inside one agent. */
 export class Guest {
   readonly events = new EventFeed();
   readonly executions: Executions;
@@ -72,16 +72,16 @@ export class Guest {
     return { ...GENERATIONS[this.parts.generation], program: this.#supervisor?.state ?? 'none' };
   }
 
-  /** Errors: unavailable `agent_unavailable` before the program is put. */
+  /** Errors: unavailable `agent_unavailable` before `start`. */
   get files(): VolumeFiles {
     this.#configured();
     return this.#files as VolumeFiles;
   }
 
-  /** Takes the agent's program and starts it; resolves once it serves. */
+  /** Sets the agent's program and starts it; resolves once it is ready. */
   async start(program: PutProgram): Promise<GuestHealth> {
     if (this.#program !== undefined) {
-      throw new DomainError('conflict', 'already_configured', 'This guest has its program already.');
+      throw new DomainError('conflict', 'already_configured', 'This guest already has its program.');
     }
     this.#files = new VolumeFiles(program);
     this.#program = program;
@@ -89,7 +89,7 @@ export class Guest {
     return this.#inTurn(() => this.#run(program));
   }
 
-  /** Starts the program anew with another environment. */
+  /** Restarts the program with a new environment. */
   async replaceEnv({ env, readyWithinMs }: PutEnv): Promise<GuestHealth> {
     const program = this.#configured();
     return this.#inTurn(async () => {
@@ -104,7 +104,7 @@ export class Guest {
       throw new DomainError(
         'unsupported',
         'chat_unsupported',
-        'This agent has no program that could answer.',
+        'This agent has no program that could respond.',
         {
           handedOver: false,
         },
@@ -117,7 +117,7 @@ export class Guest {
     return this.#deliveries.find(deliveryId);
   }
 
-  /** What other processes than the program are to run in. Errors: unavailable `agent_unavailable` as long as there is none. */
+  /** The context for processes other than the program. Errors: unavailable `agent_unavailable` before `start`. */
   surroundings(): Surroundings {
     const program = this.#configured();
     const port = this.#supervisor?.port;
@@ -128,7 +128,7 @@ export class Guest {
     return this.#surroundings;
   }
 
-  /** Ends commands and the program, and with it what can be told of them. */
+  /** Ends commands and the program, and closes the guest's files and journals. */
   async shutDown(graceMs: number): Promise<void> {
     this.consoles.close();
     const commandsMs = Math.min(graceMs, COMMAND_GRACE_MS);
@@ -160,7 +160,7 @@ export class Guest {
     try {
       await this.#supervisor.ready();
     } finally {
-      // Whoever hears of a failed start looks into the log next.
+      // A caller that learns of a failed start reads the log next.
       await this.parts.log.flush();
     }
     return this.health();
@@ -168,7 +168,7 @@ export class Guest {
 
   #configured(): PutProgram {
     if (this.#program === undefined) {
-      throw new DomainError('unavailable', 'agent_unavailable', 'The agent is only just starting.', {
+      throw new DomainError('unavailable', 'agent_unavailable', 'The agent is still starting.', {
         handedOver: false,
       });
     }
@@ -182,7 +182,7 @@ export class Guest {
   }
 }
 
-/** Between TERM and KILL of commands (contract §4). */
+/** Delay between TERM and KILL for commands (contract §4). */
 const COMMAND_GRACE_MS = 2_000;
-/** What a program has to end in when it is restarted for a new environment. */
+/** Delay between TERM and KILL when the program restarts for a new environment. */
 const RELOAD_GRACE_MS = 10_000;

@@ -15,19 +15,19 @@ import { OutputPipes } from './output/output-pipes.js';
 import { ApiRelay } from './relay/api-relay.js';
 import { createGuestServer } from './server/guest-server.js';
 
-/** Beside the socket: for the guest alone, and of no use to another one. */
+/** Next to the socket: accessible to this guest only, and useless to its successor. */
 const PIPES_FOLDER = 'pipes';
 const SOCKET_CHECK_MS = 2_000;
 
-/** A guest that listens. */
+/** A guest that is listening. */
 export interface RunningGuest {
-  /** Resolves when it was asked to end and has. */
+  /** Resolves when the guest was asked to end and has ended. */
   readonly ended: Promise<void>;
-  /** Ends the program (TERM, KILL after `graceMs`) and the guest. */
+  /** Ends the program (TERM, then KILL after `graceMs`) and the guest. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Opens a guest on its socket. It has no program until one is put. */
+/** Opens a guest on its socket. It has no program until one is set. */
 export const startGuest = async (config: GuestConfig, mark: string | undefined): Promise<RunningGuest> => {
   const log = new LogWriter(config.logs);
   const executions = ExecutionJournal.open(config.journal);
@@ -64,7 +64,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
   return { ended: ended.promise, stop };
 };
 
-/** A guest whose socket was taken away can never be spoken to again: it must not live on unseen. */
+/** A guest whose socket was removed is unreachable forever, so it must exit. */
 const watchSocket = (socket: string, onGone: () => void): NodeJS.Timeout =>
   setInterval(() => {
     stat(socket).catch(onGone);

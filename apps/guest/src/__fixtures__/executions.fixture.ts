@@ -20,10 +20,10 @@ import type { Reply } from './guest.fixture.js';
 
 const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const isRoot = process.getuid?.() === 0;
-/** Started as root an agent has a user of its own. */
+/** The agent's own user, if the tests run as root. */
 export const agentUser = isRoot ? { uid: 61_234, gid: 61_234 } : null;
 
-/** A followed output: every line so far. */
+/** A followed output: all lines so far. */
 export interface Following {
   readonly lines: readonly OutputLine[];
   readonly ended: Promise<void>;
@@ -33,7 +33,7 @@ export interface Following {
   leave(): void;
 }
 
-/** A guest in a process of its own, as a runtime starts it, and what is asked of it about commands. */
+/** A guest in its own process, as a runtime starts it, with methods for its execution routes. */
 export class CommandGuest {
   readonly dir = mkdtempSync(join(tmpdir(), 'berth-commands-'));
   readonly volume = join(this.dir, 'volume');
@@ -68,7 +68,7 @@ export class CommandGuest {
     await eventually(() => this.put(), { timeoutMs: 20_000 });
   }
 
-  /** As a runtime would not: from one moment to the next. */
+  /** Kills the guest abruptly, unlike a runtime. */
   async kill(): Promise<void> {
     const gone = this.#process && once(this.#process, 'exit');
     this.#process?.kill('SIGKILL');
@@ -113,7 +113,7 @@ export class CommandGuest {
     return this.ask(GUEST_ROUTES.program, program);
   }
 
-  /** An id that was not used here. */
+  /** A new execution id. */
   newId(): string {
     return newId('exe');
   }
@@ -130,14 +130,14 @@ export class CommandGuest {
     });
   }
 
-  /** As `execute`, for a command that is taken. */
+  /** Like `execute`, for a command that must be accepted. */
   async run(command: string, changes: Partial<RunCommand> = {}): Promise<ExecutionReport> {
     const { status, body } = await this.execute(command, changes);
     if (status !== 200) throw new Error(JSON.stringify(body));
     return body as unknown as ExecutionReport;
   }
 
-  /** Starts a command and answers its id once `marker` exists in the volume. */
+  /** Starts a command and returns its id once the file `marker` exists in the volume. */
   async begin(command: string, marker = 'begun', changes: Partial<RunCommand> = {}): Promise<string> {
     const { executionId } = await this.run(command, { waitMs: 0, ...changes });
     await eventually(() => existsSync(join(this.volume, marker)), { timeoutMs: 20_000 });
@@ -152,7 +152,7 @@ export class CommandGuest {
     return this.ask(GUEST_ROUTES.cancelExecution, { executionId });
   }
 
-  /** What a command wrote into the volume. */
+  /** A file that a command wrote into the volume. */
   read(name: string): string {
     return readFileSync(join(this.volume, name), 'utf8');
   }
@@ -218,7 +218,7 @@ export class CommandGuest {
   }
 }
 
-/** Whether a process runs: one that has ended and was not waited for does not. */
+/** Whether a process is running; false for a zombie. */
 export const runs = (pid: number): boolean => {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));

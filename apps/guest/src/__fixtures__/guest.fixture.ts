@@ -12,7 +12,7 @@ import {
 } from '@berth/guest-protocol';
 import { startGuest, type RunningGuest } from '../start-guest.js';
 
-/** What a guest answered. */
+/** A response of the guest. */
 export interface Reply {
   readonly status: number;
   readonly body: Record<string, unknown> & {
@@ -20,7 +20,7 @@ export interface Reply {
   };
 }
 
-/** A guest with folders of its own and a real program that does as it is told. */
+/** A guest with its own folders and a real program that a test controls by its messages. */
 export class GuestFixture {
   readonly dir = mkdtempSync(join(tmpdir(), 'berth-guest-'));
   #guest: RunningGuest | undefined;
@@ -38,7 +38,7 @@ export class GuestFixture {
     return this.#guest;
   }
 
-  /** Ends the guest and opens another on the same folders; it has no program yet. */
+  /** Ends the guest and opens another on the same folders, without a program. */
   async restart(generation: Generation = 'current'): Promise<void> {
     await this.#guest?.stop(0);
     const { dir } = this;
@@ -98,7 +98,7 @@ export class GuestFixture {
     return this.ask(GUEST_ROUTES.deliver, { deliveryId, conversationId, message });
   }
 
-  /** The messages that reached the program. */
+  /** The messages that the program received. */
   seen(): string[] {
     try {
       return readFileSync(join(this.dir, 'volume/seen'), 'utf8').trim().split('\n');

@@ -1,4 +1,4 @@
-// A program that does as it is told in the message of a chat.
+// A program whose behaviour is controlled by the chat messages it receives.
 import { appendFileSync, existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 

@@ -97,14 +97,14 @@ describe('a console', () => {
     client.socket.close();
   });
 
-  it("is the agent's own user and nobody else's, groups included", async () => {
+  it("runs as the agent's own user only, groups included", async () => {
     const client = await Client.open();
     client.type('echo "[$(id -u) $(id -G)]"\n');
     await client.shows(runAs === null ? `[${process.getuid?.()} ` : '[61234 61234]');
     client.socket.close();
   });
 
-  it('has the size it was opened with, and the one it is told later', async () => {
+  it('has the size it was opened with, and each later size', async () => {
     const client = await Client.open('cols=97&rows=31');
     client.type('echo "<$(stty size)>"\n');
     await client.shows('<31 97>');
@@ -118,13 +118,13 @@ describe('a console', () => {
   });
 
   it.each(['cols=0&rows=5', 'cols=5', 'cols=1e9&rows=5', 'cols=a&rows=5', 'cols=2.5&rows=5'])(
-    'is refused the size %s',
+    'is rejected with the size %s',
     async (query) => {
       expect(await refusal(query)).toEqual({ status: 422, code: 'invalid_size' });
     },
   );
 
-  it('passes every byte as it is, both ways', async () => {
+  it('passes every byte unchanged, both ways', async () => {
     const client = await Client.open();
     client.type(
       'stty raw -echo; echo re""ady; head -c 256 | od -An -v -tx1 -w256; printf "\\377\\376\\000\\200"; echo do""ne\n',
@@ -138,7 +138,7 @@ describe('a console', () => {
     client.socket.close();
   });
 
-  it('goes before the guest when memory runs out', async () => {
+  it('is killed before the guest when memory runs out', async () => {
     const client = await Client.open();
     client.type('until [ "$(cat /proc/self/oom_score_adj)" = 800 ]; do :; done; echo first to g""o\n');
     await client.shows('first to go');
@@ -151,7 +151,7 @@ describe('a console', () => {
     expect(await client.closed).toBe(1000);
   });
 
-  it('ends the shell and what it runs when the socket closes, also one that ignores the hang-up', async () => {
+  it('ends the shell and its processes when the socket closes, even one that ignores the hang-up', async () => {
     const client = await Client.open();
     client.type('trap "" HUP; echo "pid=$$."; sleep 1000\n');
     await eventually(() => /pid=\d+\./.test(client.text), { timeoutMs: 10_000 });

@@ -6,22 +6,22 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { UpgradeRoute } from '../server/stream-route.js';
 import { isSize, Terminal, type TerminalSize } from './terminal.js';
 
-/** One message: a large paste. */
+/** Maximum size of one message: a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Beyond so much on its way to one side the other side waits. */
+/** Limit of buffered bytes towards one side; above it the other side is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 const LOOK_EVERY_MS = 20;
 const NORMAL_CLOSURE = 1000;
 const GOING_AWAY = 1001;
 const MOST_CONSOLES = 32;
 
-/** The program as it is now, with the environment that its own processes get. */
+/** The current program, and the environment of its processes. */
 export interface ConsoleSurroundings {
   readonly program: PutProgram;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Terminals over WebSockets: binary frames are the terminal's bytes, text frames say its size (contract §10). */
+/** Terminals over WebSockets: binary frames carry the terminal's bytes, text frames its size (contract §10). */
 export class Consoles {
   readonly #server = new WebSocketServer({
     noServer: true,
@@ -48,9 +48,9 @@ export class Consoles {
     this.#server.handleUpgrade(request, socket, head, (client) => attach(client, program, env, size));
   }
 
-  /** Ends them all. */
+  /** Closes all consoles. */
   close(): void {
-    for (const client of this.#server.clients) client.close(GOING_AWAY, 'The agent ends.');
+    for (const client of this.#server.clients) client.close(GOING_AWAY, 'The agent is shutting down.');
   }
 }
 
@@ -79,7 +79,7 @@ const attach = (
       terminal.pause();
       client.send(bytes, { binary: true }, () => terminal.resume());
     },
-    onEnd: (exitCode) => client.close(NORMAL_CLOSURE, `The shell ended with ${exitCode}.`),
+    onEnd: (exitCode) => client.close(NORMAL_CLOSURE, `The shell exited with code ${exitCode}.`),
   });
   client.on('message', (data, isBinary) => {
     if (!isBinary) return resize(terminal, data);
@@ -92,7 +92,7 @@ const attach = (
   client.on('close', () => terminal.end());
 };
 
-/** A terminal does not tell when its shell has read what it got, so it is looked at, as long as somebody types. */
+/** A terminal does not notify when its shell has read its input, so poll while input is pending. */
 const whenTaken = (terminal: Terminal, client: WebSocket, goOn: () => void): void => {
   const timer = setInterval(() => {
     if (client.readyState === client.OPEN && terminal.unread > HIGH_WATER_BYTES) return;
@@ -101,14 +101,14 @@ const whenTaken = (terminal: Terminal, client: WebSocket, goOn: () => void): voi
   }, LOOK_EVERY_MS);
 };
 
-/** What is no size is nothing: a client of a later version may have more to say. */
+/** Ignores messages that are not a valid size: later clients may send others. */
 const resize = (terminal: Terminal, data: RawData): void => {
   try {
     const message = JSON.parse(toBuffer(data).toString('utf8')) as Partial<TerminalSize> & { type?: unknown };
     const { type, cols = 0, rows = 0 } = message;
     if (type === 'resize' && isSize({ cols, rows })) terminal.resize({ cols, rows });
   } catch {
-    // Not JSON, or no object.
+    // Not JSON, or not an object.
   }
 };
 

@@ -4,7 +4,7 @@ import type { PutProgram } from '@berth/guest-protocol';
 import { spawn, type IPty } from '@lydell/node-pty';
 import { killBeforeGuest } from '../oom-score.js';
 
-/** What a terminal is as wide and high as at most; beyond it is a mistake or worse. */
+/** Maximum width and height of a terminal, to reject errors and abuse. */
 const MOST_CELLS = 1_000;
 const SHELLS = ['/bin/bash', '/bin/sh'];
 const KILL_AFTER_MS = 1_000;
@@ -14,11 +14,11 @@ export interface TerminalSize {
   readonly rows: number;
 }
 
-/** Whether a terminal can be of that size. */
+/** Whether a terminal can have that size. */
 export const isSize = ({ cols, rows }: { readonly cols: unknown; readonly rows: unknown }): boolean =>
   [cols, rows].every((cells) => Number.isInteger(cells) && Number(cells) >= 1 && Number(cells) <= MOST_CELLS);
 
-/** A shell of the agent's own user on a pseudo terminal; its bytes are passed as they are. */
+/** A shell of the agent's own user on a pseudo-terminal; passes bytes unchanged. */
 export class Terminal {
   readonly #pty: IPty;
   #ended = false;
@@ -41,7 +41,7 @@ export class Terminal {
       ...(runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid }),
     });
     killBeforeGuest(this.#pty.pid);
-    // With `encoding: null` the library gives and takes bytes, whatever its types say.
+    // With `encoding: null` the library uses bytes, whatever its types say.
     this.#pty.onData((data: unknown) => hooks.onData(data as Buffer));
     this.#pty.onExit(({ exitCode }) => {
       this.#ended = true;
@@ -49,7 +49,7 @@ export class Terminal {
     });
   }
 
-  /** Bytes that the shell has not taken yet. */
+  /** Number of bytes that the shell has not read yet. */
   get unread(): number {
     return (this.#pty as unknown as { readonly _socket: Socket })._socket.writableLength;
   }
@@ -62,7 +62,7 @@ export class Terminal {
     if (!this.#ended) this.#pty.resize(cols, rows);
   }
 
-  /** Holds the shell's output back, until `resume`. */
+  /** Holds back the shell's output until `resume`. */
   pause(): void {
     this.#pty.pause();
   }
@@ -71,7 +71,7 @@ export class Terminal {
     this.#pty.resume();
   }
 
-  /** Hangs up, as a terminal does that is closed; a shell that will not go is killed. */
+  /** Sends a hang-up, like a closed terminal, and later kills a shell that does not exit. */
   end(): void {
     if (this.#ended) return;
     this.#pty.resume();
@@ -83,12 +83,14 @@ export class Terminal {
   }
 }
 
-/** The shell leads a session and its own group; what it has in the foreground hears of its end from the kernel. */
+/**
+ * The shell leads a session and a process group of its own; the kernel notifies its foreground processes of its end.
+ */
 const signalSession = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended already.
+    // The shell has already exited.
   }
 };
 

@@ -8,14 +8,14 @@ import { readAnswer, readFailure } from './read-answer.js';
 
 const DYING_MS = 100;
 
-/** Nobody took the connection: the message did not reach the program. */
+/** The connection was not established: the message did not reach the program. */
 export class NotConnected extends Error {
   override readonly name = 'NotConnected';
 }
 
 /**
- * `POST /chat` to the agent's program (contract §3). Errors: `NotConnected`, upstream `agent_error`,
- * timeout `agent_timeout`.
+ * Sends `POST /chat` to the agent's program (contract §3). Errors: `NotConnected`, upstream `agent_error`, timeout
+ * `agent_timeout`.
  */
 export const callProgram = async (
   endpoint: Endpoint,
@@ -30,7 +30,7 @@ export const callProgram = async (
       ...endpoint,
       method: 'POST',
       path: '/chat',
-      // A connection of its own for each chat: a kept one may have died with the program's last life.
+      // Use a new connection for each chat: a pooled one may belong to an earlier process of the program.
       agent: false,
       signal,
       headers: {
@@ -51,13 +51,16 @@ export const callProgram = async (
     if (error instanceof DomainError) throw error;
     if (!connected) throw new NotConnected();
     if (signal.aborted) throw agentTimeout(true);
-    // Its sockets go before its end is noticed: the next message would be lost in them.
+    // A dying program closes its sockets before its exit is noticed; the next message would be lost in them.
     await delay(DYING_MS);
-    throw agentError('The agent stopped while it was answering.');
+    throw agentError('The agent stopped while it was responding.');
   }
 };
 
-/** What the program is sent; `attachments` only where there are any, so that nobody must know of them. */
+/**
+ * Body for the program. It has `attachments` only if there are any, so that programs without support need not handle
+ * them.
+ */
 const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgram): object => ({
   message,
   conversation_id: conversationId,
@@ -66,11 +69,11 @@ const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgra
     : { attachments: attachments.map(({ path, name, size }) => ({ path, name, size })) }),
 });
 
-/** The agent's own failure, in its own words. */
+/** An error that the agent itself reported, with its message. */
 export const agentError = (message: string): DomainError =>
   new DomainError('upstream', 'agent_error', message, { handedOver: true });
 
-/** The time for a chat is over. */
+/** The time limit of the chat is over. */
 export const agentTimeout = (handedOver: boolean): DomainError =>
   new DomainError(
     'timeout',
@@ -90,9 +93,9 @@ const readText = async (response: IncomingMessage): Promise<string> => {
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('utf8');
-  // Each byte that is no UTF-8 has become three.
+  // Each byte that is not valid UTF-8 becomes a replacement character of three bytes.
   if (Buffer.byteLength(text) > GUEST_LIMITS.chatResponseBytes) throw answerTooLarge();
   return text;
 };
 
-const answerTooLarge = (): DomainError => agentError('The answer of the agent is larger than 2 MiB.');
+const answerTooLarge = (): DomainError => agentError('The response of the agent is larger than 2 MiB.');

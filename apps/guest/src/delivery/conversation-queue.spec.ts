@@ -4,7 +4,7 @@ import { ConversationQueue } from './conversation-queue.js';
 describe('the messages of a conversation', () => {
   const never = new AbortController().signal;
 
-  it('are handled in order and one at a time; one that fails holds none up', async () => {
+  it('are handled in order and one at a time; a failed one does not block the next', async () => {
     const queue = new ConversationQueue();
     const first = Promise.withResolvers<void>();
     const seen: string[] = [];
@@ -28,7 +28,7 @@ describe('the messages of a conversation', () => {
     expect(seen).toEqual(['one begins', 'other', 'one ends', 'two']);
   });
 
-  it('are dropped when their time is over before their turn, and never handled after that', async () => {
+  it('are dropped when they time out in the queue, and never handled later', async () => {
     const queue = new ConversationQueue();
     const first = Promise.withResolvers<void>();
     const one = queue.run('a', () => first.promise, never);

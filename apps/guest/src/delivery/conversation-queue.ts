@@ -1,10 +1,10 @@
-/** Work in lanes: in one lane one at a time and in order, lanes beside each other. An idle lane costs nothing. */
+/** Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. */
 export class ConversationQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs `work` when everything earlier in the lane is over, however it ended. When `signal` aborts before that,
-   * `work` is never run and the promise is rejected with the signal's reason at once.
+   * Runs `work` once all earlier work of the lane has settled. If `signal` aborts before that, `work` never runs and
+   * the promise rejects at once with the signal's reason.
    */
   run<T>(lane: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     const before = this.#tails.get(lane) ?? Promise.resolve();

@@ -15,7 +15,7 @@ describe('a delivery to a program', () => {
 
   afterEach(() => guest.destroy());
 
-  it('keeps the messages of one conversation in order and apart, while conversations run side by side', async () => {
+  it('handles the messages of one conversation in order and one at a time, and conversations concurrently', async () => {
     await guest.put();
     const replies = await Promise.all([
       guest.deliver('lane 1', 'dlv_1', 'a'),
@@ -31,7 +31,7 @@ describe('a delivery to a program', () => {
     expect(apart.map(({ body }) => String(body['response']).slice(2)).toSorted()).toEqual(['1', '2']);
   });
 
-  it('hands a message over once, however often it comes: while it runs, after, and after its own restart', async () => {
+  it('hands a message over once, however often it arrives: during the chat, after it, and after a restart of the guest', async () => {
     await guest.put();
     const both = [guest.deliver('hold', 'dlv_x'), guest.deliver('hold', 'dlv_x')];
     await eventually(() => guest.seen().length === 1);
@@ -47,7 +47,7 @@ describe('a delivery to a program', () => {
     expect(guest.seen()).toEqual(['hold']);
   });
 
-  it('tells of a message what it came to, also after its own restart', async () => {
+  it('reports the outcome of a message, also after a restart of the guest', async () => {
     await guest.put();
     const find = async (id: string) => (await guest.ask(GUEST_ROUTES.delivery, undefined, `?id=${id}`)).body;
     expect(await find('dlv_x')).toEqual({ state: 'absent' });
@@ -65,12 +65,12 @@ describe('a delivery to a program', () => {
     expect([await find('dlv_x'), await find('dlv_z')]).toMatchObject([answered, failed]);
   });
 
-  it('does not hand over again a message whose answer was lost with the guest', async () => {
+  it('does not hand over again a message whose response was lost with the guest', async () => {
     await guest.put();
     void guest.deliver('hold', 'dlv_x').catch(() => undefined);
     await eventually(() => guest.seen().length === 1);
     const journal = readFileSync(join(guest.dir, 'journal/deliveries.jsonl'));
-    // What a guest leaves that is killed rather than stopped.
+    // The state after a guest was killed rather than stopped.
     await guest.restart();
     writeFileSync(join(guest.dir, 'journal/deliveries.jsonl'), journal);
     await guest.restart();
@@ -82,7 +82,7 @@ describe('a delivery to a program', () => {
     expect(guest.seen()).toEqual(['hold']);
   });
 
-  it('tells the program of the files that came with a message, and of none where none came', async () => {
+  it('passes the attachments of a message to the program, and no field if there are none', async () => {
     await guest.put();
     const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
     const body = { conversationId: 'c', message: 'attached' };
@@ -95,7 +95,7 @@ describe('a delivery to a program', () => {
     expect(await told({ deliveryId: 'dlv_3' })).toBe('none');
   });
 
-  it('goes on with a delivery whose caller hung up', async () => {
+  it('continues a delivery whose caller disconnected', async () => {
     await guest.put();
     const call = request({ socketPath: join(guest.dir, 'sock'), method: 'POST', path: '/v1/deliver' });
     call.on('error', () => undefined);
@@ -110,13 +110,13 @@ describe('a delivery to a program', () => {
   it.each([
     ['fail', 'the model is out of words'],
     ['fail long', 'x'.repeat(2000)],
-    ['garbage', 'The answer of the agent is not JSON.'],
-    ['no text', 'The answer of the agent has no text "response".'],
-    ['huge', 'The answer of the agent is larger than 2 MiB.'],
-    ['huge once decoded', 'The answer of the agent is larger than 2 MiB.'],
-    ['die', 'The agent stopped while it was answering.'],
+    ['garbage', 'The response of the agent is not JSON.'],
+    ['no text', 'The response of the agent has no text "response".'],
+    ['huge', 'The response of the agent is larger than 2 MiB.'],
+    ['huge once decoded', 'The response of the agent is larger than 2 MiB.'],
+    ['die', 'The agent stopped while it was responding.'],
   ])(
-    'tells an agent’s own failure as agent_error (%s), again for the same delivery',
+    'reports an agent’s own error as agent_error (%s), again for the same delivery',
     async (message, words) => {
       await guest.put();
       for (let round = 0; round < 2; round++) {

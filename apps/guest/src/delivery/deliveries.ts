@@ -14,16 +14,16 @@ import { ConversationQueue } from './conversation-queue.js';
 import type { DeliveryJournal } from './delivery-journal.js';
 import { notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
 
-/** How long a message waits for a program that is being started again. */
+/** How long a message waits for a program that is restarting. */
 const PROGRAM_WITHIN_MS = 10_000;
 const RECONNECT_PAUSE_MS = 50;
 
-/** Where the program is found; undefined when it does not come up within so many milliseconds. */
+/** Endpoint of the program; undefined if it is not ready within `withinMs`. */
 export type FindProgram = (withinMs: number) => Promise<Endpoint | undefined>;
 
 /**
- * Hands messages to the agent's program: those of one conversation one at a time and in order, none of them twice.
- * A message that comes again joins the first or gets its answer. Nobody's leaving cancels anything.
+ * Hands messages to the agent's program: one at a time and in order within a conversation, and each at most once. A
+ * repeated message joins the running one or gets its response. A disconnecting caller cancels nothing.
  */
 export class Deliveries {
   readonly #running = new Map<string, Promise<ProgramAnswer>>();
@@ -73,15 +73,15 @@ export class Deliveries {
     const until = performance.now() + PROGRAM_WITHIN_MS;
     for (;;) {
       const endpoint = await this.findProgram(Math.max(0, until - performance.now()));
-      if (endpoint === undefined) throw notHandedOver("The agent's program is not running just now.");
+      if (endpoint === undefined) throw notHandedOver("The agent's program is not running at the moment.");
       try {
         return await this.#handOverOnce(endpoint, message, signal);
       } catch (error) {
         if (!(error instanceof NotConnected)) throw error;
         if (signal.aborted || performance.now() >= until) {
-          throw notHandedOver("The agent's program does not take connections just now.");
+          throw notHandedOver("The agent's program does not accept connections at the moment.");
         }
-        // It died a moment ago, and its end has not been noticed yet.
+        // The program has just died, and its exit has not been noticed yet.
         await delay(RECONNECT_PAUSE_MS);
       }
     }
@@ -94,7 +94,7 @@ export class Deliveries {
   ): Promise<ProgramAnswer> {
     const { deliveryId } = message;
     await this.journal.handed(deliveryId).catch(() => {
-      throw notHandedOver('The host of the agent could not write down the message.');
+      throw notHandedOver('The host of the agent could not record the message.');
     });
     try {
       const answer = await callProgram(endpoint, message, signal);
@@ -111,7 +111,7 @@ export class Deliveries {
   }
 
   async #note(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
-    // An outcome that cannot be written down is still the answer; only a repetition would not find it.
+    // If the outcome cannot be recorded, the caller still gets it; only a repeated message would not find it.
     await this.journal.ended(deliveryId, outcome).catch(() => undefined);
   }
 }

@@ -25,7 +25,7 @@ describe('the journal of deliveries', () => {
     return DeliveryJournal.open(path, bounds);
   };
 
-  it('knows after a restart what was handed over, what came of it, and what was taken back', async () => {
+  it('knows after a restart which messages were handed over, their outcomes, and which were released', async () => {
     let journal = await DeliveryJournal.open(path, roomy);
     for (const id of ['a', 'b', 'c', 'd']) await journal.handed(id);
     await journal.ended('b', { type: 'answered', response: 'hi' });
@@ -44,7 +44,7 @@ describe('the journal of deliveries', () => {
     await journal.close();
   });
 
-  it('drops old answers before it forgets that they were given', async () => {
+  it('drops old responses before it forgets their messages', async () => {
     const bounds = { ...roomy, answerChars: 1_000 };
     let journal = await DeliveryJournal.open(path, bounds);
     for (let n = 0; n < 10; n++)
@@ -56,7 +56,7 @@ describe('the journal of deliveries', () => {
     await journal.close();
   });
 
-  it('keeps its file and its entries within bounds', async () => {
+  it('limits its file size and its number of entries', async () => {
     const journal = await DeliveryJournal.open(path, { ...roomy, entries: 50, fileBytes: 20_000 });
     for (let n = 0; n < 500; n++) await journal.handed(`delivery-${n}`);
     expect(statSync(path).size).toBeLessThan(21_000);

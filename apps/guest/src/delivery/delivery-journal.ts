@@ -3,7 +3,10 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { decodeDelivery, type DeliveryOutcome, type DeliveryRecord } from '@berth/guest-protocol';
 
-/** What the journal keeps. Beyond `answerChars` the oldest answers go, the fact that they were given stays. */
+/**
+ * Limits of the journal. Beyond `answerChars` it drops the oldest responses but remembers that their messages were
+ * handed over.
+ */
 export interface JournalBounds {
   readonly entries: number;
   readonly keepMs: number;
@@ -23,7 +26,10 @@ interface Entry {
   readonly outcome: DeliveryOutcome | undefined;
 }
 
-/** Which messages were handed to the agent's program, and how that ended. Outlives the guest, lies outside the volume. */
+/**
+ * Records which messages were handed to the agent's program, and their outcomes. It outlives the guest and is outside
+ * the volume.
+ */
 export class DeliveryJournal {
   readonly #entries = new Map<string, Entry>();
   #answerChars = 0;
@@ -47,17 +53,17 @@ export class DeliveryJournal {
     return journal;
   }
 
-  /** Whether that message was ever handed over, and its outcome where it is known and still kept. */
+  /** Undefined if the message was never handed over; otherwise its outcome, if known and still kept. */
   find(id: string): { readonly outcome: DeliveryOutcome | undefined } | undefined {
     return this.#entries.get(id);
   }
 
-  /** Notes, on the disk before it resolves, that a message is about to be handed over. */
+  /** Records that a message is about to be handed over; resolves once the record is on disk. */
   async handed(id: string): Promise<void> {
     await this.#write({ id, at: Date.now(), step: 'handed' }, true);
   }
 
-  /** Takes the note back: the program was not there. */
+  /** Reverts `handed`: the program was not reachable. */
   async released(id: string): Promise<void> {
     await this.#write({ id, at: Date.now(), step: 'released' }, false);
   }
@@ -103,7 +109,7 @@ export class DeliveryJournal {
     for (const [id, entry] of this.#entries) {
       if (this.#answerChars <= this.bounds.answerChars / 2) break;
       this.#answerChars -= size(entry.outcome);
-      // Setting a key that is there keeps its place in the order.
+      // Setting an existing key keeps its position in the order.
       this.#entries.set(id, { at: entry.at, outcome: undefined });
     }
   }

@@ -1,20 +1,20 @@
 import { DomainError } from '@berth/kernel';
 import { GUEST_LIMITS, type ProgramAnswer } from '@berth/guest-protocol';
 
-/** Reads what the agent's program answered to a chat: `{response}`. Errors: upstream `agent_error`. */
+/** Parses the response of the agent's program to a chat: `{response}`. Errors: upstream `agent_error`. */
 export const readAnswer = (text: string): ProgramAnswer => {
   const answer = parse(text);
-  if (answer === undefined) throw refuse('The answer of the agent is not JSON.');
+  if (answer === undefined) throw refuse('The response of the agent is not JSON.');
   const response = field(answer, 'response');
-  if (typeof response !== 'string') throw refuse('The answer of the agent has no text "response".');
+  if (typeof response !== 'string') throw refuse('The response of the agent has no text "response".');
   return { response };
 };
 
-/** The words of an answer with an error status: its `error`, `message` or `detail`, else the text itself. */
+/** The message in an error response: its `error`, `message` or `detail` field, otherwise the whole text. */
 export const readFailure = (status: number, text: string): string => {
   const message = words(parse(text)) ?? text.trim();
   return message === ''
-    ? `The agent answered with status ${status}.`
+    ? `The agent responded with status ${status}.`
     : message.slice(0, GUEST_LIMITS.errorMessageChars);
 };
 

@@ -1,9 +1,12 @@
 import type { GuestEvent, GuestEvents } from '@berth/guest-protocol';
 
-/** The runtime that asks again at once misses none; older ones than these it has learned from the health. */
+/**
+ * Number of events to keep. A runtime that polls continuously misses none, and learns the effect of older ones from the
+ * health route.
+ */
 const KEPT = 64;
 
-/** What the runtime learns without asking for it: it asks beforehand and the question stays open. */
+/** Events for the runtime, which fetches them by long polling. */
 export class EventFeed {
   #events: GuestEvent[] = [];
   #last = 0;

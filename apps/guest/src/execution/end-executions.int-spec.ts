@@ -5,7 +5,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
 
-/** Processes that went out of their way not to be found, each with its number in a file of the volume. */
+/** Processes that try to escape detection; each writes its process id to a file in the volume. */
 const FAMILY = `
 sh -c 'echo $$ > child; exec sleep 1000' &
 setsid sh -c 'echo $$ > session; exec sleep 1000' &
@@ -30,7 +30,7 @@ describe('an execution that is ended', () => {
   const pids = (): number[] => MEMBERS.map((name) => Number(guest.read(name)));
   const partial = { exitCode: -1, stdout: 'partial\n', stderr: 'partly\n' };
 
-  it('by cancelling takes every process with it, and keeps what had come', async () => {
+  it('by cancelling ends all its processes and keeps its output so far', async () => {
     const executionId = await guest.begin(`${FAMILY} wait`);
     const members = pids();
     expect(members.filter(runs)).toEqual(members);
@@ -42,13 +42,13 @@ describe('an execution that is ended', () => {
     expect((await guest.cancel(executionId)).body).toEqual(body);
   });
 
-  it('by its timeout takes every process with it, and keeps what had come', async () => {
+  it('by its time-out ends all its processes and keeps its output so far', async () => {
     const report = await guest.run(`${FAMILY} wait`, { timeoutMs: 5_000 });
     expect(report).toMatchObject({ status: 'timed_out', ...partial });
     expect(pids().filter(runs)).toEqual([]);
   });
 
-  it('by its timeout takes no longer than that when its processes obey', async () => {
+  it('by its time-out ends at once when its processes obey TERM', async () => {
     const began = performance.now();
     expect(await guest.run('echo a; sleep 1000', { timeoutMs: 300 })).toMatchObject({
       status: 'timed_out',
@@ -59,7 +59,7 @@ describe('an execution that is ended', () => {
     expect(performance.now() - began).toBeLessThan(1_800);
   });
 
-  it('takes one with it that has neither the mark nor a parent left, and obeys', async () => {
+  it('ends a process that has lost both its mark and its parent but obeys TERM', async () => {
     const command = `env -i PATH="$PATH" sh -c '(sh -c "echo \\$\\$ > lost; exec sleep 1000" &)'; sleep 1000`;
     const executionId = await guest.begin(command, 'lost');
     const lost = await eventually(() => Number(guest.read('lost')) || false);
@@ -67,7 +67,7 @@ describe('an execution that is ended', () => {
     expect(runs(Number(lost))).toBe(false);
   });
 
-  it('has two seconds to obey', async () => {
+  it('has two seconds to obey TERM', async () => {
     const clean = `trap 'echo bye; sleep 0.5; echo clean > cleaned; exit 0' TERM; echo > begun; while :; do sleep 0.05; done`;
     const { body } = await guest.cancel(await guest.begin(clean));
     expect(body).toMatchObject({ status: 'cancelled', exitCode: -1, stdout: 'bye\n' });
@@ -78,7 +78,7 @@ describe('an execution that is ended', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(1_990);
   });
 
-  it('leaves alone what another execution left in the background, and other processes of the agent', async () => {
+  it('leaves alone the background processes of other executions, and other processes of the agent', async () => {
     await guest.run('setsid sleep 1000 > /dev/null 2>&1 & echo $! > bystander');
     await guest.cancel(await guest.begin('echo > begun; sleep 1000'));
     const bystander = Number(guest.read('bystander'));
@@ -86,14 +86,14 @@ describe('an execution that is ended', () => {
     process.kill(bystander, 'SIGKILL');
   });
 
-  it('after it was over stays as it was', async () => {
+  it('after it was over is unchanged', async () => {
     const report = await guest.run('echo hi; exit 3');
     expect((await guest.cancel(report.executionId)).body).toEqual(report);
     await guest.ask(GUEST_ROUTES.failExecutions, {});
     expect((await guest.find(report.executionId)).body).toEqual(report);
   });
 
-  it('while it ends by itself is one or the other, and says the same to everybody', async () => {
+  it('while it ends by itself has one outcome, and every caller gets the same', async () => {
     for (let round = 0; round < 20; round += 1) {
       const { executionId } = await guest.run(`sleep 0.0${round % 4}`, { waitMs: 0 });
       const [cancelled, waited] = await Promise.all([
@@ -108,14 +108,14 @@ describe('an execution that is ended', () => {
     }
   });
 
-  it('with a timeout beyond every timer runs to its own end', async () => {
+  it('with a time-out beyond the limit of timers runs to its own end', async () => {
     expect(await guest.run('sleep 0.1; echo done', { timeoutMs: 1e303 })).toMatchObject({
       status: 'completed',
       stdout: 'done\n',
     });
   });
 
-  it('before the agent is put to rest fails, and nothing new starts until the guest is asked how it is', async () => {
+  it('before the agent is put to sleep fails, and nothing new starts until the next health request', async () => {
     const one = await guest.begin(`${FAMILY} wait`);
     const other = await guest.run('sleep 1000', { waitMs: 0 });
     const began = performance.now();
@@ -133,7 +133,7 @@ describe('an execution that is ended', () => {
     expect((await guest.run('echo again')).stdout).toBe('again\n');
   });
 
-  it('by the end of the guest has failed, with what had come', async () => {
+  it('by the end of the guest has failed, with its output so far', async () => {
     const executionId = await guest.begin(`${FAMILY} wait`);
     const members = pids();
     await guest.shutDown();

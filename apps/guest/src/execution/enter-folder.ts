@@ -5,12 +5,12 @@ import { commandUnavailable, invalidCwd } from './execution-refusals.js';
 import type { Shell } from './shell.js';
 
 const LONGEST_PATH = 4_096;
-/** A folder behind a file system that hangs. */
+/** Time-out for a folder on a file system that hangs. */
 const WITHIN_MS = 5_000;
 
 /**
- * The folder a command is to begin in, null for the volume. Only the agent's own user may say whether it can be entered:
- * this process may be another. Errors: invalid `invalid_cwd`; unavailable `guest_command_unavailable`.
+ * The working directory for a command; null for the volume. Access is checked as the agent's own user, because this
+ * process may run as another. Errors: invalid `invalid_cwd`; unavailable `guest_command_unavailable`.
  */
 export const folderToEnter = async (
   cwd: string | null,

@@ -29,7 +29,7 @@ describe('the journal of executions', () => {
     ExecutionJournal.open(dir, { ...bounds, ...changes }).journal;
   const files = (): string[] => readdirSync(join(dir, EXECUTIONS_FOLDER)).toSorted();
 
-  it('keeps the youngest of those that are over, and every one that runs', () => {
+  it('keeps the newest finished executions, and every running one', () => {
     let journal = open();
     journal.begin(newRecord('exe_running'));
     for (let n = 0; n < 25; n += 1) journal.end(ended(`exe_${n}`));
@@ -43,7 +43,7 @@ describe('the journal of executions', () => {
     expect(files()).toHaveLength(10);
   });
 
-  it('keeps no more bytes than it may, but always the youngest', () => {
+  it('limits its size in bytes, but always keeps the newest execution', () => {
     const journal = open();
     for (let n = 0; n < 5; n += 1) journal.end(ended(`exe_${n}`, 'x'.repeat(40_000)));
     expect(files()).toEqual(['exe_3.json', 'exe_4.json']);
@@ -51,7 +51,7 @@ describe('the journal of executions', () => {
     expect(files()).toEqual(['exe_5.json']);
   });
 
-  it('forgets what is a day old', () => {
+  it('forgets executions after a day', () => {
     const journal = open();
     journal.end(ended('exe_old'));
     const longAgo = Date.now() / 1_000 - 7_200;
@@ -62,13 +62,13 @@ describe('the journal of executions', () => {
     expect(files()).toEqual(['exe_new.json']);
   });
 
-  it('is for nobody else to read', () => {
+  it('is readable by its owner only', () => {
     open().end(ended('exe_1', 'secret'));
     expect(statSync(join(dir, EXECUTIONS_FOLDER)).mode & 0o777).toBe(0o700);
     expect(statSync(join(dir, EXECUTIONS_FOLDER, 'exe_1.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('takes only a part of the time for what is not over yet', () => {
+  it('limits the share of time spent on intermediate writes', () => {
     const journal = open();
     const slow = (): ExecutionRecord => {
       const until = performance.now() + 30;

@@ -19,7 +19,7 @@ import {
   type ExecutionRecord,
 } from '@berth/guest-protocol';
 
-/** What is kept of executions that are over. */
+/** Limits for finished executions. */
 export interface ExecutionBounds {
   readonly entries: number;
   readonly keepMs: number;
@@ -29,17 +29,18 @@ export interface ExecutionBounds {
 const DEFAULT_BOUNDS: ExecutionBounds = { entries: 1_000, keepMs: 24 * 3_600_000, bytes: 256 * 1024 * 1024 };
 const NAME = /^(.+)\.json$/;
 const RETRY_MS = 1_000;
-/** Writing down what has come so far takes at most this share of the time: one part in so many. */
+/** Intermediate writes take at most one part in `SHARE` of the time. */
 const SHARE = 10;
 
 /**
- * What is known of executions, a file for each, replaced whole. The files outlive the guest, not the machine, so nothing
- * is synced to the disk: after a crash of the system no process of that time lives, and the host fails all of them.
+ * Stores executions, one file each, always replaced as a whole. The files must survive the guest but not the machine,
+ * so they are not synced to disk: after a system crash none of the processes is alive, and the host reports all of them
+ * as failed.
  */
 export class ExecutionJournal {
-  /** Over, oldest first. */
+  /** Finished executions, oldest first. */
   readonly #ended = new Map<string, { readonly at: number; readonly bytes: number }>();
-  /** Over, but the disk did not take it. */
+  /** Finished executions that could not be written to disk. */
   readonly #unwritten = new Map<string, ExecutionRecord>();
   #bytes = 0;
   #restUntil = 0;
@@ -50,7 +51,10 @@ export class ExecutionJournal {
     private readonly bounds: ExecutionBounds,
   ) {}
 
-  /** Opens what another guest left. `interrupted` are those that ran when it ended: they have failed by now. */
+  /**
+   * Opens the journal of an earlier guest. `interrupted` lists executions that were running when it ended; they are now
+   * recorded as failed.
+   */
   static open(
     journalFolder: string,
     bounds: ExecutionBounds = DEFAULT_BOUNDS,
@@ -61,31 +65,31 @@ export class ExecutionJournal {
     return { journal, interrupted: journal.#takeOver() };
   }
 
-  /** Writes down that a command is about to be started. Throws when that cannot be. */
+  /** Records that a command is about to be started. Throws if the write fails. */
   begin(record: ExecutionRecord): void {
     this.#write(record);
   }
 
-  /** Takes `begin` back: it was not started. */
+  /** Reverts `begin`: the command was not started. */
   forget(executionId: string): void {
     rmSync(this.#path(executionId), { force: true });
   }
 
-  /** Writes down what has come so far; false when it is not the time for it. */
+  /** Records the output so far; returns false if it is too early for another write. */
   update(record: () => ExecutionRecord): boolean {
     const began = performance.now();
     if (began < this.#restUntil) return false;
     try {
       this.#write(record());
     } catch {
-      // The next one, or the end, says it again.
+      // The next write, or the final one, covers it.
     }
     const now = performance.now();
     this.#restUntil = now + (SHARE - 1) * (now - began);
     return true;
   }
 
-  /** Writes down an end; where the disk does not take it, it is kept here and tried again. */
+  /** Records an end; if the write fails, keeps the record in memory and retries. */
   end(record: ExecutionRecord): void {
     try {
       const bytes = this.#write(record);
@@ -98,7 +102,7 @@ export class ExecutionJournal {
     }
   }
 
-  /** One that is over, as long as it is kept. */
+  /** A finished execution, while it is kept. */
   find(executionId: string): ExecutionRecord | undefined {
     const entry = this.#ended.get(executionId);
     if (entry === undefined) return this.#unwritten.get(executionId);
@@ -112,7 +116,7 @@ export class ExecutionJournal {
       try {
         this.#write(record);
       } catch {
-        // The next guest finds it running and fails it.
+        // The next guest finds it as running and marks it as failed.
       }
     }
   }
@@ -186,10 +190,10 @@ export class ExecutionJournal {
   }
 }
 
-/** Each may hold two streams of the largest size. */
+/** Each record may hold two streams of maximum size. */
 const MOST_UNWRITTEN = 32;
 
-/** A record begins with its id and how it stands: enough to pass over the many that are over. */
+/** A record begins with its id and status, so its head is enough to skip the many finished ones. */
 const HEAD_BYTES = 256;
 const OVER = /^\{"executionId":"[^"]*","status":"(?:completed|timed_out|cancelled|failed)"/;
 
@@ -201,7 +205,7 @@ const read = (path: string): ExecutionRecord | undefined => {
   }
 };
 
-/** Undefined for what is torn or not ours. */
+/** Undefined if the record is torn or malformed. */
 const readHead = (path: string): ExecutionRecord | 'over' | undefined => {
   const head = Buffer.alloc(HEAD_BYTES);
   const file = openSync(path, 'r');

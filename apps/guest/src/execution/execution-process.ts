@@ -11,11 +11,11 @@ import { startTimer } from './long-timer.js';
 import { OutputTail } from './output-tail.js';
 import { shellArguments, type Shell, type ShellTask } from './shell.js';
 
-/** How long the output of a shell that has ended is waited for (contract §4). */
+/** How long to wait for output after the shell has exited (contract §4). */
 const DRAIN_MS = 200;
-/** Between TERM and KILL (contract §4). */
+/** Delay between TERM and KILL (contract §4). */
 const GRACE_MS = 2_000;
-/** How a shell counts the death by a signal. */
+/** Offset that shells add to a signal number to form an exit code. */
 const SIGNAL_BASE = 128;
 
 /** Why an execution was ended before its command ended by itself. */
@@ -26,18 +26,18 @@ export interface Ending {
   readonly exitCode: number;
 }
 
-/** One command as it is handed to a shell. */
+/** One command as passed to a shell. */
 export interface ProcessTask extends ShellTask {
   readonly executionId: string;
   readonly timeoutMs: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** One shell with what it started, in a process group and a session of its own. */
+/** A shell and the processes it started, in their own process group and session. */
 export class ExecutionProcess {
   readonly stdout = new OutputTail();
   readonly stderr = new OutputTail();
-  /** Resolves when the output is complete; what comes later is dropped. */
+  /** Resolves when the output is complete; later output is dropped. */
   readonly over: Promise<Ending>;
   readonly #heard: HeardChild;
   readonly #executionId: string;
@@ -69,7 +69,10 @@ export class ExecutionProcess {
     this.over = this.#watch(closed).finally(stopTimer);
   }
 
-  /** Ends every process of it; the first cause counts, and a shell that has ended already has completed. */
+  /**
+   * Ends all its processes. Only the first cause counts; if the shell has already exited, the execution counts as
+   * completed.
+   */
   end(cause: EndCause, graceMs: number = GRACE_MS): void {
     const { pid } = this.#heard.child;
     if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
@@ -97,7 +100,7 @@ export class ExecutionProcess {
     this.onOutput();
   }
 
-  /** A child left in the background writes on and must not die of it. */
+  /** Keeps reading, so that a background child can still write and does not die of SIGPIPE. */
   #dropTheRest(): void {
     for (const stream of [this.#heard.stdout, this.#heard.stderr]) {
       stream?.removeAllListeners('data');
@@ -123,7 +126,7 @@ const start = (
         ...runAs,
       }),
     );
-    // Some errors are told only here, later; without a number it was never started.
+    // Some spawn errors are only emitted later, as an event; without a pid the process was never started.
     heard.child.on('error', () => undefined);
     if (heard.child.pid !== undefined) return heard;
   } catch (error) {
@@ -144,8 +147,8 @@ const collect = async (stream: Readable | null, take: (chunk: Buffer) => void): 
 };
 
 /**
- * Gives a chunk's memory back at once: waiting for the garbage collector costs tens of megabytes under a command that
- * writes much, for the rest of the guest's life. Memory that it shares with others is left alone.
+ * Frees a chunk's memory at once: waiting for the garbage collector costs tens of megabytes during a command with much
+ * output, for the rest of the guest's life. Leaves shared buffers alone.
  */
 const release = ({ buffer, byteLength }: Buffer): void => {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
@@ -156,6 +159,6 @@ const drained = async (closed: Promise<unknown>): Promise<void> => {
   const late = delay(DRAIN_MS, undefined, { signal: waited.signal }).catch(() => undefined);
   await Promise.race([closed, late]);
   waited.abort();
-  // Where this process itself was late, what lies ready is read first.
+  // If this process itself was late, read what is already available first.
   await nextTurn();
 };

@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntry } from './process-table.js';
 
-/** In the environment of every process of an execution: by it one is found that left its group and its parents. */
+/**
+ * Variable in the environment of every process of an execution. It identifies processes that left their group and
+ * parents.
+ */
 const MARK = 'BERTH_EXECUTION_ID';
 const FIRST_LOOK_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 const KILL_EVERY_MS = 10;
-/** A process that does not even die of KILL hangs in the kernel; nobody waits for it. */
+/** How long to repeat KILL; a process that survives it hangs in the kernel and is not waited for. */
 const KILL_FOR_MS = 400;
 
 export const executionMark = (executionId: string): Readonly<Record<string, string>> => ({
   [MARK]: executionId,
 });
 
-/** All processes of one execution whose shell has not been waited for yet. */
+/** All processes of one execution. Valid until its shell is reaped. */
 export class ExecutionProcesses {
   readonly #mark: string;
   readonly #known = new Map<number, number>();
@@ -31,7 +34,7 @@ export class ExecutionProcesses {
     return shell && new ExecutionProcesses(shell, executionId);
   }
 
-  /** TERM, and KILL once `graceMs` are over. Resolves when none is left, or none that would ever go. */
+  /** Sends TERM, then KILL after `graceMs`. Resolves when no process is left that can be ended. */
   async end(graceMs: number): Promise<void> {
     const killAt = performance.now() + graceMs;
     for (let pauseMs = FIRST_LOOK_MS; performance.now() < killAt; pauseMs *= 1.5) {
@@ -42,7 +45,7 @@ export class ExecutionProcesses {
     while (this.#kill() > 0 && performance.now() < giveUpAt) await delay(KILL_EVERY_MS);
   }
 
-  /** Each is told once, those too that were started meanwhile. */
+  /** Sends TERM to each process once, including those started since the last call. */
   #terminate(): number {
     const found = this.#find();
     for (const process of found.filter(({ pid }) => !this.#told.has(pid))) {
@@ -60,7 +63,7 @@ export class ExecutionProcesses {
   }
 
   #find(): ProcessEntry[] {
-    // None of them is older than the shell.
+    // No process of the execution is older than the shell.
     const candidates = readProcesses().filter(({ started }) => started >= this.shell.started);
     const members = candidates.filter((entry) => this.#isMember(entry, candidates));
     const pids = new Set(members.map(({ pid }) => pid));
@@ -76,23 +79,23 @@ export class ExecutionProcesses {
   #isMember({ pid, group, session, started }: ProcessEntry, candidates: readonly ProcessEntry[]): boolean {
     const { shell } = this;
     if (this.#known.get(pid) === started) return true;
-    // Once all of a group have ended its number may be another's.
+    // Once all members of a group have exited, its number may be reused.
     const isOurs = !candidates.some((entry) => entry.pid === shell.pid && entry.started !== shell.started);
     if (isOurs && (group === shell.pid || session === shell.pid)) return true;
     return hasSetting(pid, [this.#mark]);
   }
 }
 
-/** All at once, so that none can start another one meanwhile. */
+/** Kills the whole group at once, so that no member can start another process in the meantime. */
 const killGroup = (group: number): void => {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // The last of it has just ended.
+    // The last member has just exited.
   }
 };
 
-/** Kills what is left of executions that nobody watches any more. */
+/** Kills the processes of executions that no guest watches any more. */
 export const killLeftovers = (executionIds: readonly string[]): void => {
   if (executionIds.length === 0) return;
   const marks = executionIds.map((id) => `${MARK}=${id}`);

@@ -1,11 +1,11 @@
 import { DomainError } from '@berth/kernel';
 
-// All of these are said before anything was started.
+// All of these errors are raised before anything is started.
 
 export const invalidCwd = (): DomainError =>
   new DomainError('invalid', 'invalid_cwd', 'cwd must be a folder that the agent may enter.');
 
-/** The kernel takes only so much for a program and its environment together. */
+/** The kernel limits the combined size of a program's arguments and environment. */
 export const commandTooLarge = (): DomainError =>
   new DomainError('invalid', 'invalid_command', 'The command and its environment are too large together.');
 
@@ -13,10 +13,10 @@ export const commandUnavailable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
     'guest_command_unavailable',
-    'The agent cannot run commands just now.',
+    'The agent cannot run commands at the moment.',
     {},
     { cause },
   );
 
 export const executionUnknown = (): DomainError =>
-  new DomainError('not_found', 'execution_unknown', 'This guest knows no such execution.');
+  new DomainError('not_found', 'execution_unknown', 'This guest has no such execution.');

@@ -1,11 +1,11 @@
 import { DomainError } from '@berth/kernel';
 import type { RunCommand, RunLegacyCommand } from '@berth/guest-protocol';
 
-// As in guest-requests: these checks catch a mismatch of the two sides, not an enemy.
+// As in guest-requests: these checks detect a protocol mismatch, not an attack.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** It names a file. */
+/** The id becomes a file name. */
 const ID_FORM = /^[a-z0-9_]{1,64}$/;
 
 /** Body of `execute`. */

@@ -10,7 +10,7 @@ import type { Executions } from './executions.js';
 import { followOutput } from './follow-output.js';
 import type { LegacyExecutions } from './legacy-executions.js';
 
-/** What a guest of the current generation is asked of executions. */
+/** Execution routes of a guest of the current generation. */
 export const executionRoutes = (executions: Executions): readonly Route[] => [
   { ...GUEST_ROUTES.execute, handle: async ({ body }) => executions.execute(readRunCommand(body)) },
   {
@@ -36,7 +36,7 @@ export const executionRoutes = (executions: Executions): readonly Route[] => [
   },
 ];
 
-/** All that an older guest is asked of them. */
+/** The only execution route of an older guest. */
 export const legacyExecutionRoutes = (executions: LegacyExecutions): readonly Route[] => [
   {
     ...GUEST_ROUTES.executeLegacy,

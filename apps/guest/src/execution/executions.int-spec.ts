@@ -15,20 +15,20 @@ describe('a command', () => {
 
   afterAll(() => guest.destroy());
 
-  it('answers with its output, each stream by itself, and its exit code', async () => {
+  it('returns its output, one text per stream, and its exit code', async () => {
     const report = await guest.run('echo out; echo err >&2; exit 7');
     expect(report).toMatchObject({ status: 'completed', exitCode: 7, stdout: 'out\n', stderr: 'err\n' });
     expect(Date.parse(report.endedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(report.startedAt));
   });
 
-  it("runs as the agent's own user, without root's groups, in its volume, with nothing to read", async () => {
+  it("runs as the agent's own user, without root's groups, in its volume, with empty input", async () => {
     const { stdout } = await guest.run('echo "$(id -u) $(id -G) $PWD"; cat; readlink /proc/self/fd/0');
     const user = agentUser === null ? `${process.getuid?.()} ` : '61234 61234 ';
     expect(stdout?.startsWith(user)).toBe(true);
     expect(stdout?.endsWith(`${guest.volume}\n/dev/null\n`)).toBe(true);
   });
 
-  it("has the program's environment, its own beside it, and no way to replace Berth's", async () => {
+  it("has the program's environment plus its own, and cannot replace Berth's variables", async () => {
     const env = { MINE: 'a\n"b" ü', GREETING: 'bye', BERTH_AGENT_ID: 'forged' };
     const { stdout } = await guest.run('printf "%s|%s|%s|%s" "$MINE" "$GREETING" "$BERTH_AGENT_ID" "$HOME"', {
       env,
@@ -47,7 +47,7 @@ describe('a command', () => {
   });
 
   it.each(['-x', '--', '+e', '# nothing', '\n\n', '-c "echo no"'])(
-    '%j is a command and no option',
+    '%j is run as a command, not parsed as an option',
     async (command) => {
       const { status, exitCode, stdout } = await guest.run(command);
       expect({ status, stdout }).toEqual({ status: 'completed', stdout: '' });
@@ -57,7 +57,7 @@ describe('a command', () => {
 
   const script = 'echo "$0 $# $@"; cat <<END\nhere $((1 + 1)) \\$x\nEND\nset -- a b; echo $#; exit 5\n';
 
-  it('of 1 MiB does what the same one does when it is short', async () => {
+  it('of 1 MiB behaves like the same short one', async () => {
     const short = await guest.run(script);
     const limit = 1_048_576;
     const filling = `: '${'ä𝄞x'.repeat(140_000)}`;
@@ -79,7 +79,7 @@ describe('a command', () => {
     expect((await guest.run(command.padEnd(bytes, 'x'))).stdout).toBe('done\n');
   });
 
-  it('whose environment leaves no room for it is refused, with nothing started', async () => {
+  it('whose environment leaves no room for it is rejected, with nothing started', async () => {
     const env = Object.fromEntries(
       Array.from({ length: 20 }, (_, index) => [`V${index}`, 'x'.repeat(100_000)]),
     );
@@ -90,7 +90,7 @@ describe('a command', () => {
     expect(existsSync(join(guest.volume, 'too-large'))).toBe(false);
   });
 
-  it('begins in the folder it is given, relative to the volume or absolute', async () => {
+  it('starts in the given folder, relative to the volume or absolute', async () => {
     mkdirSync(join(guest.volume, 'a folder/-'), { recursive: true });
     const command = 'echo "$PWD ${OLDPWD-}"; pwd -P';
     for (const cwd of ['a folder/-', join(guest.volume, 'a folder/-')]) {
@@ -102,7 +102,7 @@ describe('a command', () => {
   });
 
   it.each(['gone', '/etc/passwd', 'locked', 'through/inside', 'x'.repeat(5_000), 'loop', '/proc/1/cwd/..no'])(
-    'is refused a folder it may not enter (%.20s), with nothing started',
+    'is rejected for a folder it may not enter (%.20s), with nothing started',
     async (cwd) => {
       const locked = join(guest.volume, 'locked');
       mkdirSync(join(locked, 'inside'), { recursive: true });
@@ -121,7 +121,7 @@ describe('a command', () => {
     },
   );
 
-  it('keeps the last 262,144 characters of each stream, and says that it cut', async () => {
+  it('keeps the last 262,144 characters of each stream, and marks the cut', async () => {
     const report = await guest.run(
       `yes äx | tr -d '\\n' | head -c 3000000; printf 'é%.0s' $(seq 262144) >&2`,
     );
@@ -130,20 +130,20 @@ describe('a command', () => {
     expect(report.stderr === 'é'.repeat(KEPT_CHARACTERS)).toBe(true);
   });
 
-  it('shows bytes that are no UTF-8 as replacement characters', async () => {
+  it('shows bytes that are not UTF-8 as replacement characters', async () => {
     expect((await guest.run(`printf '\\357\\273\\277a\\377\\342\\202b\\360\\237'`)).stdout).toBe(
       '\u{feff}a\u{fffd}\u{fffd}b\u{fffd}',
     );
   });
 
-  it('is over when its shell ends; what it left in the background lives on and is heard no more', async () => {
-    // Its child goes on until the test lets it end: a report that waited for it would never come.
+  it('is over when its shell exits; its background processes live on, and their output is dropped', async () => {
+    // Its child runs until the test ends it, so a report that waited for the child would never arrive.
     const report = await guest.run(
       `echo first; (until [ -e stop ]; do printf '%1000s\\n' late || exit; echo > ticks; sleep 0.01; done; echo alive > end) &`,
     );
     expect(report).toMatchObject({ status: 'completed', exitCode: 0 });
     expect(report.stdout).toContain('first\n');
-    // One that it makes only after it has written once more.
+    // The child recreates the file only after it has written once more.
     rmSync(join(guest.volume, 'ticks'), { force: true });
     await eventually(() => existsSync(join(guest.volume, 'ticks')));
     writeFileSync(join(guest.volume, 'stop'), '');
@@ -151,16 +151,16 @@ describe('a command', () => {
     expect((await guest.find(report.executionId)).body['stdout']).toBe(report.stdout);
   });
 
-  it('is heard to the end: what it left writes on for a moment after its shell has ended', async () => {
+  it('includes output that its processes write shortly after its shell has exited', async () => {
     let heard = 0;
     for (let round = 0; round < 20; round += 1) {
       heard += (await guest.run('(sleep 0.01; echo last) & exit 0')).stdout === 'last\n' ? 1 : 0;
     }
-    // On a busy machine the moment may pass before the other process gets its turn.
+    // On a busy machine the drain time may pass before the other process is scheduled.
     expect(heard).toBeGreaterThanOrEqual(10);
   });
 
-  it('acts once however often it is asked for: it is joined while it runs, its result is given when it is over', async () => {
+  it('runs once for many requests with its id: they join it while it runs, and get its result afterwards', async () => {
     const executionId = guest.newId();
     const command = 'echo run >> runs; until [ -e go ]; do sleep 0.01; done; echo done';
     const asked = Array.from({ length: 5 }, () => guest.run(command, { executionId }));
@@ -179,7 +179,7 @@ describe('a command', () => {
     expect((await guest.ask(GUEST_ROUTES.runningExecutions)).body['executionIds']).toEqual([]);
   });
 
-  it('is answered as running when the wait is over first, and its caller may leave', async () => {
+  it('is reported as running when the wait ends first, and continues without its caller', async () => {
     const { executionId, status } = await guest.run('sleep 0.3; echo done', { waitMs: 10 });
     expect(status).toBe('running');
     expect((await guest.find(executionId, 20_000)).body).toMatchObject({
@@ -195,7 +195,7 @@ describe('a command', () => {
     { env: { A: '\0' } },
     { command: 'a\0b' },
     { waitMs: -1 },
-  ])('that is malformed (%j) is refused', async (changes) => {
+  ])('that is malformed (%j) is rejected', async (changes) => {
     expect((await guest.execute('true', changes)).body.error?.code).toBe('invalid_request');
   });
 
@@ -204,7 +204,7 @@ describe('a command', () => {
     expect((await guest.ask(GUEST_ROUTES.executeLegacy, body)).body.error?.code).toBe('guest_route_unknown');
   });
 
-  it('that nobody knows is not found', async () => {
+  it('with an unknown id is not found', async () => {
     for (const answer of [await guest.find('exe_none'), await guest.cancel('exe_none')]) {
       expect(answer.body.error).toMatchObject({ kind: 'not_found', code: 'execution_unknown' });
     }

@@ -7,18 +7,18 @@ import { commandUnavailable, executionUnknown } from './execution-refusals.js';
 import { newRecord, RunningExecution } from './running-execution.js';
 import { findShell, type Shell } from './shell.js';
 
-/** What commands are run in: the program as it is now, with the environment that its own processes get. */
+/** The context for commands: the current program, and the environment of its processes. */
 export interface ExecutionSurroundings {
   readonly program: Pick<PutProgram, 'volume' | 'runAs'>;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Answers undefined as long as the guest was not told of its agent. */
+/** Returns undefined until the guest has received its agent. */
 export type FindSurroundings = () => ExecutionSurroundings | undefined;
 
 /**
- * Commands run for whoever asks. Each acts once: an id that is known joins the first, or gets its result, also from an
- * earlier guest. Nobody's leaving cancels anything.
+ * Runs commands. Each id runs once: a known id joins the running execution or returns its result, even one from an
+ * earlier guest. A disconnecting caller cancels nothing.
  */
 export class Executions {
   readonly #running = new Map<string, RunningExecution>();
@@ -36,7 +36,7 @@ export class Executions {
   }
 
   /**
-   * Starts a command and answers how it stands after `waitMs` or at its end. Errors, with nothing started: invalid
+   * Starts a command and returns its report after `waitMs` or at its end. Errors, with nothing started: invalid
    * `invalid_cwd`, `invalid_command`; unavailable `guest_command_unavailable`.
    */
   async execute(command: RunCommand): Promise<ExecutionReport> {
@@ -49,19 +49,22 @@ export class Executions {
     return this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs);
   }
 
-  /** How it stands after `waitMs` or at its end. Errors: not_found `execution_unknown`. */
+  /** The report after `waitMs` or at the end. Errors: not_found `execution_unknown`. */
   async find(executionId: string, waitMs: number): Promise<ExecutionReport> {
     const known = this.#find(executionId, waitMs);
     if (known === undefined) throw executionUnknown();
     return known;
   }
 
-  /** Ends it; one that is over stays as it is. Errors: not_found `execution_unknown`. */
+  /** Ends the execution; a finished one is unchanged. Errors: not_found `execution_unknown`. */
   async cancel(executionId: string): Promise<ExecutionReport> {
     return this.#running.get(executionId)?.end('cancelled') ?? this.find(executionId, 0);
   }
 
-  /** Whose output can be read: of one that is over what was kept. Errors: not_found `execution_unknown`. */
+  /**
+   * The source of the execution's output: the running execution, or the record of a finished one. Errors: not_found
+   * `execution_unknown`.
+   */
   output(executionId: string): RunningExecution | ExecutionRecord {
     const known = this.#running.get(executionId) ?? this.journal.find(executionId);
     if (known === undefined) throw executionUnknown();
@@ -78,7 +81,7 @@ export class Executions {
     if (this.#accepts === 'none until asked') this.#accepts = 'all';
   }
 
-  /** As `failAll`, for good. */
+  /** Like `failAll`, permanently. */
   async close(graceMs?: number): Promise<void> {
     this.#accepts = 'none';
     await this.failAll(graceMs);
@@ -100,7 +103,7 @@ export class Executions {
     return { shell, surroundings };
   }
 
-  /** Does all of it at once, so that nothing comes between the question whether it may be and that it is. */
+  /** Runs synchronously, so that nothing can happen between the check and the start. */
   #start(command: RunCommand, folder: string | null): RunningExecution {
     const { shell, surroundings } = this.#ready();
     const { executionId } = command;
@@ -127,7 +130,7 @@ export class Executions {
   }
 }
 
-/** A command's own settings replace the program's, but those of Berth's names. */
+/** A command's own variables override the program's, except names that begin with `BERTH_`. */
 export const withOwn = (
   env: Readonly<Record<string, string>>,
   own: Readonly<Record<string, string>>,

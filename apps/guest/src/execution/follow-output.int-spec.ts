@@ -18,7 +18,7 @@ describe('a followed output', () => {
 
   const go = (name: string): void => writeFileSync(join(guest.volume, name), '');
 
-  it('begins with what is retained, goes on with what comes, and says when it is over', async () => {
+  it('begins with the retained output, continues with new output, and reports the end', async () => {
     const executionId = await guest.begin(
       `printf 'one \\303'; echo err >&2; echo > a; until [ -e b ]; do sleep 0.01; done; printf '\\244 two\\342'`,
       'a',
@@ -36,7 +36,7 @@ describe('a followed output', () => {
     }
   });
 
-  it('of an execution that is over is its result', async () => {
+  it('of a finished execution is its result', async () => {
     const { executionId, stdout } = await guest.run(`yes 𝄞ä | head -c 3000000; echo err >&2`);
     const following = await guest.follow(executionId);
     await following.ended;
@@ -45,7 +45,7 @@ describe('a followed output', () => {
     expect(following.lines.at(-1)).toEqual({ stream: 'end' });
   });
 
-  it('of an execution that failed with its guest is what was kept', async () => {
+  it('of an execution that failed with its guest is the recorded output', async () => {
     const executionId = await guest.begin('echo partial; echo > c; sleep 1000', 'c');
     const following = await guest.follow(executionId);
     await guest.cancel(executionId);
@@ -54,7 +54,7 @@ describe('a followed output', () => {
     expect(following.lines.at(-1)).toEqual({ stream: 'end' });
   });
 
-  it('ends whole for a fast reader, also when much comes at once', async () => {
+  it('is complete for a fast reader, even with much output at once', async () => {
     const executionId = await guest.begin(
       `echo > d; until [ -e e ]; do sleep 0.01; done; seq 1 100000; echo > f; until [ -e g ]; do sleep 0.01; done; echo end`,
       'd',
@@ -68,7 +68,7 @@ describe('a followed output', () => {
     expect(following.text('stdout') === `${all}end\n`).toBe(true);
   });
 
-  it('skips for a slow reader, who is told so, and costs no memory', async () => {
+  it('skips output for a slow reader, tells it so, and costs no memory', async () => {
     const executionId = await guest.begin(
       `echo start; echo > h; until [ -e i ]; do sleep 0.01; done; yes 0123456789abcde | head -c 300000000; echo end`,
       'h',
@@ -92,7 +92,7 @@ describe('a followed output', () => {
     }
   });
 
-  it('whose reader leaves is followed no more, and its command goes on', async () => {
+  it('ends when its reader disconnects, and the command continues', async () => {
     const executionId = await guest.begin('echo > j; until [ -e k ]; do sleep 0.01; done; echo end', 'j');
     const following = await guest.follow(executionId);
     following.leave();
@@ -104,7 +104,7 @@ describe('a followed output', () => {
     });
   });
 
-  it('of what nobody knows is refused', async () => {
+  it('of an unknown execution is rejected', async () => {
     const following = await guest.follow('exe_none');
     await following.ended;
     expect(JSON.stringify(following.lines)).not.toContain('stream');
@@ -120,7 +120,7 @@ describe('a command that writes much', () => {
 
   afterAll(() => guest.destroy());
 
-  it('costs the guest no memory, and is not held up', async () => {
+  it('costs the guest no memory, and is not slowed down', async () => {
     const resident = (): number => guest.residentBytes();
     for (let round = 0; round < 3; round += 1)
       await guest.run('yes | head -c 4000000; yes | head -c 4000000 >&2');
@@ -134,7 +134,7 @@ describe('a command that writes much', () => {
     expect(seconds).toBeLessThan(15);
   });
 
-  it('and is left in the background does not keep the guest from answering, nor from ending it', async () => {
+  it('and stays in the background neither blocks the guest’s responses nor its end', async () => {
     await guest.run('echo $$ > shell; (echo > yes; exec yes) & until [ -e yes ]; do sleep 0.01; done');
     expect((await guest.run('echo hi')).stdout).toBe('hi\n');
     const group = readFileSync(join(guest.volume, 'shell'), 'utf8').trim();

@@ -9,10 +9,10 @@ import { RunningExecution } from './running-execution.js';
 type Exchange = Pick<StreamExchange, 'response' | 'gone'>;
 
 const STREAMS = ['stdout', 'stderr'] as const;
-/** A line is read whole by whoever reads it. */
+/** Maximum length of one line in UTF-16 units: readers buffer a whole line. */
 const LINE_UNITS = 64 * 1024;
 
-/** Answers with an execution's output: what is retained, then what comes, until it is over. */
+/** Streams an execution's output: the retained part, then new output, until it is over. */
 export const followOutput = async (
   execution: RunningExecution | ExecutionRecord,
   exchange: Exchange,
@@ -38,7 +38,7 @@ const followRunning = async (execution: RunningExecution, exchange: Exchange): P
   exchange.gone.addEventListener('abort', wake);
   try {
     for (let isOver = false; !isOver;) {
-      // Looked at before reading: what came before the end is read before it is told.
+      // Check before reading, so that the output before the end is sent before the end.
       ({ isOver } = execution);
       news = Promise.withResolvers<void>();
       while (followed.some(({ cursor }) => cursor.behind)) {
@@ -53,7 +53,7 @@ const followRunning = async (execution: RunningExecution, exchange: Exchange): P
   }
 };
 
-/** Resolves when there is room for more. Throws when the other side has left. */
+/** Resolves when there is room for more. Throws if the client has disconnected. */
 const write = async (
   { response, gone }: Exchange,
   stream: (typeof STREAMS)[number],

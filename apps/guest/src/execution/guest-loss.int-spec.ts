@@ -5,7 +5,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
 
-describe('what a guest knows of executions', () => {
+describe('the execution records of a guest', () => {
   let guest: CommandGuest;
 
   beforeEach(async () => {
@@ -19,7 +19,7 @@ describe('what a guest knows of executions', () => {
   const recordOf = (executionId: string): ReturnType<typeof decodeExecution> =>
     decodeExecution(readFileSync(pathOf(executionId), 'utf8'));
 
-  it('stands on the disk before the command has begun', async () => {
+  it('are on disk before the command has started', async () => {
     const { executionId, startedAt } = await guest.run('sleep 1000', { waitMs: 0 });
     expect(recordOf(executionId)).toEqual({
       executionId,
@@ -32,7 +32,7 @@ describe('what a guest knows of executions', () => {
     });
   });
 
-  it('is the same after the guest was killed: results stay, what ran has failed with its partial output', async () => {
+  it('survive a kill of the guest: results stay, and running executions have failed with their partial output', async () => {
     const done = await guest.run('echo done; exit 3');
     const running = await guest.begin('echo partial; echo $$ > begun; exec sleep 1000');
     await eventually(() => recordOf(running)?.stdout === 'partial\n', { timeoutMs: 10_000 });
@@ -54,7 +54,7 @@ describe('what a guest knows of executions', () => {
     await eventually(() => !runs(pid));
   });
 
-  it('survives files that are torn or not its own', async () => {
+  it('survive files that are torn or foreign', async () => {
     const done = await guest.run('echo done');
     await guest.kill();
     writeFileSync(pathOf('exe_torn'), '{"executionId":"exe_torn","sta');
@@ -67,7 +67,7 @@ describe('what a guest knows of executions', () => {
     expect((await guest.find(done.executionId)).body).toEqual(done);
   });
 
-  it('must be written down first: without that nothing starts', async () => {
+  it('must be written first: otherwise nothing starts', async () => {
     const executionId = guest.newId();
     mkdirSync(`${pathOf(executionId)}.next`);
     expect((await guest.execute('touch started', { executionId })).body.error).toMatchObject({
@@ -78,7 +78,7 @@ describe('what a guest knows of executions', () => {
     expect((await guest.find(executionId)).body.error?.code).toBe('execution_unknown');
   });
 
-  it('of an end that cannot be written down is still answered, and written as soon as that works', async () => {
+  it('are written as soon as possible when an end cannot be recorded; the caller still gets its response', async () => {
     const executionId = await guest.begin('echo > begun; until [ -e go ]; do sleep 0.01; done; echo done');
     mkdirSync(`${pathOf(executionId)}.next`);
     writeFileSync(join(guest.volume, 'go'), '');
@@ -91,7 +91,7 @@ describe('what a guest knows of executions', () => {
     expect((await guest.find(executionId)).body).toEqual(body);
   });
 
-  it('is nothing where the volume is gone: the command is refused, not started elsewhere', async () => {
+  it('are absent without the volume: the command is rejected, not started elsewhere', async () => {
     rmSync(guest.volume, { recursive: true });
     const executionId = guest.newId();
     expect((await guest.execute('true', { executionId })).body.error?.code).toBe('guest_command_unavailable');

@@ -1,6 +1,9 @@
 import { CUT_MARK } from '@berth/guest-protocol';
 
-/** `text` if it has no more code points than `kept`; else the mark and the last so many. Must be well formed. */
+/**
+ * `text` if it has at most `kept` code points; otherwise the mark followed by the last `kept`. `text` must be
+ * well-formed.
+ */
 export const lastCharacters = (text: string, kept: number): string => {
   if (text.length <= kept) return text;
   let at = text.length;
@@ -8,7 +11,7 @@ export const lastCharacters = (text: string, kept: number): string => {
   return at === 0 ? text : CUT_MARK + text.slice(at);
 };
 
-/** `text` in parts of at most so many UTF-16 units, none of which ends within a pair. */
+/** Splits `text` into parts of limited length in UTF-16 units; never splits a surrogate pair. */
 export const inParts = function* (text: string, most: number): Generator<string> {
   for (let at = 0; at < text.length;) {
     let end = Math.min(text.length, at + most);

@@ -18,7 +18,7 @@ describe('a command of an older guest', () => {
     return (await guest.ask(GUEST_ROUTES.executeLegacy, body)).body;
   };
 
-  it('answers with both streams in one, in the order they came', async () => {
+  it('returns both streams combined, in order of arrival', async () => {
     const command = 'for i in 1 2 3; do echo out $i; echo err $i >&2; done; exit 7';
     expect(await run(command)).toEqual({
       exitCode: 7,
@@ -26,25 +26,25 @@ describe('a command of an older guest', () => {
     });
   });
 
-  it('begins where it is told, with the environment it is given', async () => {
+  it('starts in the given folder, with the given environment', async () => {
     const { output } = await run('echo "$PWD $MINE $0 $#"', { cwd: '/usr', env: { MINE: 'x' } });
     expect(output).toBe('/usr x /bin/sh 0\n');
     expect((await run('true', { cwd: 'gone' })).error?.code).toBe('invalid_cwd');
   });
 
-  it('is cut as every other', async () => {
+  it('is truncated like any other', async () => {
     const { output } = await run('yes | head -c 600000; yes | head -c 600000 >&2');
     expect(output === CUT_MARK + 'y\n'.repeat(KEPT_CHARACTERS / 2)).toBe(true);
   });
 
-  it('ends at its timeout with what had come', async () => {
+  it('ends at its time-out with the output so far', async () => {
     expect(await run('echo a; setsid sleep 1000 & sleep 1000', { timeoutMs: 300 })).toEqual({
       exitCode: -1,
       output: 'a\n',
     });
   });
 
-  it('is all that an older guest knows', async () => {
+  it('is the only execution route of an older guest', async () => {
     const { execute, execution, runningExecutions, cancelExecution, failExecutions, executionOutput } =
       GUEST_ROUTES;
     for (const route of [

@@ -9,7 +9,7 @@ import { findShell } from './shell.js';
 
 const LONGEST_MS = 120_000;
 
-/** Commands as the older guests run them: attached, without an id, both streams in one (interface §4, rule 10). */
+/** Runs commands as older guests do: attached, without an id, both streams combined (interface §4, rule 10). */
 export class LegacyExecutions {
   readonly #running = new Set<ExecutionProcess>();
   #closed = false;
@@ -20,7 +20,7 @@ export class LegacyExecutions {
     private readonly broughtShell?: string,
   ) {}
 
-  /** Runs a command to its end. Errors as of `Executions.execute`. */
+  /** Runs a command to its end. Same errors as `Executions.execute`. */
   async execute(request: RunLegacyCommand): Promise<LegacyReport> {
     const shell = findShell(this.broughtShell);
     const surroundings = this.surroundings();
@@ -47,7 +47,7 @@ export class LegacyExecutions {
     return { exitCode, output: process.stdout.text() };
   }
 
-  /** Ends all of them, for good. */
+  /** Ends all of them, permanently. */
   async close(graceMs?: number): Promise<void> {
     this.#closed = true;
     for (const process of this.#running) process.end('failed', graceMs);

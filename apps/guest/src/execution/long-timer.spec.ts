@@ -5,7 +5,7 @@ describe('a timer', () => {
   beforeEach(() => vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => vi.useRealTimers());
 
-  it('fires after its time, also beyond what the runtime’s own timers hold', () => {
+  it('fires after its delay, even beyond the limit of the runtime’s timers', () => {
     const fired = vi.fn();
     startTimer(3 * 2 ** 31, fired);
     vi.advanceTimersByTime(3 * 2 ** 31 - 10);
@@ -23,7 +23,7 @@ describe('a timer', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('fires after the fraction of a second it was given, and not when it was called off', () => {
+  it('fires after the given fraction of a second, and never after it was cancelled', () => {
     const fired = vi.fn();
     startTimer(0.4, fired);
     startTimer(5, fired)();

@@ -1,7 +1,7 @@
-/** What one timer of the runtime holds; beyond it fires at once. */
+/** Maximum delay of a runtime timer; a longer one fires at once. */
 const LONGEST_MS = 2 ** 31 - 1;
 
-/** Calls `action` once, after `millis`, however many those are. Answers how to call it off. */
+/** Calls `action` once after `millis`, without an upper limit. Returns a function that cancels it. */
 export const startTimer = (millis: number, action: () => void): (() => void) => {
   const due = performance.now() + millis;
   let timer: NodeJS.Timeout;

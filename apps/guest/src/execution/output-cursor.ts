@@ -3,8 +3,8 @@ import type { OutputTail } from './output-tail.js';
 const READ_BYTES = 64 * 1024;
 
 /**
- * One reader's place in a stream of output. First comes what is retained, then what is new. A reader that is overtaken
- * gets the mark of a cut stream and goes on with what is retained by then.
+ * One reader's position in an output stream: first the retained output, then new output. A reader that falls behind the
+ * retained part gets the truncation mark and continues with what is retained by then.
  */
 export class OutputCursor {
   #decoder = newDecoder();
@@ -12,12 +12,12 @@ export class OutputCursor {
 
   constructor(private readonly tail: OutputTail) {}
 
-  /** Whether there are bytes that were not read. */
+  /** Whether there are unread bytes. */
   get behind(): boolean {
     return this.#position < this.tail.total;
   }
 
-  /** What comes next; may be empty while a character is incomplete. */
+  /** The next output; may be empty while a character is incomplete. */
   next(): string {
     const { tail } = this;
     if (this.#position < tail.start) {
@@ -30,7 +30,7 @@ export class OutputCursor {
     return this.#decoder.decode(bytes, { stream: true });
   }
 
-  /** What is left of a character that was never completed. */
+  /** The rest of a character that was never completed. */
   end(): string {
     return this.#decoder.decode();
   }

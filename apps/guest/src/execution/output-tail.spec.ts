@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { OutputCursor } from './output-cursor.js';
 import { OutputTail } from './output-tail.js';
 
-/** What the rule says, word for word, of the whole stream. */
+/** Reference implementation of the rule, applied to the whole stream. */
 const shown = (bytes: Uint8Array, kept: number): string => {
   const characters = [...new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)];
   return characters.length <= kept ? characters.join('') : CUT_MARK + characters.slice(-kept).join('');
@@ -16,7 +16,7 @@ const tailOf = (chunks: readonly Uint8Array[], kept: number): OutputTail => {
   return tail;
 };
 
-// Bytes that begin, go on with and break characters of every length are far more frequent than by chance.
+// Makes bytes that start, continue or break characters of every length far more frequent than by chance.
 const byte = fc.oneof(
   fc.integer({ min: 0, max: 255 }),
   fc.constantFrom(0x80, 0xbf, 0xa0, 0x9f, 0xc2, 0xe0, 0xed, 0xef, 0xbb, 0xf0, 0xf4, 0xf8, 0xff, 0x41),
@@ -30,7 +30,7 @@ const piece = fc.oneof(
 const pieces = fc.array(piece, { maxLength: 30 });
 
 describe('the tail of an output', () => {
-  it('shows what a decoder of the whole stream would show the end of, whatever the bytes and however they come', () => {
+  it('shows the end of what a decoder of the whole stream would show, for any bytes in any chunks', () => {
     fc.assert(
       fc.property(pieces, fc.integer({ min: 1, max: 12 }), (chunks, kept) => {
         expect(tailOf(chunks, kept).text()).toBe(shown(Buffer.concat(chunks), kept));
@@ -45,14 +45,14 @@ describe('the tail of an output', () => {
     ['as many pairs as are kept', '𝄞'.repeat(KEPT_CHARACTERS), false],
     ['one pair more', '𝄞'.repeat(KEPT_CHARACTERS + 1), true],
     ['a letter and pairs', `a${'𝄞'.repeat(KEPT_CHARACTERS)}`, true],
-  ])('of %s is cut only where it must be', (_, text, isCut) => {
+  ])('of %s is truncated only where necessary', (_, text, isCut) => {
     const all = Buffer.from(text);
     const tail = tailOf([all.subarray(0, 100_001), all.subarray(100_001)], KEPT_CHARACTERS);
     expect(tail.text() === shown(all, KEPT_CHARACTERS)).toBe(true);
     expect(tail.text().startsWith(CUT_MARK)).toBe(isCut);
   });
 
-  it('shows the end of a huge stream of random bytes as of any other', () => {
+  it('shows the end of a huge stream of random bytes like any other', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1_000, maxLength: 3_000, size: 'max' }),
@@ -63,7 +63,7 @@ describe('the tail of an output', () => {
           for (let at = 0; at < all.length; at += 65_536 * step) {
             tail.push(all.subarray(at, at + 65_536 * step));
           }
-          // Compared outside `expect`, which would take minutes to print a difference.
+          // Compare outside `expect`, which would take minutes to print a difference.
           expect(tail.text() === shown(all, KEPT_CHARACTERS)).toBe(true);
         },
       ),
@@ -71,7 +71,7 @@ describe('the tail of an output', () => {
     );
   });
 
-  it('takes only as much memory as came, and never more than its bound', () => {
+  it('uses only as much memory as it has received, up to its limit', () => {
     const before = process.memoryUsage().arrayBuffers;
     const small = Array.from({ length: 100 }, () => tailOf([Buffer.from('hello')], KEPT_CHARACTERS));
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000);
@@ -104,7 +104,7 @@ describe('a reader of an output', () => {
     );
   });
 
-  it('that comes late reads what is retained, and then what comes', () => {
+  it('that starts late reads the retained output, then new output', () => {
     fc.assert(
       fc.property(pieces, pieces, fc.integer({ min: 20, max: 60 }), (before, after, kept) => {
         const tail = tailOf(before, kept);
@@ -125,7 +125,7 @@ describe('a reader of an output', () => {
     );
   });
 
-  it('that is overtaken is told so and goes on with what is retained', () => {
+  it('that falls behind is told so and continues with the retained output', () => {
     const tail = new OutputTail(10);
     const cursor = new OutputCursor(tail);
     tail.push(Buffer.from('begin '));

@@ -2,13 +2,16 @@ import { KEPT_CHARACTERS } from '@berth/guest-protocol';
 import { lastCharacters } from './last-characters.js';
 
 const LONGEST_CHARACTER = 4;
-/** Where the oldest bytes were dropped a character may be cut: so many more make sure of the ones that are shown. */
+/** Dropping the oldest bytes may split a character; this many extra bytes keep the displayed ones intact. */
 const SPARE_BYTES = 16;
 const FIRST_BYTES = 4_096;
-/** After so many continuation bytes in a row whatever sequence they were of is over. */
+/** Number of consecutive continuation bytes after which any sequence is over. */
 const LONGEST_CONTINUATION = 3;
 
-/** The end of one stream of output, as bytes. It takes as much memory as came, up to a bound; then the oldest go. */
+/**
+ * The end of one output stream, as bytes. Memory grows with the output up to a limit, then the oldest bytes are
+ * dropped.
+ */
 export class OutputTail {
   readonly #most: number;
   #ring: Buffer = Buffer.alloc(0);
@@ -18,12 +21,12 @@ export class OutputTail {
     this.#most = kept * LONGEST_CHARACTER + SPARE_BYTES;
   }
 
-  /** How many bytes have come: the position after the last. */
+  /** Number of bytes received: the position after the last. */
   get total(): number {
     return this.#total;
   }
 
-  /** The position of the oldest byte that is still there. */
+  /** Position of the oldest byte that is still retained. */
   get start(): number {
     return Math.max(0, this.#total - this.#most);
   }
@@ -38,7 +41,7 @@ export class OutputTail {
     this.#ring.set(kept.subarray(untilEdge), 0);
   }
 
-  /** A copy of what came from `position` on, which must not lie before `start`; at most so many bytes. */
+  /** A copy of up to `most` bytes from `position`, which must not be before `start`. */
   read(position: number, most: number): Buffer {
     const length = Math.min(most, this.#total - position);
     if (length === 0) return Buffer.alloc(0);
@@ -50,17 +53,17 @@ export class OutputTail {
     ]);
   }
 
-  /** The stream as it is shown, as if all of it had been decoded: UTF-8, the last characters of it (contract §4). */
+  /** The stream in display form: its last characters, as if all of it had been decoded as UTF-8 (contract §4). */
   text(): string {
     return lastCharacters(this.#fromFirstCharacter().toString('utf8'), this.kept);
   }
 
-  /** As `text`, but a character that has begun stays in the decoder until the rest of it comes. */
+  /** Like `text`, but an incomplete character stays in the decoder until its rest arrives. */
   textSoFar(decoder: TextDecoder): string {
     return lastCharacters(decoder.decode(this.#fromFirstCharacter(), { stream: true }), this.kept);
   }
 
-  /** Cut where a decoder that had seen everything before would begin something new. */
+  /** Starts at a byte where a decoder of the whole stream would start a new character. */
   #fromFirstCharacter(): Buffer {
     const bytes = this.read(this.start, this.#most);
     if (this.start === 0) return bytes;

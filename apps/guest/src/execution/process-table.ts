@@ -1,25 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** A process, told apart from a later one with the same number by when it was started. */
+/** A process; its start time distinguishes it from a later process with the same number. */
 export interface ProcessEntry {
   readonly pid: number;
-  /** One letter: `Z` and `X` have ended. */
+  /** One letter; `Z` and `X` have exited. */
   readonly state: string;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** In ticks of the kernel's clock since it was booted. */
+  /** In kernel clock ticks since boot. */
   readonly started: number;
 }
 
-// Fields of /proc/<pid>/stat after the name, which stands in brackets and may contain anything.
+// Fields of /proc/<pid>/stat after the name, which is in parentheses and may contain any character.
 const STATE = 0;
 const PARENT = 1;
 const GROUP = 2;
 const SESSION = 3;
 const STARTED = 19;
 
-/** Undefined when there is no such process. */
+/** Undefined if there is no such process. */
 export const readProcess = (pid: number): ProcessEntry | undefined => {
   const text = readOrUndefined(`/proc/${pid}/stat`)?.toString('latin1');
   if (text === undefined) return undefined;
@@ -34,7 +34,7 @@ export const readProcess = (pid: number): ProcessEntry | undefined => {
   };
 };
 
-/** All that this process can see and that have not ended. */
+/** All visible processes that have not exited. */
 export const readProcesses = (): ProcessEntry[] =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -54,13 +54,13 @@ export const hasSetting = (pid: number, settings: readonly string[]): boolean =>
   );
 };
 
-/** Signals that very process, and not a later one with its number. */
+/** Signals exactly that process, and not a later one with its number. */
 export const signalProcess = ({ pid, started }: ProcessEntry, signal: NodeJS.Signals): void => {
   if (readProcess(pid)?.started !== started) return;
   try {
     process.kill(pid, signal);
   } catch {
-    // It has just ended.
+    // The process has just exited.
   }
 };
 

@@ -25,13 +25,13 @@ describe('a command that opens its own output by name', () => {
     ['echo 1; echo 2 >> /dev/stdout; echo 3; sh -c "echo 4 >> /dev/fd/1"', '1\n2\n3\n4\n', ''],
     ['echo 1 >&2; setsid -w sh -c "echo 2 > /proc/self/fd/2"; echo 3 >&2', '', '1\n2\n3\n'],
     ['(cat < /dev/stdout) 2>/dev/null || echo closed', 'closed\n', ''],
-  ])('is heard: %s', async (command, stdout, stderr) => {
-    // Its own user may do as it likes with what is its own.
+  ])('is captured: %s', async (command, stdout, stderr) => {
+    // Without root, the agent's user owns the FIFO and may open it for reading.
     if (process.getuid?.() !== 0 && command.includes('cat')) return;
     expect(await guest.run(command)).toMatchObject({ status: 'completed', exitCode: 0, stdout, stderr });
   });
 
-  it('reaches nobody else when 64 do so at once, and nothing of it stays', async () => {
+  it('does not mix its output with others when 64 do so at once, and leaves nothing behind', async () => {
     await guest.run('true');
     const before = descriptors();
     const all = await Promise.all(
@@ -54,7 +54,7 @@ describe('a command that opens its own output by name', () => {
     await eventually(() => descriptors() <= before);
   }, 60_000);
 
-  it('in the background outlives its shell, is heard no more, and leaves nothing once it ends', async () => {
+  it('in the background outlives its shell, is no longer captured, and leaves nothing once it ends', async () => {
     await guest.run('true');
     const before = descriptors();
     const { executionId, stdout } = await guest.run(
@@ -70,7 +70,7 @@ describe('a command that opens its own output by name', () => {
     expect(pipes()).toHaveLength(BATCH);
   });
 
-  it('does so in folders of the guest alone, which are empty once it has ended', async () => {
+  it('does so in folders that only the guest can access, which are empty afterwards', async () => {
     expect(statSync(join(guest.dir, 'pipes')).mode & 0o777).toBe(0o700);
     await guest.run('true');
     await guest.kill();
@@ -82,7 +82,7 @@ describe('a command that opens its own output by name', () => {
     expect(existsSync(join(guest.dir, 'pipes'))).toBe(false);
   });
 
-  it('cannot where the system has no mkfifo, and everything else goes on', async () => {
+  it('cannot do so without mkfifo, and everything else works', async () => {
     await guest.shutDown();
     await guest.start({ PATH: '/nonexistent' });
     const report = await guest.run('echo out; echo err >&2; echo lost > /dev/stdout; exit 3');
@@ -91,7 +91,7 @@ describe('a command that opens its own output by name', () => {
     expect(report.stderr).toContain('/dev/stdout');
   });
 
-  it('does so in an older guest too, in the order it came, however many; without mkfifo only that is missing', async () => {
+  it('works in an older guest too, in order and however many; without mkfifo only this is missing', async () => {
     const run = async (command: string): Promise<unknown> => {
       const body = { command, cwd: null, env: {}, timeoutMs: 60_000 };
       return (await guest.ask(GUEST_ROUTES.executeLegacy, body)).body;
@@ -111,7 +111,7 @@ describe('a command that opens its own output by name', () => {
     expect(await run('echo 1; echo 2 >&2; echo 3')).toEqual({ exitCode: 0, output: '1\n2\n3\n' });
   });
 
-  it('holds no more memory for it than for the sockets of others', async () => {
+  it('uses no more memory than with sockets', async () => {
     await guest.run('head -c 40000000 /dev/zero > /dev/stdout');
     const before = guest.residentBytes();
     await guest.run('head -c 400000000 /dev/zero > /dev/stdout');

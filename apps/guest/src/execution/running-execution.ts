@@ -3,12 +3,12 @@ import type { ExecutionJournal } from './execution-journal.js';
 import type { EndCause, Ending, ExecutionProcess } from './execution-process.js';
 import { startTimer } from './long-timer.js';
 
-/** How often what has come so far is written down, at most. */
+/** Minimum interval between intermediate writes. */
 const WRITE_EVERY_MS = 1_000;
-/** When many write much, each waits for its turn. */
+/** Retry interval of a write that the journal postponed because many executions write. */
 const TURN_MS = 100;
 
-/** What is written down before a command is started. */
+/** The record that is written before a command is started. */
 export const newRecord = (executionId: string): ExecutionRecord => ({
   executionId,
   status: 'running',
@@ -19,16 +19,16 @@ export const newRecord = (executionId: string): ExecutionRecord => ({
   endedAt: null,
 });
 
-/** An execution whose command has been started, until its end and as long as somebody reads its output. */
+/** An execution from its start to its end, and as long as a client reads its output. */
 export class RunningExecution {
-  /** Resolves once the end is written down. */
+  /** Resolves once the end is recorded. */
   readonly ended: Promise<ExecutionRecord>;
   readonly #process: ExecutionProcess;
   readonly #listeners = new Set<() => void>();
   #writing: NodeJS.Timeout | undefined;
   #isOver = false;
 
-  /** What `start` throws is thrown on. */
+  /** Rethrows the errors of `start`. */
   constructor(
     private readonly begun: ExecutionRecord,
     private readonly journal: ExecutionJournal,
@@ -50,7 +50,7 @@ export class RunningExecution {
     return this.#process.stderr;
   }
 
-  /** How it stands at its end, or once the time is over. */
+  /** The report at the end, or after `waitMs`. */
   async report(waitMs: number): Promise<ExecutionReport> {
     if (waitMs === 0 && !this.#isOver) return this.#standing();
     const late = Promise.withResolvers<undefined>();
@@ -60,13 +60,13 @@ export class RunningExecution {
     return record ?? this.#standing();
   }
 
-  /** Ends it, unless it has ended; resolves with how it ended. */
+  /** Ends it if it is running; resolves with its final record. */
   end(cause: EndCause, graceMs?: number): Promise<ExecutionRecord> {
     this.#process.end(cause, graceMs);
     return this.ended;
   }
 
-  /** Calls `listener` when there is output and at the end. Answers how to stop that. */
+  /** Calls `listener` on new output and at the end. Returns a function that unsubscribes. */
   listen(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -10,18 +10,18 @@ describe('the shell', () => {
       cwd: '/',
     }).stdout;
 
-  it("is the image's own, also when the guest brings one", () => {
+  it("is the image's own, even when the guest ships one", () => {
     expect(findShell('/bin/true')).toEqual({ path: '/bin/sh', argv0: '/bin/sh' });
   });
 
-  it('is the one the guest brings where the image has none, and goes by the name of sh', () => {
+  it('is the one that the guest ships if the image has none, and runs under the name sh', () => {
     const shell = findShell('/bin/sh', '/no/such/sh');
     if (shell === undefined) throw new Error('The shell that was brought is not found.');
     expect(run(shell, 'echo "$0 $#"')).toBe('sh 0\n');
     expect(run(shell, 'echo "$0 $# $PWD"', '/usr')).toBe('sh 0 /usr\n');
   });
 
-  it('is none where neither can be run', () => {
+  it('is undefined when neither can be executed', () => {
     expect(findShell(undefined, '/no/such/sh')).toBeUndefined();
     expect(findShell('/etc/passwd', '/no/such/sh')).toBeUndefined();
   });

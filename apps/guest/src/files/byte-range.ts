@@ -1,7 +1,7 @@
-/** Which bytes of a file are asked for (RFC 9110 §14): all, none that there are, or from one to another, both included. */
+/** The requested bytes of a file (RFC 9110 §14): all, an unsatisfiable range, or an inclusive range. */
 export type ByteRange = 'all' | 'unsatisfiable' | { readonly start: number; readonly end: number };
 
-/** What is malformed, in another unit or more than one range asks for all. `size` in bytes. */
+/** Treats malformed ranges, other units and multiple ranges as a request for all bytes. `size` is in bytes. */
 export const parseRange = (header: string | undefined, size: number): ByteRange => {
   const match = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '');
   const [first = '', last = ''] = [match?.[1], match?.[2]];

@@ -19,7 +19,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AGENT, CAN_MOUNT, FilesFixture, jsonOf, LIMIT, refusalOf } from './__fixtures__/files.fixture.js';
 
 const TEXT = '0123456789';
-/** Only another user than the agent's can have what the agent may not read. */
+/** Only root can create files that the agent cannot read. */
 const IS_ROOT = AGENT !== null;
 
 describe('a file that is read', () => {
@@ -40,7 +40,7 @@ describe('a file that is read', () => {
   const etag = async (path = 'file'): Promise<string> =>
     (await files.read(path, { method: 'HEAD' })).headers.etag ?? '';
 
-  it('comes with its length, a strong entity tag and its time', async () => {
+  it('is returned with its length, a strong entity tag and its modification time', async () => {
     utimesSync(join(files.volume, 'file'), 0, 1_700_000_000);
     const answer = await files.read(join(files.volume, 'file'));
     expect(answer).toMatchObject({
@@ -56,7 +56,7 @@ describe('a file that is read', () => {
     expect(answer.body.toString()).toBe(TEXT);
   });
 
-  it('is told of without its bytes when its head is asked for', async () => {
+  it('is described without its bytes for a HEAD request', async () => {
     const answer = await files.read('file', { method: 'HEAD', headers: { range: 'bytes=0-1' } });
     expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '10' } });
     expect(answer.body).toHaveLength(0);
@@ -67,7 +67,7 @@ describe('a file that is read', () => {
     expect(await files.read('empty')).toMatchObject({ status: 200, headers: { 'content-length': '0' } });
   });
 
-  it('is the same through many pieces', async () => {
+  it('is identical across many chunks', async () => {
     const bytes = Buffer.alloc(3_000_001, 'piece by piece');
     files.file('large', bytes);
     const answer = await files.read('large', { query: { limit: 3_000_001 } });
@@ -86,7 +86,7 @@ describe('a file that is read', () => {
     ['bytes=3-1', 200, TEXT, undefined],
     ['bytes=-', 200, TEXT, undefined],
     ['lines=0-1', 200, TEXT, undefined],
-  ])('asked for as %s is answered with %i', async (range, status, text, contentRange) => {
+  ])('with the range %s is returned with status %i', async (range, status, text, contentRange) => {
     const answer = await files.read('file', { headers: { range } });
     expect(answer).toMatchObject({ status, broken: false });
     expect(answer.body.toString()).toBe(text);
@@ -94,7 +94,7 @@ describe('a file that is read', () => {
     expect(answer.headers['content-length']).toBe(String(text.length));
   });
 
-  it('is not sent again to whoever has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const tag = await etag();
     for (const known of [tag, '*', `"other", ${tag}`, `W/${tag}`]) {
       const answer = await files.read('file', { headers: { 'if-none-match': known, range: 'bytes=0-1' } });
@@ -104,7 +104,7 @@ describe('a file that is read', () => {
     expect((await files.read('file', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('has another tag once it is changed, whatever its time says', async () => {
+  it('gets a new tag when it changes, whatever its modification time', async () => {
     const path = join(files.volume, 'file');
     utimesSync(path, 0, 1_700_000_000);
     const tag = await etag();
@@ -114,7 +114,7 @@ describe('a file that is read', () => {
     expect(await etag()).not.toBe(tag);
   });
 
-  it('goes on only where it is still the same', async () => {
+  it('is resumed only if it is unchanged', async () => {
     utimesSync(join(files.volume, 'file'), 0, 1_700_000_000);
     const range = 'bytes=4-';
     const resume = async (validator: string): Promise<number> =>
@@ -127,7 +127,7 @@ describe('a file that is read', () => {
     expect(await resume(new Date(statSync(join(files.volume, 'file')).mtimeMs).toUTCString())).toBe(200);
   });
 
-  it('is refused over the limit, in whole or in part, and passes at the limit', async () => {
+  it('is rejected over the limit, whole or in ranges, and accepted at the limit', async () => {
     for (const headers of [{}, { range: 'bytes=0-1' }]) {
       const answer = await files.read('file', { query: { limit: 9 }, headers });
       expect(refusalOf(answer)).toBe('too_large payload_too_large');
@@ -136,7 +136,7 @@ describe('a file that is read', () => {
     expect((await files.read('file', { query: { limit: 10 } })).status).toBe(200);
   });
 
-  it('breaks off when it becomes shorter, and never ends as if it were whole', async () => {
+  it('breaks off when it shrinks, and never looks complete', async () => {
     const path = files.file('large', Buffer.alloc(40_000_000, 1));
     let cut = false;
     const answer = await files.read('large', {
@@ -150,7 +150,7 @@ describe('a file that is read', () => {
     expect(answer.body.length).toBeLessThan(40_000_000);
   });
 
-  it('has the length that was announced when it becomes longer', async () => {
+  it('keeps the announced length when it grows', async () => {
     const path = files.file('large', Buffer.alloc(10_000_000, 1));
     const answer = await files.read('large', {
       query: { limit: 10_000_000 },
@@ -160,7 +160,7 @@ describe('a file that is read', () => {
     expect(answer.body).toHaveLength(10_000_000);
   });
 
-  it('is let go when its reader leaves', async () => {
+  it('is closed when its reader disconnects', async () => {
     files.file('large', Buffer.alloc(40_000_000, 1));
     const left = new AbortController();
     const { signal } = left;
@@ -169,7 +169,7 @@ describe('a file that is read', () => {
     await eventually(() => expect(files.held()).toBe(held));
   });
 
-  it('is refused to more readers at once than there is room for, and comes to the next', async () => {
+  it('is rejected for too many concurrent readers, and available for the next', async () => {
     const path = files.file('large', Buffer.alloc(20_000_000, 1));
     const left = new AbortController();
     const begun = Promise.withResolvers<undefined>();
@@ -191,7 +191,7 @@ describe('a file that is read', () => {
     await eventually(async () => expect((await files.read('file')).status).toBe(200));
   });
 
-  it.each(['agent', 'volume'])('within the %s is a regular file and nothing else', async (within) => {
+  it.each(['agent', 'volume'])('within the %s must be a regular file', async (within) => {
     files.folder('folder');
     execFileSync('mkfifo', [join(files.volume, 'fifo')]);
     files.give(join(files.volume, 'fifo'));
@@ -211,7 +211,7 @@ describe('a file that is read', () => {
     socket.close();
   });
 
-  it('anywhere inside the agent is none of the kernel’s own', async () => {
+  it('anywhere inside the agent must not belong to the kernel', async () => {
     for (const path of [
       '/proc/self/environ',
       '/proc/1/root/etc/passwd',
@@ -227,7 +227,7 @@ describe('a file that is read', () => {
     expect(refusalOf(await files.read('to-proc'))).toBe('invalid not_a_file');
   });
 
-  it.runIf(CAN_MOUNT)('is none of the kernel’s own either where one is mounted among others', async () => {
+  it.runIf(CAN_MOUNT)('must not belong to the kernel on a nested mount either', async () => {
     const path = join(files.outside, 'version');
     writeFileSync(path, '');
     execFileSync('mount', ['--bind', '/proc/version', path]);
@@ -238,7 +238,7 @@ describe('a file that is read', () => {
     }
   });
 
-  it('may lie outside of the volume only where the whole agent may be read', async () => {
+  it('may be outside the volume only if the whole agent may be read', async () => {
     writeFileSync(join(files.outside, 'far'), 'far');
     symlinkSync(files.outside, join(files.volume, 'out'));
     for (const path of [
@@ -257,7 +257,7 @@ describe('a file that is read', () => {
     expect((await files.read(`${files.outside}/back/../volume/file`)).body.toString()).toBe(TEXT);
   });
 
-  it.runIf(IS_ROOT)('is one that the agent’s own user could read', async () => {
+  it.runIf(IS_ROOT)('must be readable by the agent’s own user', async () => {
     const put = (path: string, mode: number, uid: number, gid: number): void => {
       writeFileSync(join(files.outside, path), 'canary');
       chownSync(join(files.outside, path), uid, gid);
@@ -290,7 +290,7 @@ describe('a file that is read', () => {
     expect(refusalOf(linked)).toBe('forbidden not_readable');
   });
 
-  it('is asked for in a way the guest understands', async () => {
+  it('needs a valid request', async () => {
     expect(refusalOf(await files.read('file', { query: { within: 'host' } }))).toBe(
       'invalid invalid_request',
     );

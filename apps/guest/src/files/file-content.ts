@@ -10,21 +10,22 @@ import { walk, type Ground } from './volume-walk.js';
 const READ_AT_ONCE = 256 * 1024;
 const readFrom = promisify(read);
 
-/** How far a path may lead: anywhere inside the agent, or no further than its volume. */
+/** Where a path may lead: anywhere inside the agent, or only into its volume. */
 export type Within = 'agent' | 'volume';
 
-/** A file that was opened for reading, as it was at that moment. */
+/** A file opened for reading, with its metadata at that time. */
 export interface OpenedFile extends Disposable {
   readonly file: Descriptor;
   readonly size: number;
-  /** A strong entity tag: no two states of any file share it. */
+  /** A strong entity tag, unique for each state of each file. */
   readonly etag: string;
   readonly modifiedAt: Date;
 }
 
 /**
- * Opens what the agent's own user could read. Nothing but a regular file is ever opened: a FIFO would wait, a device act.
- * Errors: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found `path_not_found`; those of every walk.
+ * Opens a file that the agent's own user can read. Opens regular files only: a FIFO would block, and a device could
+ * have side effects. Errors: invalid `is_a_directory`, `not_a_file`; forbidden `not_readable`; not_found
+ * `path_not_found`; those of every walk.
  */
 export const openFile = (ground: Ground, path: string, within: Within, reader: Reader | null): OpenedFile => {
   using found = walk(ground, parsePath(path), { follow: true, beyond: within === 'agent', reader });
@@ -45,13 +46,13 @@ export const openFile = (ground: Ground, path: string, within: Within, reader: R
   }
 };
 
-/** The change time is part of it: the other times are the agent's to set. */
+/** Includes the change time, because the agent can set the other times. */
 const toTag = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string => {
   const state = [dev, ino, size, mtimeNs, ctimeNs].join(' ');
   return `"${createHash('sha256').update(state).digest('base64url').slice(0, 27)}"`;
 };
 
-/** The bytes from `start` to `end`, both included. Throws when the file has become too short for them. */
+/** The bytes from `start` to `end`, inclusive. Throws if the file has become too short. */
 export const bytesOf = async function* (
   file: Descriptor,
   start: number,
@@ -59,7 +60,7 @@ export const bytesOf = async function* (
 ): AsyncGenerator<Buffer, void, void> {
   const readAt = (position: number): Promise<Buffer> => {
     const chunk = readChunk(file, position, end);
-    // It is awaited when the one before it has been taken; until then nobody may take it for unhandled.
+    // The promise is awaited after the previous chunk is consumed; until then, avoid an unhandled rejection.
     chunk.catch(() => undefined);
     return chunk;
   };
@@ -72,7 +73,7 @@ export const bytesOf = async function* (
       yield chunk;
     }
   } finally {
-    // The descriptor must not be closed, and its number not given to another file, under a read.
+    // The descriptor must not be closed, and its number reused, during a read.
     await ahead.catch(() => undefined);
   }
 };
@@ -80,6 +81,6 @@ export const bytesOf = async function* (
 const readChunk = async (file: Descriptor, position: number, end: number): Promise<Buffer> => {
   const room = Buffer.allocUnsafeSlow(Math.min(READ_AT_ONCE, end - position + 1));
   const { bytesRead } = await readFrom(file.fd, room, 0, room.length, position);
-  if (bytesRead === 0) throw new Error('The file has become shorter while it was read.');
+  if (bytesRead === 0) throw new Error('The file became shorter while it was read.');
   return room.subarray(0, bytesRead);
 };

@@ -10,11 +10,11 @@ describe('a path', () => {
     ['a//b/./c/', false, ['a', 'b', 'c']],
     ['/a/../b', true, ['a', '..', 'b']],
     ['...', false, ['...']],
-  ])('%j has its parts', (path, absolute, parts) => {
+  ])('%j is split into its segments', (path, absolute, parts) => {
     expect(parsePath(path)).toEqual({ absolute, parts });
   });
 
-  it('has names of at most 255 bytes and at most 4,096 in all', () => {
+  it('has segments of at most 255 bytes and at most 4,096 bytes in total', () => {
     expect(parsePath('ä'.repeat(127)).parts).toHaveLength(1);
     expect(parsePath('x/'.repeat(2_048)).parts).toHaveLength(2_048);
     for (const path of ['ä'.repeat(128), 'x/'.repeat(2_048) + 'x', 'a\0', '\uD800']) {
@@ -22,7 +22,7 @@ describe('a path', () => {
     }
   });
 
-  it('lies below another only part by part', () => {
+  it('is compared with a parent path segment by segment', () => {
     expect(below(['a', 'b'], ['a', 'b', 'c'])).toEqual(['c']);
     expect(below(['a', 'b'], ['a', 'b'])).toEqual([]);
     expect(below(['a', 'b'], ['a', 'bc'])).toBeUndefined();
@@ -30,7 +30,7 @@ describe('a path', () => {
   });
 });
 
-describe('the name of a file that comes', () => {
+describe('the name of an incoming file', () => {
   it.each([
     ['file', 'file'],
     ['/a/b', 'b'],
@@ -42,7 +42,7 @@ describe('the name of a file that comes', () => {
     expect(fileName(given)).toBe(name);
   });
 
-  it.each(['', '.', '..', 'a/', 'a\\', 'a/..', 'a\0b', 'x'.repeat(256)])('%j is none', (given) => {
+  it.each(['', '.', '..', 'a/', 'a\\', 'a/..', 'a\0b', 'x'.repeat(256)])('%j is invalid', (given) => {
     expect(() => fileName(given)).toThrow(invalid as Error);
   });
 
@@ -54,11 +54,11 @@ describe('the name of a file that comes', () => {
     ['x'.repeat(255), `${'x'.repeat(251)} (2)`],
     [`${'\u{1F600}'.repeat(60)}.gz`, `${'\u{1F600}'.repeat(60)} (2).gz`],
     [`${'\u{1F600}'.repeat(63)}.gz`, `${'\u{1F600}'.repeat(62)} (2).gz`],
-  ])('that clashes gets a number before its ending', (name, numbered) => {
+  ])('that is taken gets a number before its extension', (name, numbered) => {
     expect(numberedName(name, '2')).toBe(numbered);
   });
 
-  it('has room for the number, however long its ending is', () => {
+  it('has room for the number, however long its extension is', () => {
     const name = numberedName(`a.${'b'.repeat(253)}`, '2');
     expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
     expect(name).toMatch(/^a.* \(2\)/);

@@ -14,7 +14,7 @@ describe('a failed system call', () => {
     ['EROFS', 'forbidden', 'not_permitted'],
     ['ENOENT', 'not_found', 'path_not_found'],
     ['ENAMETOOLONG', 'invalid', 'invalid_path'],
-  ])('%s is the refusal %s %s, without any path of the host', (code, kind, known) => {
+  ])('%s becomes the error %s %s, without any path of the host', (code, kind, known) => {
     const refusal = toRefusal(failed(code));
     expect(refusal).toBeInstanceOf(DomainError);
     expect(refusal).toMatchObject({ kind, code: known });
@@ -23,11 +23,11 @@ describe('a failed system call', () => {
     );
   });
 
-  it('of a reader is what the agent may not read', () => {
+  it('becomes not_readable for a reader', () => {
     expect(toReadRefusal(failed('EACCES'))).toMatchObject({ kind: 'forbidden', code: 'not_readable' });
   });
 
-  it('that nobody knows stays what it is, and so does a refusal', () => {
+  it('is unchanged if it is unknown, and so is a domain error', () => {
     const [unknown, refusal] = [failed('EIO'), pathExists()];
     expect([toRefusal(unknown), toRefusal(refusal)]).toEqual([unknown, refusal]);
   });

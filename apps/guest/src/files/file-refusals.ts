@@ -12,10 +12,10 @@ export const sourceNotFound = (): DomainError =>
   new DomainError('not_found', 'source_not_found', 'There is nothing to move at this path.');
 
 export const stagedFileUnknown = (): DomainError =>
-  new DomainError('not_found', 'staged_file_unknown', 'This file is not staged any more; send it again.');
+  new DomainError('not_found', 'staged_file_unknown', 'This file is no longer staged; send it again.');
 
 export const notADirectory = (): DomainError =>
-  new DomainError('invalid', 'not_a_directory', 'A folder is needed, and the path leads to something else.');
+  new DomainError('invalid', 'not_a_directory', 'The path must lead to a folder.');
 
 export const isADirectory = (): DomainError =>
   new DomainError('invalid', 'is_a_directory', 'The path leads to a folder; only files can be read.');
@@ -27,16 +27,16 @@ export const notReadable = (): DomainError =>
   new DomainError('forbidden', 'not_readable', "The agent's own user may not read this.");
 
 export const pathExists = (): DomainError =>
-  new DomainError('conflict', 'path_exists', 'Something else stands at this path.');
+  new DomainError('conflict', 'path_exists', 'This path already exists.');
 
 export const destinationExists = (): DomainError =>
-  new DomainError('conflict', 'destination_exists', 'Something stands at the destination.');
+  new DomainError('conflict', 'destination_exists', 'The destination already exists.');
 
 export const moveIntoItself = (): DomainError =>
   new DomainError('invalid', 'move_into_itself', 'A folder cannot be moved into itself.');
 
 export const volumeRoot = (): DomainError =>
-  new DomainError('invalid', 'volume_root', "The root of the agent's volume stays where it is.");
+  new DomainError('invalid', 'volume_root', "The root of the agent's volume cannot be changed.");
 
 export const payloadTooLarge = (limitBytes: number): DomainError =>
   new DomainError('too_large', 'payload_too_large', `A file has at most ${limitBytes} bytes.`, {
@@ -44,11 +44,7 @@ export const payloadTooLarge = (limitBytes: number): DomainError =>
   });
 
 export const tooManyTransfers = (): DomainError =>
-  new DomainError(
-    'exhausted',
-    'too_many_transfers',
-    'Too many files are on their way; try again in a while.',
-  );
+  new DomainError('exhausted', 'too_many_transfers', 'Too many transfers are running; try again later.');
 
 const notPermitted = (cause: unknown): DomainError =>
   new DomainError('forbidden', 'not_permitted', 'The file system does not permit this.', {}, { cause });
@@ -63,13 +59,7 @@ const volumeFull = (cause: unknown): DomainError =>
   );
 
 const noDescriptors = (cause: unknown): DomainError =>
-  new DomainError(
-    'unavailable',
-    'agent_unavailable',
-    'The agent has too much to do; try again.',
-    {},
-    { cause },
-  );
+  new DomainError('unavailable', 'agent_unavailable', 'The agent is overloaded; try again.', {}, { cause });
 
 /** The code of a failed system call; undefined for any other error. */
 export const codeOf = (error: unknown): string | undefined =>
@@ -81,8 +71,8 @@ const KNOWN: Readonly<Record<string, (cause: unknown) => DomainError>> = {
   EISDIR: pathExists,
   EEXIST: pathExists,
   ENOTEMPTY: pathExists,
-  ELOOP: () => invalidPath('Too many symlinks lie on this path.'),
-  ENAMETOOLONG: () => invalidPath('A name on this path is too long.'),
+  ELOOP: () => invalidPath('The path contains too many symlinks.'),
+  ENAMETOOLONG: () => invalidPath('A name in this path is too long.'),
   EACCES: notPermitted,
   EPERM: notPermitted,
   EROFS: notPermitted,
@@ -96,12 +86,12 @@ const KNOWN: Readonly<Record<string, (cause: unknown) => DomainError>> = {
   ENOMEM: noDescriptors,
 };
 
-/** Any error as a refusal where the call's code says why. */
+/** Maps a failed system call to a domain error; returns any other error unchanged. */
 export const toRefusal = (error: unknown): unknown => {
   if (isDomainError(error)) return error;
   return KNOWN[codeOf(error) ?? '']?.(error) ?? error;
 };
 
-/** The same for reading: what the kernel forbids the guest it forbids its agent. */
+/** The same for reading: what the kernel denies the guest, it denies the agent. */
 export const toReadRefusal = (error: unknown): unknown =>
   ['EACCES', 'EPERM'].includes(codeOf(error) ?? '') ? notReadable() : toRefusal(error);

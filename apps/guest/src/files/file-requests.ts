@@ -2,8 +2,8 @@ import { DomainError } from '@berth/kernel';
 import type { FileCommand } from '@berth/guest-protocol';
 import type { Within } from './file-content.js';
 
-// Only the runtime that started this guest reaches its socket, and both come from one release:
-// these checks catch a mismatch of the two, not an enemy. A staged id is checked all the same, for it becomes a name.
+// Only the runtime that started this guest can reach its socket, and both are of one release: these checks detect a
+// protocol mismatch, not an attack. A staged id is still validated, because it becomes a file name.
 
 const STAGED_ID = /^[A-Za-z0-9_]{1,64}$/;
 

@@ -22,7 +22,7 @@ const MEMORY = '/dev/shm';
 const CANARY = 'CANARY-of-the-outside';
 const run = promisify(execFile);
 
-/** Places that the agents keep swapping; `N` is one of them. */
+/** The entries that the agents keep swapping; `N` is one of them. */
 const PLACES = [
   ...['dN', 'dN/inner', 'dN/inner/file', 'dN/file', 'dN/inner/../inner/file', 'dN/../dN/inner'],
   ...['sN', 'sN/inner', 'sN/inner/file', 'sN/new/deep/file', 'fN', 'fN/below', 'real-dN/inner/file'],
@@ -36,7 +36,7 @@ describe('an agent that swaps its files while the guest works on them', () => {
   let held: number;
 
   beforeEach(async () => {
-    // Where files are in memory there are ten times as many swaps.
+    // A file system in memory allows ten times as many swaps.
     if (existsSync(MEMORY)) vi.stubEnv('TMPDIR', MEMORY);
     files = await FilesFixture.open();
     held = files.held();
@@ -62,7 +62,7 @@ describe('an agent that swaps its files while the guest works on them', () => {
   });
 
   it(
-    `gets nothing from outside and changes nothing there, for ${SECONDS} s`,
+    `reads and changes nothing outside, for ${SECONDS} s`,
     async () => {
       const before = stateOf(files.outside);
       const caller = new Callers(files);
@@ -76,9 +76,9 @@ describe('an agent that swaps its files while the guest works on them', () => {
       expect(stateOf(files.outside)).toEqual(before);
       await eventually(() => expect(files.held()).toBe(held));
       await eventually(() => expect(readdirSync(files.staging)).toEqual([]), { timeoutMs: 30_000 });
-      // Every call is answered with what it did or a refusal that says why.
+      // Every call returns its result or an error with a known cause.
       expect([...caller.answers.keys()].filter((answer) => answer.startsWith('internal'))).toEqual([]);
-      // And it was a race: all that could be done was done, and refused too.
+      // Proves that there was a race: every call has both succeeded and failed.
       expect(swapped).toBeGreaterThan(SECONDS * 50);
       expect([...caller.done.keys()].sort()).toEqual([...OPERATIONS.keys()].sort());
       expect(caller.answers.get('invalid path_outside_volume')).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ const count = (counts: Map<string, number>, name: string): void => {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 };
 
-/** All that can be told of a folder and what it holds, but when it was read. */
+/** The metadata of a folder and its content, except access times. */
 const stateOf = (path: string): readonly string[] => {
   const { ino, mode, uid, gid, nlink, size, mtimeNs, ctimeNs } = lstatSync(path, { bigint: true });
   const state = [path, ino, mode, uid, gid, nlink, size, mtimeNs, ctimeNs].join(' ');

@@ -6,7 +6,7 @@ import { readCommand, readLimit, readStagedId, readWithin } from './file-request
 import { serveFile } from './serve-file.js';
 import type { VolumeFiles } from './volume-files.js';
 
-/** The routes of the agent's files; `files` throws as long as there is no agent. */
+/** The routes of the agent's files; `files` throws until the guest has its agent. */
 export const fileRoutes = (files: () => VolumeFiles): readonly Route[] => [
   { ...GUEST_ROUTES.listFiles, stream: (exchange) => list(files(), exchange) },
   { ...GUEST_ROUTES.readFile, stream: (exchange) => read(files(), exchange) },
@@ -26,7 +26,7 @@ const read = (files: VolumeFiles, { query, request, response }: StreamExchange):
 };
 
 const stage = async (files: VolumeFiles, { query, request, response }: StreamExchange): Promise<void> => {
-  // A refusal is answered over the same connection, which must not be torn down with the body.
+  // Keep the connection open after an early end of the body, because an error response uses it.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
   const arriving = { chunks, limitBytes: readLimit(query), announcedBytes };

@@ -20,7 +20,7 @@ describe('a list of an agent’s folder', () => {
     await files.destroy();
   });
 
-  it('tells name, kind, size and time, sorted by name', async () => {
+  it('contains name, kind, size and time, sorted by name', async () => {
     for (const name of ['b', 'a', 'B', 'ab', '\u{1F600}', '\uFF5E', 'ä']) files.file(name, 'four');
     files.folder('folder');
     utimesSync(join(files.volume, 'a'), 0, 1_700_000_000.9);
@@ -39,7 +39,7 @@ describe('a list of an agent’s folder', () => {
     });
   });
 
-  it('shows a symlink as itself, wherever it points to', async () => {
+  it('shows a symlink as itself, whatever its target', async () => {
     mkdirSync(join(files.outside, 'far'));
     symlinkSync(join(files.outside, 'far'), join(files.volume, 'out'));
     symlinkSync('no-such', join(files.volume, 'dangling'));
@@ -55,14 +55,14 @@ describe('a list of an agent’s folder', () => {
     ['a dot', '.'],
     ['the root itself', 'ROOT'],
     ['the root with slashes', 'ROOT//./'],
-    ['a way there and back', 'folder/../'],
-  ])('takes a path that is %s for the root', async (_, path) => {
+    ['a detour', 'folder/../'],
+  ])('accepts %s as the root', async (_, path) => {
     files.file('folder/inner');
     const answer = await files.list(path?.replace('ROOT', files.volume));
     expect(jsonOf(answer)).toMatchObject({ path: files.volume, entries: [{ name: 'folder' }] });
   });
 
-  it('follows symlinks that stay inside, absolute or relative, and says where it came to', async () => {
+  it('follows symlinks that stay inside, absolute or relative, and returns the resolved path', async () => {
     files.file('deep/folder/file');
     symlinkSync('deep/../deep/folder/', join(files.volume, 'relative'));
     symlinkSync(join(files.volume, 'deep/folder'), join(files.volume, 'absolute'));
@@ -76,15 +76,15 @@ describe('a list of an agent’s folder', () => {
   });
 
   it.each([
-    ['of nothing', 'missing', 'not_found path_not_found'],
-    ['of what is missing in a missing folder', 'missing/too', 'not_found path_not_found'],
+    ['of an empty path', 'missing', 'not_found path_not_found'],
+    ['of a missing entry in a missing folder', 'missing/too', 'not_found path_not_found'],
     ['of a file', 'file', 'invalid not_a_directory'],
-    ['of what lies below a file', 'file/below', 'not_found path_not_found'],
+    ['of an entry below a file', 'file/below', 'not_found path_not_found'],
     ['of the parent', '..', 'invalid path_outside_volume'],
     ['of a parent by a detour', 'folder/../../outside', 'invalid path_outside_volume'],
-    ['of the root of all', '/', 'invalid path_outside_volume'],
-    ['of a folder beside it that begins with its name', 'ROOT-2', 'invalid path_outside_volume'],
-    ['of the outside', 'OUTSIDE', 'invalid path_outside_volume'],
+    ['of the root directory', '/', 'invalid path_outside_volume'],
+    ['of a sibling folder whose name begins with its name', 'ROOT-2', 'invalid path_outside_volume'],
+    ['of an outside folder', 'OUTSIDE', 'invalid path_outside_volume'],
     ['through an absolute symlink to the outside', 'out', 'invalid path_outside_volume'],
     ['through a relative symlink to the outside', 'up/outside', 'invalid path_outside_volume'],
     ['of a dangling symlink', 'dangling', 'not_found path_not_found'],
@@ -92,7 +92,7 @@ describe('a list of an agent’s folder', () => {
     ['with NUL', 'a\0b', 'invalid invalid_path'],
     ['of a name of 256 bytes', `${'ä'.repeat(128)}`, 'invalid invalid_path'],
     ['of a path of 4,097 bytes', 'x/'.repeat(2_048) + 'x', 'invalid invalid_path'],
-  ])('%s is refused', async (_, path, refusal) => {
+  ])('%s is rejected', async (_, path, refusal) => {
     files.file('file');
     files.folder('folder');
     mkdirSync(`${files.volume}-2`);
@@ -104,46 +104,46 @@ describe('a list of an agent’s folder', () => {
     expect(refusalOf(await files.list(asked))).toBe(refusal);
   });
 
-  it('takes a name of 255 bytes', async () => {
+  it('accepts a name of 255 bytes', async () => {
     files.folder('n'.repeat(255));
     expect((await files.list('n'.repeat(255))).status).toBe(200);
   });
 
-  it('shows a name that is no UTF-8 with a mark in place of the bytes', async () => {
+  it('shows a name that is not UTF-8 with replacement characters', async () => {
     writeFileSync(Buffer.concat([Buffer.from(`${files.volume}/bad-`), Buffer.from([0xff])]), 'xyz');
     expect(entriesOf(await files.list())).toMatchObject([{ name: 'bad-\uFFFD', size: 3 }]);
   });
 
-  it('walks a thousand folders and no more, and lets them all go', async () => {
+  it('walks at most a thousand folders deep, and closes them all', async () => {
     const deep = Array.from({ length: 1_001 }, () => 'd').join('/');
     execFileSync('mkdir', ['-p', join(files.volume, deep)]);
     expect((await files.list(deep.slice(2))).status).toBe(200);
     expect(refusalOf(await files.list(deep))).toBe('invalid invalid_path');
   });
 
-  it('is refused by name where the file system forbids it', async () => {
+  it('is rejected for a folder that the file system protects', async () => {
     files.folder('closed');
     chmodSync(join(files.volume, 'closed'), 0);
-    // Root may, everybody else is told.
+    // Root may list it, other users get an error.
     const expected = process.getuid?.() === 0 ? '200' : 'forbidden not_readable';
     expect(refusalOf(await files.list('closed'))).toBe(expected);
     chmodSync(join(files.volume, 'closed'), 0o700);
   });
 
-  it('is refused before the agent is there', async () => {
+  it('is rejected before the guest has its agent', async () => {
     await files.guest.restart();
     expect(refusalOf(await files.list())).toBe('unavailable agent_unavailable');
     await files.put();
   });
 
-  it('of 100,000 entries holds nobody up, and is whole and sorted', async () => {
+  it('of 100,000 entries blocks no other request, and is complete and sorted', async () => {
     const folder = files.folder('many');
     manyNames(folder, 100_000);
     let listing = true;
     const asked = files.list('many').finally(() => (listing = false));
     const waits: number[] = [];
     while (listing) {
-      // Processor time of this thread, the guest's: a busy machine makes everything wait, whatever a guest does.
+      // Measures the CPU time of the guest's thread: on a busy machine the elapsed time says nothing about the guest.
       const since = process.threadCpuUsage();
       await files.guest.ask(GUEST_ROUTES.health);
       const { user, system } = process.threadCpuUsage(since);
@@ -156,7 +156,7 @@ describe('a list of an agent’s folder', () => {
     expect(names.join() === readdirSync(folder).sort().join()).toBe(true);
   }, 120_000);
 
-  it('whose reader leaves is given up', async () => {
+  it('is abandoned when its reader disconnects', async () => {
     const folder = files.folder('many');
     manyNames(folder, 20_000);
     const left = new AbortController();
@@ -169,7 +169,7 @@ describe('a list of an agent’s folder', () => {
     await eventually(() => expect(files.held()).toBe(held));
   });
 
-  it('is refused to more readers at once than there is room for, and comes to the next', async () => {
+  it('is rejected for too many concurrent readers, and available for the next', async () => {
     manyNames(files.folder('many'), 20_000);
     const left = new AbortController();
     const begun = Promise.withResolvers<undefined>();

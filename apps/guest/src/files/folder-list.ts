@@ -8,13 +8,13 @@ import { byCodePoint, mergeRuns, RUN_LENGTH } from './sort-in-slices.js';
 import { walk, type Ground } from './volume-walk.js';
 
 const READ_AT_ONCE = 1_024;
-/** How many entries pass between two looks at the clock. */
+/** Number of entries between two checks of the clock. */
 const LOOK_EVERY = 64;
 const WRITE_AT_ONCE = 256;
-/** What stands for bytes that are no UTF-8. */
+/** Replaces bytes that are not valid UTF-8. */
 const REPLACEMENT = '\uFFFD';
 
-/** An opened folder, before any of it was read. */
+/** An opened folder that has not been read yet. */
 export interface OpenedFolder extends Disposable {
   readonly folder: Descriptor;
   readonly path: string;
@@ -30,7 +30,7 @@ export const openFolder = (ground: Ground, path: string): OpenedFolder => {
   return { folder, path: found.path, [Symbol.dispose]: () => folder[Symbol.dispose]() };
 };
 
-/** One `FileList` as JSON, piece by piece. */
+/** One `FileList` as JSON, in chunks. */
 export const listText = function* (
   path: string,
   root: string,
@@ -44,7 +44,7 @@ export const listText = function* (
   yield ']}';
 };
 
-/** Sorted by name. What goes away while it is read is left out. However many there are, others have their turn in between. */
+/** Reads all entries, sorted by name. Skips entries that disappear meanwhile. Yields to other work regularly. */
 export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly FileEntry[]> => {
   const slices = new Slices();
   const runs: FileEntry[][] = [];

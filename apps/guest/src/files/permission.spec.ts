@@ -6,7 +6,7 @@ const READER = { uid: 1_000, gid: 2_000 };
 const stats = (mode: number, uid: number, gid: number): Stats =>
   ({ mode: 0o100000 | mode, uid, gid }) as Stats;
 
-describe('what a user may', () => {
+describe('the permission', () => {
   it.each([
     [0o400, 1_000, 0, true],
     [0o077, 1_000, 2_000, false],
@@ -15,7 +15,7 @@ describe('what a user may', () => {
     [0o004, 0, 0, true],
     [0o770, 0, 0, false],
     [0o333, 1_000, 2_000, false],
-  ])('read of mode %o, user %i, group %i: %s', (mode, uid, gid, may) => {
+  ])('to read mode %o, user %i, group %i: %s', (mode, uid, gid, may) => {
     expect(mayRead(stats(mode, uid, gid), READER)).toBe(may);
   });
 
@@ -25,11 +25,11 @@ describe('what a user may', () => {
     [0o010, 0, 2_000, true],
     [0o001, 0, 0, true],
     [0o776, 0, 0, false],
-  ])('search in mode %o, user %i, group %i: %s', (mode, uid, gid, may) => {
+  ])('to search mode %o, user %i, group %i: %s', (mode, uid, gid, may) => {
     expect(maySearch(stats(mode, uid, gid), READER)).toBe(may);
   });
 
-  it('root may all, and whom nobody names is left to the kernel', () => {
+  it('is always given to root, and left to the kernel for an unspecified user', () => {
     for (const reader of [{ uid: 0, gid: 0 }, null]) {
       expect(mayRead(stats(0, 5, 5), reader) && maySearch(stats(0, 5, 5), reader)).toBe(true);
     }

@@ -5,7 +5,9 @@ import { bytesOf, type OpenedFile } from './file-content.js';
 
 const SECOND_MS = 1_000;
 
-/** Answers with a file or a part of it (RFC 9110 §13, §14): 200, 206, 304 or 416. What becomes too short meanwhile breaks off. */
+/**
+ * Sends a file or a range of it (RFC 9110 §13, §14): 200, 206, 304 or 416. Breaks off if the file becomes too short.
+ */
 export const serveFile = async (
   opened: OpenedFile,
   request: IncomingMessage,
@@ -30,7 +32,7 @@ export const serveFile = async (
   await pipeline(bytesOf(file, start, end), response);
 };
 
-/** A part is defined for GET alone. */
+/** Ranges are defined for GET only. */
 const rangeOf = ({ method, headers }: IncomingMessage, opened: OpenedFile): ReturnType<typeof parseRange> => {
   const ifRange = headers['if-range'];
   const wanted =
@@ -40,7 +42,10 @@ const rangeOf = ({ method, headers }: IncomingMessage, opened: OpenedFile): Retu
   return parseRange(wanted, opened.size);
 };
 
-/** A time says enough only when it is more than a second old: within a second a file can change twice. */
+/**
+ * A modification time is a safe validator only if it is more than a second old: a file can change twice within a
+ * second.
+ */
 const isSame = (validator: string, { etag, modifiedAt }: OpenedFile): boolean =>
   validator === etag ||
   (validator === modifiedAt.toUTCString() && Date.now() - modifiedAt.getTime() > 2 * SECOND_MS);

@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** How long the rest of the guest may have to wait for a piece of long work. */
+/** Maximum time that long work may block the rest of the guest. */
 const SLICE_MS = 4;
 
-/** Cuts long work into slices, so that a guest goes on answering. */
+/** Divides long work into slices, so that the guest stays responsive. */
 export class Slices {
   #since = performance.now();
 
-  /** Whether it is somebody else's turn. */
+  /** Whether the current slice is used up. */
   get over(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
 
-  /** Lets everything else have its turn. */
+  /** Yields to all other pending work. */
   async rest(): Promise<void> {
     await nextTurn();
     this.#since = performance.now();

@@ -9,7 +9,7 @@ describe('sorting in slices', () => {
     expect(await mergeRuns(runs, numbers, new Slices())).toEqual(runs.flat().sort(numbers));
   });
 
-  it('gives others their turn before it is done', async () => {
+  it('yields to other work before it is done', async () => {
     const runs = Array.from({ length: 64 }, (_, run) =>
       Array.from({ length: 4_000 }, (_, at) => at * 64 + run),
     );
@@ -22,7 +22,7 @@ describe('sorting in slices', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
-  it('orders names as their bytes in UTF-8', () => {
+  it('orders names by their UTF-8 bytes', () => {
     const names = [
       'b',
       'a',

@@ -1,13 +1,13 @@
 import type { Slices } from './slices.js';
 
-/** Small enough to be sorted at once within a slice. */
+/** Small enough to be sorted within one slice. */
 export const RUN_LENGTH = 1_024;
-/** How many elements pass between two looks at the clock. */
+/** Number of elements between two checks of the clock. */
 const LOOK_EVERY = 256;
 
 type Order<T> = (left: T, right: T) => number;
 
-/** Merges sorted runs into one sorted array, giving others their turn in between. */
+/** Merges sorted runs into one sorted array; yields to other work regularly. */
 export const mergeRuns = async <T>(
   runs: readonly (readonly T[])[],
   order: Order<T>,
@@ -46,7 +46,7 @@ const mergeTwo = async <T>(
   }
 };
 
-/** Order of code points, which is that of the bytes in UTF-8. */
+/** Orders by code point, which equals the order of the UTF-8 bytes. */
 export const byCodePoint = (left: string, right: string): number => {
   const length = Math.min(left.length, right.length);
   for (let index = 0; index < length; index++) {
@@ -56,5 +56,5 @@ export const byCodePoint = (left: string, right: string): number => {
   return left.length - right.length;
 };
 
-/** Half of a pair stands for a code point beyond every single unit. */
+/** A surrogate stands for a code point above every single unit. */
 const weigh = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit);

@@ -10,7 +10,7 @@ import { FORGOTTEN_AFTER_MS, Staging } from './staging.js';
 
 const MEGABYTE = 1024 * 1024;
 
-describe('a file that is staged', () => {
+describe('a staged file', () => {
   let files: FilesFixture;
   let held: number;
 
@@ -27,7 +27,7 @@ describe('a file that is staged', () => {
   const commit = async (stagedId: string): Promise<string> =>
     refusalOf(await files.change({ op: 'commit', stagedId, target: { kind: 'path', path: 'file' } }));
 
-  it('is kept whole, the guest’s own, until it is put', async () => {
+  it('is kept complete and owned by the guest until it is put', async () => {
     const bytes = Buffer.alloc(5 * MEGABYTE + 7, 'not all alike ');
     const answer = await files.stage('stg_1', Readable.from(pieces(bytes, 50_001)), bytes.length);
     expect(jsonOf(answer)).toEqual({ stagedId: 'stg_1', size: bytes.length });
@@ -47,18 +47,21 @@ describe('a file that is staged', () => {
   });
 
   it.each([
-    ['said before', Buffer.alloc(1_001)],
-    ['found out', 'stream'],
-  ])('has so many bytes as it may; one more, %s, is refused and leaves nothing', async (_, body) => {
-    expect((await files.stage('stg_1', Buffer.alloc(1_000), 1_000)).status).toBe(200);
-    const longer = body === 'stream' ? Readable.from(pieces(Buffer.alloc(1_001), 100)) : (body as Buffer);
-    const answer = await files.stage('stg_2', longer, 1_000);
-    expect(refusalOf(answer)).toBe('too_large payload_too_large');
-    expect(jsonOf(answer)).toMatchObject({ error: { context: { limitBytes: 1_000 } } });
-    await eventually(() => expect(readdirSync(files.staging)).toEqual(['stg_1']));
-  });
+    ['announced in advance', Buffer.alloc(1_001)],
+    ['found while reading', 'stream'],
+  ])(
+    'may have up to the maximum size; one byte more, %s, is rejected and leaves nothing',
+    async (_, body) => {
+      expect((await files.stage('stg_1', Buffer.alloc(1_000), 1_000)).status).toBe(200);
+      const longer = body === 'stream' ? Readable.from(pieces(Buffer.alloc(1_001), 100)) : (body as Buffer);
+      const answer = await files.stage('stg_2', longer, 1_000);
+      expect(refusalOf(answer)).toBe('too_large payload_too_large');
+      expect(jsonOf(answer)).toMatchObject({ error: { context: { limitBytes: 1_000 } } });
+      await eventually(() => expect(readdirSync(files.staging)).toEqual(['stg_1']));
+    },
+  );
 
-  it('that does not come whole leaves nothing', async () => {
+  it('that is interrupted leaves nothing', async () => {
     const half = new Readable({ read: () => undefined });
     half.push(Buffer.alloc(3 * MEGABYTE));
     const sent = files.stage('stg_1', half, 10 * MEGABYTE).catch((error: Error) => error.message);
@@ -69,7 +72,7 @@ describe('a file that is staged', () => {
     await eventually(() => expect(readdirSync(files.staging)).toEqual([]));
   });
 
-  it('is gone when it is discarded, and to discard it again is no mistake', async () => {
+  it('is gone after it is discarded, and discarding it again succeeds', async () => {
     await files.stage('stg_1', 'content');
     for (const stagedId of ['stg_1', 'stg_1', 'no_such']) {
       expect(jsonOf(await files.change({ op: 'discard', stagedId }))).toEqual({
@@ -81,7 +84,7 @@ describe('a file that is staged', () => {
     await eventually(() => expect(readdirSync(files.staging)).toEqual([]));
   });
 
-  it('stays when it could not be put, so that it can be put elsewhere', async () => {
+  it('stays if it could not be put, so that it can be put elsewhere', async () => {
     files.folder('file');
     await files.stage('stg_1', 'content');
     expect(await commit('stg_1')).toBe('conflict path_exists');
@@ -89,7 +92,7 @@ describe('a file that is staged', () => {
     expect(await commit('stg_1')).toBe('200');
   });
 
-  it('does not outlive its guest, like everything else that is left in the staging folder', async () => {
+  it('does not outlive its guest, like everything else in the staging folder', async () => {
     await files.stage('stg_1', 'content');
     mkdirSync(join(files.staging, 'half/done'), { recursive: true });
     writeFileSync(Buffer.concat([Buffer.from(`${files.staging}/`), Buffer.from([0xff])]), '');
@@ -99,7 +102,7 @@ describe('a file that is staged', () => {
     expect((await files.stage('stg_1', 'again')).status).toBe(200);
   });
 
-  it('has an id that is a plain name, and its own', async () => {
+  it('has an id that is a plain name and unique', async () => {
     for (const id of ['', '../volume/file', 'a/b', '.', 'x'.repeat(65), 'ä']) {
       expect(refusalOf(await files.stage(id, 'content'))).toBe('invalid invalid_request');
     }
@@ -111,7 +114,7 @@ describe('a file that is staged', () => {
 });
 
 describe('a staging folder', () => {
-  it('forgets after ten minutes what nobody has put anywhere', async () => {
+  it('deletes after ten minutes what has not been put', async () => {
     const files = await FilesFixture.open();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -160,7 +163,7 @@ describe('a staging folder', () => {
       staging.takeAway(folder, 'old', 1n);
     });
 
-    it('puts back what the agent has put there meanwhile, a file or a folder', () => {
+    it('restores what the agent has put there meanwhile, a file or a folder', () => {
       const moved = inode(files.file('moved'));
       files.file('old', 'another');
       files.file('folder/file', 'within');
@@ -171,7 +174,7 @@ describe('a staging folder', () => {
     });
   });
 
-  it.runIf(CAN_MOUNT)('keeps nothing of a file that finds no room', async () => {
+  it.runIf(CAN_MOUNT)('keeps nothing of a file that does not fit on the disk', async () => {
     const files = await FilesFixture.open();
     const disk = join(files.guest.dir, 'disk');
     mkdirSync(disk);

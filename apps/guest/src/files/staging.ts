@@ -16,30 +16,32 @@ import { holdFolder, type Descriptor } from './descriptor.js';
 import { codeOf, payloadTooLarge, stagedFileUnknown } from './file-refusals.js';
 import { Trash } from './trash.js';
 
-/** What nobody has put anywhere for so long will not be. */
+/** Lifetime of a staged file. */
 export const FORGOTTEN_AFTER_MS = 600_000;
-/** Few and large writes. */
+/** Writes in large chunks. */
 const WRITE_AT_ONCE = 1024 * 1024;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 const OWNER_ONLY = 0o600;
 const FOLDER_MODE = 0o755;
 
-/** Bytes that arrive, with what their sender has said of their number. */
+/** An incoming upload and its announced size. */
 export interface Arriving {
   readonly chunks: AsyncIterable<Buffer>;
   readonly limitBytes: number;
-  /** 0: nothing was said. */
+  /** 0: unknown. */
   readonly announcedBytes: number;
 }
 
-/** The folder beside the volume that nobody but the guest can enter: what is half done or half gone lies here. */
+/**
+ * The folder next to the volume that only the guest can access. It contains files that are incomplete or being removed.
+ */
 export class Staging {
   readonly folder: Descriptor;
   readonly trash: Trash;
   readonly #staged = new Map<string, { readonly size: number; readonly timer: NodeJS.Timeout }>();
   #count = 0;
 
-  /** Begins empty. */
+  /** Empties the folder. */
   constructor(
     path: string,
     private readonly owner: PutProgram['runAs'],
@@ -51,8 +53,9 @@ export class Staging {
   }
 
   /**
-   * Keeps what arrives until it is committed or discarded, or for ten minutes; what does not arrive whole leaves nothing.
-   * Errors: conflict `staged_file_exists`, too_large `payload_too_large`, those of the file system and of whoever sends.
+   * Stores an upload until it is committed or discarded, for ten minutes at most; an incomplete upload leaves nothing.
+   * Errors: conflict `staged_file_exists`, too_large `payload_too_large`, those of the file system and of the sender's
+   * stream.
    */
   async receive(id: string, arriving: Arriving): Promise<StagedFile> {
     if (arriving.announcedBytes > arriving.limitBytes) throw payloadTooLarge(arriving.limitBytes);
@@ -70,14 +73,16 @@ export class Staging {
     return { stagedId: id, size };
   }
 
-  /** Bytes of a staged file. Errors: not_found `staged_file_unknown`. */
+  /** Size of a staged file in bytes. Errors: not_found `staged_file_unknown`. */
   sizeOf(id: string): number {
     const staged = this.#staged.get(id);
     if (staged === undefined) throw stagedFileUnknown();
     return staged.size;
   }
 
-  /** Path of a staged file that now belongs to the agent. Whoever has put it into place calls `forget`. */
+  /**
+   * Transfers ownership of a staged file to the agent and returns its path. Call `forget` after moving it into place.
+   */
   handOver(id: string, mode: number): string {
     const path = this.folder.at(id);
     chmodSync(path, mode);
@@ -85,13 +90,13 @@ export class Staging {
     return path;
   }
 
-  /** The file of this id has left the folder. */
+  /** Call when the file of this id has left the folder. */
   forget(id: string): void {
     clearTimeout(this.#staged.get(id)?.timer);
     this.#staged.delete(id);
   }
 
-  /** An unknown one is gone already. */
+  /** Ignores an unknown id. */
   discard(id: string): void {
     if (!this.#staged.has(id)) return;
     this.forget(id);
@@ -99,8 +104,8 @@ export class Staging {
   }
 
   /**
-   * Puts a new folder of the agent at `name`, unless something has come there meanwhile. It is made here, where the agent
-   * cannot exchange it for another before it is given away.
+   * Creates a folder of the agent at `name`, unless something has appeared there meanwhile. It is created here first,
+   * where the agent cannot replace it before its owner is set.
    */
   readonly makeFolder = (parent: Descriptor, name: string): void => {
     const path = this.folder.at(this.#newName());
@@ -116,8 +121,8 @@ export class Staging {
   };
 
   /**
-   * Removes `name`, which has the inode `ino` and by now another name too. What the agent has put there in between is put
-   * back, or given up when the agent was faster again.
+   * Removes `name`, which has the inode `ino` and by now a second name. If the agent has put something else there in
+   * the meantime, restores it, or deletes it if its name is taken again.
    */
   takeAway(parent: Descriptor, name: string, ino: bigint): void {
     const taken = this.#newName();
@@ -146,13 +151,11 @@ export class Staging {
     this.folder[Symbol.dispose]();
   }
 
-  /** What cannot be removed now, the folder being closed perhaps, is removed by the next life of the guest. */
+  /** Ignores failures, for example on a closed folder: the next start of the guest removes the file. */
   async #unlink(id: string): Promise<void> {
     try {
       await unlink(this.folder.at(id));
-    } catch {
-      // See above.
-    }
+    } catch {}
   }
 
   #newName(): string {
@@ -172,14 +175,14 @@ const create = async (path: string): Promise<FileHandle> => {
     throw new DomainError(
       'conflict',
       'staged_file_exists',
-      'A file is staged under this id.',
+      'A file is already staged under this id.',
       {},
       { cause: error },
     );
   }
 };
 
-/** Writes what has come while the next is coming; answers how many bytes there were. */
+/** Writes received chunks while the next arrive; returns the number of bytes. */
 const writeAll = async (file: FileHandle, { chunks, limitBytes }: Arriving): Promise<number> => {
   let size = 0;
   let waiting: Buffer[] = [];
@@ -194,7 +197,7 @@ const writeAll = async (file: FileHandle, { chunks, limitBytes }: Arriving): Pro
       if (waitingBytes < WRITE_AT_ONCE) continue;
       await writing;
       writing = writeWhole(file, waiting, waitingBytes);
-      // It is awaited with the next one; until then nobody else may take it for unhandled.
+      // The promise is awaited with the next write; until then, avoid an unhandled rejection.
       writing.catch(() => undefined);
       [waiting, waitingBytes] = [[], 0];
     }
@@ -205,7 +208,7 @@ const writeAll = async (file: FileHandle, { chunks, limitBytes }: Arriving): Pro
   return size;
 };
 
-/** A disk that is nearly full takes a part, and says so at the next attempt. */
+/** A nearly full disk accepts a part of the data and fails on the next write. */
 const writeWhole = async (file: FileHandle, chunks: Buffer[], bytes: number): Promise<void> => {
   const { bytesWritten } = await file.writev(chunks);
   if (bytesWritten === bytes) return;

@@ -5,7 +5,7 @@ import { holdFolder, type Descriptor } from './descriptor.js';
 import { codeOf } from './file-refusals.js';
 
 const READ_AT_ONCE = 256;
-/** How often a folder is emptied that its last users fill again; the next start of the guest goes on. */
+/** Limit of attempts to empty a folder that other processes keep filling; the next start of the guest continues. */
 const MOST_ATTEMPTS = 50;
 const PAUSE_MS = 10;
 const OWN_ALL = 0o700;
@@ -16,9 +16,9 @@ interface Waste {
 }
 
 /**
- * What is being removed, below the staging folder: out of the volume at once, and removed in the background. An agent may
- * still have such a folder open and swap its contents, so every folder is taken out of its parent and held while it is
- * emptied; nothing is followed, and no depth makes this hold more than one at a time.
+ * Removes files and folders in the background. They move from the volume into the staging folder at once. An agent may
+ * still have such a folder open and swap its contents, so every folder is moved out of its parent and held while it is
+ * emptied. It follows no symlinks, and holds one folder at a time whatever the depth.
  */
 export class Trash {
   readonly #prefix = `.gone-${process.pid}-${Date.now().toString(36)}-`;
@@ -29,19 +29,19 @@ export class Trash {
 
   constructor(private readonly staging: Descriptor) {}
 
-  /** Takes over what an earlier life of the guest has left in the staging folder. */
+  /** Takes over what an earlier guest process has left in the staging folder. */
   takeLeftovers(): void {
     for (const name of readdirSync(this.staging.path, { encoding: 'buffer' })) {
       this.#take(this.staging.atBytes(name));
     }
   }
 
-  /** Takes `name` out of `parent`, whatever it is. Errors: those of rename(2). */
+  /** Moves `name` out of `parent`, whatever its type. Errors: those of rename(2). */
   bury(parent: Descriptor, name: string): void {
     this.#take(parent.at(name));
   }
 
-  /** Resolves when nothing is left to be removed, or it could not be. */
+  /** Resolves when everything is removed or could not be. */
   async idle(): Promise<void> {
     await this.#working;
   }
@@ -60,7 +60,7 @@ export class Trash {
   }
 
   async #work(): Promise<void> {
-    // Whoever asked for it gets its answer first.
+    // Let the caller get its response first.
     await Promise.resolve();
     for (
       let waste = this.#waste.pop();
@@ -75,7 +75,7 @@ export class Trash {
     }
   }
 
-  /** Whoever is filling a folder again gets the time to stop. */
+  /** Gives a process that keeps filling a folder time to stop. */
   async #pause(attempts: number): Promise<void> {
     const { signal } = this.#closing;
     await delay(attempts * PAUSE_MS, undefined, { ref: false, signal }).catch(() => undefined);
@@ -106,7 +106,7 @@ export class Trash {
     }
   }
 
-  /** A folder is emptied later, beside this one. */
+  /** Moves a folder next to this one, to be emptied later. */
   async #removeEntry(path: Buffer): Promise<void> {
     if (!(await isUnlinked(path))) this.#take(path);
   }
@@ -124,7 +124,7 @@ const isUnlinked = async (path: string | Buffer): Promise<boolean> => {
   }
 };
 
-/** A folder that its own user may not write to cannot be moved by that user either. */
+/** A user cannot move a folder without write permission on the folder itself. */
 const moveAway = (from: string | Buffer, to: string): void => {
   try {
     renameSync(from, to);
@@ -140,7 +140,7 @@ const permitOwner = (folder: Descriptor): void => {
   try {
     chmodSync(folder.path, OWN_ALL);
   } catch {
-    // What comes next says what it is missing.
+    // The next call fails with the actual error.
   }
 };
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Turns } from './turns.js';
 
 describe('turns', () => {
-  it('come one after the other, in the order of asking, also after one that failed', async () => {
+  it('run one after the other, in the order of the calls, even after a failure', async () => {
     const turns = new Turns(1);
     const began: number[] = [];
     let working = 0;

@@ -1,4 +1,4 @@
-/** Lets so many at a time do something; the others wait in the order they came. */
+/** Limits concurrency; further callers wait in order. */
 export class Turns {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Turns {
     this.#free = atATime;
   }
 
-  /** Waits for a turn and gives it back when `work` is over, however it ends. */
+  /** Waits for a turn and releases it when `work` settles. */
   async take<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -48,7 +48,7 @@ describe('a change of an agent’s volume', () => {
     refusalOf(await files.change({ op: 'delete', path }));
 
   describe('by a file that is put', () => {
-    it('makes the folders it lies in, all the agent’s own', async () => {
+    it('creates its parent folders, all owned by the agent', async () => {
       const answer = await files.write({ kind: 'path', path: 'a/b/../b/file' }, 'four');
       expect(changeOf(answer)).toEqual({ path: inVolume('a/b/file'), name: 'file', size: 4 });
       expect(text('a/b/file')).toBe('four');
@@ -57,13 +57,13 @@ describe('a change of an agent’s volume', () => {
       expect(ownerOf('a/b/file')).toEqual({ ...agent, mode: 0o644 });
     });
 
-    it('makes as many folders as a path can name', async () => {
+    it('creates as many folders as a path can name', async () => {
       const path = `${Array.from({ length: 500 }, (_, index) => index).join('/')}/file`;
       expect(await put(path)).toBe('200');
       expect(text(path)).toBe('new');
     });
 
-    it('keeps what the replaced file permitted, but not to act as its owner', async () => {
+    it('keeps the mode of the replaced file, but not its setuid bit', async () => {
       files.file('script', 'old', 0o755);
       chmodSync(inVolume('script'), 0o6750);
       expect(await put('script')).toBe('200');
@@ -71,7 +71,7 @@ describe('a change of an agent’s volume', () => {
       expect(text('script')).toBe('new');
     });
 
-    it('shows whoever reads the old or the new, never another', async () => {
+    it('shows a reader the old or the new file, never anything else', async () => {
       const contents = ['old', 'new'].map((word) => word.repeat(100_000));
       files.file('file', contents[0]);
       const seen = new Set<string>();
@@ -89,14 +89,14 @@ describe('a change of an agent’s volume', () => {
       expect(seen.size).toBeGreaterThan(0);
     });
 
-    it('leaves a file alone that is opened under another name', async () => {
+    it('does not change a file that is open under another name', async () => {
       files.file('file', 'old');
       execFileSync('ln', [inVolume('file'), join(files.outside, 'linked')]);
       expect(await put('file')).toBe('200');
       expect(readFileSync(join(files.outside, 'linked'), 'utf8')).toBe('old');
     });
 
-    it('goes where a symlink inside points to, there or not yet', async () => {
+    it('follows a symlink that points inside, whether or not its target exists', async () => {
       files.file('folder/target', 'old');
       symlinkSync('folder/target', inVolume('link'));
       symlinkSync(inVolume('folder/later'), inVolume('dangling'));
@@ -107,7 +107,7 @@ describe('a change of an agent’s volume', () => {
       expect(readlinkSync(inVolume('link'))).toBe('folder/target');
     });
 
-    it('never goes where a symlink points to outside', async () => {
+    it('never follows a symlink that points outside', async () => {
       writeFileSync(join(files.outside, 'file'), 'old');
       symlinkSync(join(files.outside, 'file'), inVolume('to-file'));
       symlinkSync(join(files.outside, 'no-such'), inVolume('to-nothing'));
@@ -126,7 +126,7 @@ describe('a change of an agent’s volume', () => {
       expect(readFileSync(join(files.outside, 'file'), 'utf8')).toBe('old');
     });
 
-    it('is refused in place of a folder, and takes the place of anything else', async () => {
+    it('is rejected in place of a folder, and replaces anything else', async () => {
       files.file('folder/inner');
       files.folder('empty');
       execFileSync('mkfifo', [inVolume('fifo')]);
@@ -139,7 +139,7 @@ describe('a change of an agent’s volume', () => {
       expect(await put('fifo/below')).toBe('invalid not_a_directory');
     });
 
-    it('goes into a folder under its last name', async () => {
+    it('goes into a folder under its last segment', async () => {
       const into = async (folder: string, name: string): Promise<string> => {
         const answer = await files.write({ kind: 'folder', folder, name });
         return answer.status === 200 ? changeOf(answer).path.slice(files.volume.length) : refusalOf(answer);
@@ -169,7 +169,7 @@ describe('a change of an agent’s volume', () => {
       return answer.status === 200 ? changeOf(answer).path.slice(files.volume.length) : refusalOf(answer);
     };
 
-    it('finds a name that clashes with none', async () => {
+    it('gets a name that is not taken', async () => {
       expect(await receive('a.tar.gz')).toBe('/inbox/a.tar.gz');
       expect(await receive('x/a.tar.gz')).toBe('/inbox/a.tar (2).gz');
       expect(await receive('.env')).toBe('/inbox/.env');
@@ -181,13 +181,13 @@ describe('a change of an agent’s volume', () => {
       expect(ownerOf('inbox/.env')).toEqual({ ...agent, mode: 0o644 });
     });
 
-    it('keeps every one of many that come at once', async () => {
+    it('keeps each of many that arrive at once', async () => {
       const paths = await Promise.all(Array.from({ length: 40 }, () => receive('same.txt')));
       expect(new Set(paths).size).toBe(40);
       expect(readdirSync(inVolume('inbox'))).toHaveLength(40);
     });
 
-    it('is refused where the inbox is no folder, or one outside', async () => {
+    it('is rejected if the inbox is not a folder or is outside', async () => {
       files.file('inbox');
       expect(await receive('a')).toBe('conflict path_exists');
       execFileSync('rm', [inVolume('inbox')]);
@@ -198,7 +198,7 @@ describe('a change of an agent’s volume', () => {
   });
 
   describe('by a new folder', () => {
-    it('makes it with its parents, and again is no mistake', async () => {
+    it('creates it with its parents, and succeeds again if it exists', async () => {
       const answer = await files.change({ op: 'mkdir', path: 'a/b' });
       expect(jsonOf(answer)).toEqual({ path: inVolume('a/b'), name: 'b', size: 0 });
       expect(ownerOf('a/b')).toEqual({ ...agent, mode: 0o755 });
@@ -206,7 +206,7 @@ describe('a change of an agent’s volume', () => {
       expect(await make('.')).toBe('200');
     });
 
-    it('is refused on a file, below a file and outside', async () => {
+    it('is rejected on a file, below a file and outside', async () => {
       files.file('file');
       symlinkSync(join(files.outside, 'new'), inVolume('out'));
       expect(await make('file')).toBe('conflict path_exists');
@@ -218,7 +218,7 @@ describe('a change of an agent’s volume', () => {
   });
 
   describe('by a move', () => {
-    it('takes files, folders and symlinks as they are', async () => {
+    it('moves files, folders and symlinks as they are', async () => {
       files.file('folder/file', 'content');
       symlinkSync('no-such', inVolume('link'));
       execFileSync('mkfifo', [inVolume('fifo')]);
@@ -269,7 +269,7 @@ describe('a change of an agent’s volume', () => {
       ['../outside/file', 'new', 'invalid path_outside_volume'],
       ['out/file', 'new', 'invalid path_outside_volume'],
       ['', 'new', 'invalid invalid_path'],
-    ])('of %s to %s is refused as %s', async (from, to, refusal) => {
+    ])('of %s to %s is rejected as %s', async (from, to, refusal) => {
       files.file('file');
       files.file('folder/inner');
       files.folder('empty');
@@ -287,7 +287,7 @@ describe('a change of an agent’s volume', () => {
       expect(everything()).toBe(before);
     });
 
-    it('to one place is done for one of many', async () => {
+    it('to one destination succeeds for one of many', async () => {
       for (let index = 0; index < 20; index++) files.file(`file-${index}`);
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, index) => move(`file-${index}`, 'there')),
@@ -299,7 +299,7 @@ describe('a change of an agent’s volume', () => {
   });
 
   describe('by a removal', () => {
-    it('takes files, symlinks and whole folders, and follows nothing', async () => {
+    it('deletes files, symlinks and whole folders, and follows no symlink', async () => {
       files.file('file');
       files.file('folder/deep/file');
       writeFileSync(join(files.outside, 'file'), 'kept');
@@ -327,7 +327,7 @@ describe('a change of an agent’s volume', () => {
       ['../outside', 'invalid path_outside_volume'],
       ['out/file', 'invalid path_outside_volume'],
       ['', 'invalid invalid_path'],
-    ])('of %s is refused as %s', async (path, refusal) => {
+    ])('of %s is rejected as %s', async (path, refusal) => {
       files.file('file');
       symlinkSync(files.outside, inVolume('out'));
       writeFileSync(join(files.outside, 'file'), '');
@@ -335,7 +335,7 @@ describe('a change of an agent’s volume', () => {
       expect(existsSync(inVolume('file')) && existsSync(join(files.outside, 'file'))).toBe(true);
     });
 
-    it('of 20,000 files is answered at once, and the rest follows', async () => {
+    it('of 20,000 files returns at once, and completes in the background', async () => {
       const folder = files.folder('many');
       for (let index = 0; index < 20; index++) {
         mkdirSync(join(folder, `${index}`));
@@ -349,7 +349,7 @@ describe('a change of an agent’s volume', () => {
       await eventually(() => expect(readdirSync(files.staging)).toEqual([]), { timeoutMs: 20_000 });
     });
 
-    it('of a folder deeper than any path, with names that are no UTF-8 and no rights, leaves nothing', async () => {
+    it('of a folder deeper than any path, with names that are not UTF-8 and without permissions, leaves nothing', async () => {
       const script = "for (let i = 0; i < 3000; i++) { fs.mkdirSync('dddd'); process.chdir('dddd'); }";
       execFileSync(process.execPath, ['-e', script], { cwd: files.folder('deep') });
       writeFileSync(Buffer.concat([Buffer.from(`${files.volume}/deep/`), Buffer.from([0xff, 0xfe])]), '');
@@ -359,7 +359,7 @@ describe('a change of an agent’s volume', () => {
       await eventually(() => expect(readdirSync(files.staging)).toEqual([]), { timeoutMs: 20_000 });
     });
 
-    it('that the end of the guest interrupts is finished by its next life', async () => {
+    it('that the end of the guest interrupts is completed after its restart', async () => {
       const folder = files.folder('many');
       manyNames(folder, 5_000);
       expect(await remove('many')).toBe('200');
@@ -370,7 +370,7 @@ describe('a change of an agent’s volume', () => {
     });
   });
 
-  it.runIf(AGENT !== null)('is possible where the agent’s own files would not let it', async () => {
+  it.runIf(AGENT !== null)('works despite the modes of the agent’s own files', async () => {
     mkdirSync(inVolume('roots'), { mode: 0o700 });
     chownSync(inVolume('roots'), 0, 0);
     expect(await put('roots/file')).toBe('200');

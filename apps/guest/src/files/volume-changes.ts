@@ -18,10 +18,10 @@ import type { Staging } from './staging.js';
 import { walk, type Found, type Ground } from './volume-walk.js';
 
 const NEW_FILE_MODE = 0o644;
-/** Read, write and execute: a replaced file does not hand on the right to act as its owner. */
+/** Read, write and execute bits only: a new file must not inherit setuid or setgid. */
 const PERMISSIONS = 0o777;
 const INBOX: PathParts = { absolute: false, parts: ['inbox'] };
-/** After so many numbers a name that clashes gets a mark that does not. */
+/** After this many numbers, a taken name gets a random suffix instead. */
 const MOST_NUMBERS = 1_000;
 const MARK_BYTES = 8;
 
@@ -29,8 +29,8 @@ type Change<Op extends FileCommand['op']> = Extract<FileCommand, { readonly op: 
 type Spot = NonNullable<Found['spot']>;
 
 /**
- * Changes of the volume. Every one runs to its end without a pause, so that two of ours never interleave; against the
- * agent each acts on held folders, with calls that follow nothing.
+ * Changes the volume. Each change runs synchronously, so that two of them never interleave. To be safe against the
+ * agent, each acts on held folders, with calls that follow no symlinks.
  */
 export class VolumeChanges {
   constructor(
@@ -72,7 +72,7 @@ export class VolumeChanges {
     return found.path;
   }
 
-  /** A link is made only where nothing is: whoever comes second takes the next number. */
+  /** A link fails if the name exists, so a concurrent upload gets the next number. */
   #intoInbox(stagedId: string, given: string): string {
     const name = fileName(given);
     using inbox = this.#walk(INBOX, { follow: true, make: 'all', blocked: pathExists });
@@ -99,7 +99,7 @@ export class VolumeChanges {
     return changed(found);
   }
 
-  /** Parents that are missing are a mistake: whoever moves knows where to. */
+  /** Does not create missing parents: the destination of a move must exist. */
   #move({ from, to }: Change<'move'>): FileChange {
     using source = this.#walk(required(from), {
       follow: false,
@@ -120,8 +120,8 @@ export class VolumeChanges {
   }
 
   /**
-   * Linked to its new name, which never replaces anything, and then taken from its old one: if the agent has put another
-   * file there in between, that one is put back.
+   * Links the file to its new name, which never replaces anything, then removes the old name. If the agent has put
+   * another file there in the meantime, restores that one.
    */
   #moveFile(from: Spot, to: Spot): void {
     const [old, next] = [from.parent.at(from.name), to.parent.at(to.name)];
@@ -130,7 +130,7 @@ export class VolumeChanges {
     } catch (error) {
       if (codeOf(error) === 'EEXIST') throw destinationExists();
       if (!['EPERM', 'EMLINK', 'EOPNOTSUPP'].includes(codeOf(error) ?? '')) throw error;
-      // Not everything can have two names; then it is replaced what comes there at this very moment.
+      // Some files cannot be linked; a rename then replaces whatever appears there at this very moment.
       return renameSync(old, next);
     }
     this.staging.takeAway(from.parent, from.name, lstatSync(next, { bigint: true }).ino);
@@ -149,7 +149,7 @@ export class VolumeChanges {
     return walk(this.ground, path, { blocked: notADirectory, makeFolder: this.staging.makeFolder, ...rules });
   }
 
-  /** Where a path leads if there are no symlinks on it. */
+  /** Where a path leads if it contains no symlinks. */
   #plain({ absolute, parts }: PathParts): string {
     const way: string[] = absolute ? [] : [...this.ground.root];
     for (const part of parts) {
@@ -167,7 +167,7 @@ const toParts = (target: Exclude<StagedTarget, { readonly kind: 'inbox' }>): Pat
 };
 
 const required = (path: string): PathParts => {
-  if (path === '') throw invalidPath('A path is needed.');
+  if (path === '') throw invalidPath('The path must not be empty.');
   return parsePath(path);
 };
 
@@ -175,7 +175,7 @@ const changed = ({ path }: Found): FileChange => ({ path, name: lastPart(path), 
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** Only an empty folder that comes there at this very moment is replaced. */
+/** Can replace only an empty folder that appears there at this very moment. */
 const renameFolder = (from: Spot, to: Spot): void => {
   try {
     renameSync(from.parent.at(from.name), to.parent.at(to.name));

@@ -9,20 +9,20 @@ import { Turns } from './turns.js';
 import { VolumeChanges } from './volume-changes.js';
 import type { Ground } from './volume-walk.js';
 
-/** Each holds a descriptor and some memory. */
+/** Each transfer holds a descriptor and some memory. */
 const MOST_TRANSFERS = 64;
-/** A large folder is held in memory until its list is written, which takes as long as its reader likes. */
+/** A large list stays in memory until its reader has received it, however slowly. */
 const MOST_LISTS = 8;
 
-/** What the files of an agent need to know of it. */
+/** The fields of `PutProgram` that file access needs. */
 export type FilesOf = Pick<PutProgram, 'volume' | 'storage' | 'runAs'>;
 
-/** The agent's files, against an agent that changes them at any moment. Paths in answers are as the agent sees them. */
+/** The agent's files, safe against concurrent changes by the agent. Returned paths are as the agent sees them. */
 export class VolumeFiles {
   readonly #ground: Ground;
   readonly #staging: Staging;
   readonly #changes: VolumeChanges;
-  /** Two at once would hold the others up for twice as long. */
+  /** One at a time: two would block other requests for twice as long. */
   readonly #collecting = new Turns(1);
   readonly #transfers = new Places(MOST_TRANSFERS);
   readonly #lists = new Places(MOST_LISTS);
@@ -34,7 +34,7 @@ export class VolumeFiles {
     this.#changes = new VolumeChanges(this.#ground, this.#staging);
   }
 
-  /** Hands `write` the text of one `FileList`. Errors, before that: those of `listFiles`. */
+  /** Passes the text of one `FileList` to `write`. Errors before that: those of `listFiles`. */
   list(path: string, write: (text: Iterable<string>) => Promise<void>): Promise<void> {
     const root = `/${this.#ground.root.join('/')}`;
     return refusing(this.#lists, async () => {
@@ -44,7 +44,7 @@ export class VolumeFiles {
     });
   }
 
-  /** Hands `serve` a file that is open. Errors, before that: those of `readFile`. */
+  /** Passes an open file to `serve`. Errors before that: those of `readFile`. */
   read(
     path: string,
     { within, limitBytes }: { readonly within: Within; readonly limitBytes: number },
@@ -57,7 +57,7 @@ export class VolumeFiles {
     });
   }
 
-  /** Keeps a file aside until `change` commits it. Errors: those of `stageFile`. */
+  /** Stages a file until `change` commits it. Errors: those of `stageFile`. */
   stage(id: string, arriving: Arriving): Promise<StagedFile> {
     return refusing(this.#transfers, () => this.#staging.receive(id, arriving));
   }
@@ -71,19 +71,19 @@ export class VolumeFiles {
     }
   }
 
-  /** Resolves when what was deleted is gone from the disk too. */
+  /** Resolves when deleted files are gone from the disk too. */
   settled(): Promise<void> {
     return this.#staging.trash.idle();
   }
 
-  /** Whatever is asked for or still on its way fails from now on. */
+  /** New and running requests fail from now on. */
   async close(): Promise<void> {
     await this.#staging.close();
     this.#ground.volume[Symbol.dispose]();
   }
 }
 
-/** What may be taken so many times at once. */
+/** A limited number of slots. */
 class Places {
   constructor(private free: number) {}
 

@@ -13,38 +13,44 @@ import {
 } from './file-refusals.js';
 import { maySearch, type Reader } from './permission.js';
 
-/** As many as the kernel follows. What changes under the walk counts as well, so that it ends. */
+/** The kernel's limit of symlinks in a path. Entries that change during the walk count too, so that it ends. */
 const MOST_DETOURS = 40;
-/** Every folder on the way down is held: `..` leads back over what was walked, not where the kernel thinks it is now. */
+/**
+ * Limit of depth. Every folder on the way down is held: `..` returns to the folder walked through, not to its current
+ * parent in the kernel.
+ */
 const DEEPEST = 1_000;
-/** Whoever removes what is made as fast as it is made must not keep a walk going for ever. */
+/** Limit of created folders, so that a walk ends even if the agent removes them as fast as they are created. */
 const MOST_MADE = 2 * DEEPEST;
 
 /** Where walks begin. */
 export interface Ground {
   readonly volume: Descriptor;
-  /** The volume's path as the agent sees it, in parts. */
+  /** The segments of the volume's path as the agent sees it. */
   readonly root: readonly string[];
 }
 
-/** How a path is walked. */
+/** Options of a walk. */
 export interface WalkRules {
-  /** Whether a symlink at the end is followed. */
+  /** Whether to follow a final symlink. */
   readonly follow: boolean;
-  /** What is made where it is missing: every folder but the last part, the last part too, or nothing. */
+  /** What to create if it is missing: all folders except the last segment, all including the last, or nothing. */
   readonly make?: 'parents' | 'all';
-  /** Puts an empty folder there, or leaves what somebody else has put there meanwhile. */
+  /** Creates an empty folder, or leaves what has appeared there in the meantime. */
   readonly makeFolder?: (parent: Descriptor, name: string) => void;
-  /** Walks on beyond the volume, from the agent's `/`, as this user may. Absent: the volume is all there is. */
+  /**
+   * Allows to leave the volume, into the agent's `/`, with the permissions of this user. Absent: the walk stays in the
+   * volume.
+   */
   readonly beyond?: boolean;
   readonly reader?: Reader | null;
-  /** What is said of a missing folder on the way. */
+  /** The error for a missing folder on the way. */
   readonly missing?: () => DomainError;
-  /** What is said when something on the way is no folder. */
+  /** The error for an entry on the way that is not a folder. */
   readonly blocked?: () => DomainError;
 }
 
-/** A held descriptor with what it is. */
+/** A held descriptor and its metadata. */
 export interface Held {
   readonly descriptor: Descriptor;
   readonly stats: Stats;
@@ -54,21 +60,21 @@ interface Step extends Held {
   readonly name: string;
 }
 
-/** Where a path leads. Everything on the way is held until this is disposed of. */
+/** The result of a walk. Everything on the way is held until this is disposed. */
 export interface Found extends Disposable {
-  /** The folder to act in, and the name to act on; undefined for where the walk began: the volume, or `/`. */
+  /** The folder to act in and the name to act on; undefined for the start of the walk: the volume, or `/`. */
   readonly spot: { readonly parent: Descriptor; readonly name: string } | undefined;
-  /** What stood there; undefined: nothing. */
+  /** The existing entry; undefined if there is none. */
   readonly target: Held | undefined;
   /** Absolute and canonical, as the agent sees it. */
   readonly path: string;
 }
 
 /**
- * Walks a path name by name on held descriptors. The agent can swap folders and symlinks at any moment; what is held
- * stays what it is, no symlink is ever followed by the kernel, and every target is judged here.
- * Errors: invalid `path_outside_volume`, `invalid_path`; not_found `path_not_found` (or as `rules` say); for a reader also
- * forbidden `not_readable`, invalid `not_a_file`; failed system calls as they are.
+ * Walks a path segment by segment on held descriptors. The agent can swap folders and symlinks at any time, but held
+ * objects stay the same, the kernel never follows a symlink, and this class checks every target. Errors: invalid
+ * `path_outside_volume`, `invalid_path`; not_found `path_not_found` (or as `rules` define); for a reader also forbidden
+ * `not_readable`, invalid `not_a_file`; failed system calls as they are.
  */
 export const walk = (ground: Ground, path: PathParts, rules: WalkRules): Found => {
   const way = new Way(ground, rules);
@@ -87,9 +93,9 @@ class Way implements Found {
   #steps: Step[] = [];
   #base: Held;
   #prefix: readonly string[];
-  /** `/`, when the walk has left the volume. */
+  /** The agent's `/`, once the walk has left the volume. */
   #slash: Descriptor | undefined;
-  /** The next part last. */
+  /** The remaining segments; the next one is last. */
   #ahead: string[] = [];
   #detours = 0;
   #made = 0;
@@ -122,7 +128,7 @@ class Way implements Found {
       if (part === '..') this.#up();
       else if (this.#down(part, this.#ahead.length === 0)) return this;
     }
-    // The end is a folder that was entered, or where the walk began.
+    // The walk ended at a folder that it entered, or at its start.
     const last = this.#steps.at(-1);
     this.target = last ?? this.#base;
     if (last !== undefined)
@@ -164,7 +170,7 @@ class Way implements Found {
     this.start({ absolute: true, parts: this.ground.root.slice(0, -1) });
   }
 
-  /** Takes one part; true when the walk ends there. */
+  /** Processes one segment; returns true when the walk ends there. */
   #down(name: string, last: boolean): boolean {
     this.#checkSearch();
     const top = this.#top.descriptor;
@@ -214,11 +220,11 @@ class Way implements Found {
     this.#steps.push(step);
     if (this.#steps.length > DEEPEST) throw invalidPath(`A path is at most ${DEEPEST} folders deep.`);
     if (this.rules.beyond !== true || !crossed || !isOfKernel(step.descriptor)) return;
-    // The kernel's folders answer root otherwise than the agent, and its symlinks lead into other processes.
+    // The kernel's folders show root more than the agent, and their symlinks lead into other processes.
     throw this.#ahead.length === 0 ? isADirectory() : notAFile();
   }
 
-  /** Goes on where a symlink points to, which may by now be something else or nothing: then it is looked at again. */
+  /** Continues at the target of a symlink. If the entry is no longer a symlink, the segment is processed again. */
   #turn(name: string): void {
     this.#detour();
     let target: string;
@@ -235,7 +241,7 @@ class Way implements Found {
   }
 
   #detour(): void {
-    if (++this.#detours > MOST_DETOURS) throw invalidPath('Too many symlinks lie on this path.');
+    if (++this.#detours > MOST_DETOURS) throw invalidPath('The path contains too many symlinks.');
   }
 
   #checkSearch(): void {

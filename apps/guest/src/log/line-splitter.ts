@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** Longer lines of an agent's output are cut there, in UTF-16 units. */
+/** Maximum length of a log line in UTF-16 units; longer lines are truncated. */
 export const LONGEST_LINE = 16 * 1024;
 
 const CUT_MARK = ' [line cut]';
 
-/** Makes lines of a stream of bytes, with bounded memory whatever the stream holds. Bad UTF-8 becomes U+FFFD. */
+/** Splits a byte stream into lines, with bounded memory for any input. Invalid UTF-8 becomes U+FFFD. */
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #line = '';
@@ -17,7 +17,7 @@ export class LineSplitter {
     this.#take(this.#decoder.write(chunk));
   }
 
-  /** The stream is over: what has no newline is a line too. */
+  /** Ends the stream: a rest without a newline is a line too. */
   end(): void {
     this.#take(this.#decoder.end());
     if (this.#line !== '') this.#emit();

@@ -20,7 +20,7 @@ describe('the log of an agent', () => {
       .flatMap((name) => readFileSync(join(folder, name), 'utf8').split('\n'))
       .flatMap((line) => decodeLogLine(line)?.message ?? []);
 
-  it('takes at most three files of the given size; the newest lines are kept', async () => {
+  it('uses at most three files of the given size and keeps the newest lines', async () => {
     const log = new LogWriter(folder, 10_000);
     for (let n = 0; n < 1_000; n++) {
       log.add('agent', 'info', `line ${n}`);
@@ -35,7 +35,7 @@ describe('the log of an agent', () => {
     expect(kept).toEqual(Array.from({ length: kept.length }, (_, n) => `line ${1_000 - kept.length + n}`));
   });
 
-  it('goes on where an earlier guest stopped', async () => {
+  it('continues where an earlier guest stopped', async () => {
     for (const message of ['one', 'two']) {
       const log = new LogWriter(folder);
       log.add('system', 'info', message);
@@ -45,7 +45,7 @@ describe('the log of an agent', () => {
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('is readable by its owner alone, and a folder that is gone harms nobody', async () => {
+  it('is readable by its owner only, and tolerates a missing folder', async () => {
     const log = new LogWriter(folder);
     log.add('system', 'info', 'one');
     await log.flush();

@@ -10,10 +10,10 @@ import {
   type LogLine,
 } from '@berth/guest-protocol';
 
-/** With so much waiting to be written (characters) the producer should pause. */
+/** Number of pending characters above which the producer should pause. */
 const SATURATED_AT = 1024 * 1024;
 
-/** The agent's log: lines are written behind the caller, in order, into numbered files of bounded size and number. */
+/** The agent's log. Writes lines in the background, in order, to numbered files with limited size and number. */
 export class LogWriter {
   #waiting: string[] = [];
   #waitingChars = 0;
@@ -25,7 +25,7 @@ export class LogWriter {
     private readonly fileBytes: number = LOG_FILE_BYTES,
   ) {}
 
-  /** Adds a line stamped with the present time. */
+  /** Adds a line with the current time. */
   add(source: LogLine['source'], level: LogLine['level'], message: string): void {
     const line = encodeLogLine({ timestamp: new Date().toISOString(), level, source, message });
     this.#waiting.push(line);
@@ -37,7 +37,7 @@ export class LogWriter {
     return this.#waitingChars >= SATURATED_AT;
   }
 
-  /** Resolves once everything added so far is written, or was lost to an error of the disk. */
+  /** Resolves once everything added so far is written, or lost to a disk error. */
   async flush(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }

@@ -11,14 +11,14 @@ describe('the output of a program', () => {
     return lines;
   };
 
-  it('becomes lines, wherever its chunks are cut', () => {
+  it('is split into lines, whatever the chunks', () => {
     expect(split('one\ntw', 'o\r\nthree')).toEqual(['one', 'two', 'three']);
     const bytes = Buffer.from('grün\n');
     expect(split(bytes.subarray(0, 3), bytes.subarray(3))).toEqual(['grün']);
     expect(split('\n \n\n')).toEqual([]);
   });
 
-  it('takes bounded memory and a bounded line, however long a line is', () => {
+  it('uses bounded memory and bounded lines, however long a line is', () => {
     const [line, ...more] = split(...Array.from({ length: 1000 }, () => 'x'.repeat(10_000)), '\nnext\n');
     expect(line).toBe(`${'x'.repeat(LONGEST_LINE)} [line cut]`);
     expect(more).toEqual(['next']);

@@ -19,8 +19,8 @@ const NAMES: Readonly<Record<string, Level>> = {
 
 /**
  * Level and text of a line that an agent's program printed. A JSON object with `level` (a name, or a number as pino
- * writes it) and `msg` or `message` says both itself; any other line is info on stdout, and on stderr error,
- * unless it begins with a word for something milder.
+ * writes it) and `msg` or `message` defines both. Any other line is info on stdout; on stderr it is error unless it
+ * begins with a word for a lower level.
  */
 export const readLevel = (line: string, stream: 'stdout' | 'stderr'): { level: Level; message: string } => {
   const fallback: Level = stream === 'stderr' ? (mildness(line) ?? 'error') : 'info';

@@ -40,14 +40,14 @@ describe('pipes for output', () => {
     startHeard(pipes, merged, (stdio) => spawn('/bin/sh', ['-c', script], { stdio }));
   const read = async (stream: Readable | null): Promise<string> => (stream === null ? '' : text(stream));
 
-  it('lie where only this user comes, and let any user write to one that it was handed', () => {
+  it('are accessible to this user only, and writable for any user through a descriptor', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     const files = readdirSync(folder).map((name) => statSync(join(folder, name)));
     expect(files).toHaveLength(BATCH);
     for (const file of files) expect([file.isFIFO(), file.mode & 0o777]).toEqual([true, 0o622]);
   });
 
-  it('end with their last writer, and are used again', async () => {
+  it('end with their last writer, and are reused', async () => {
     await read(shell('echo warm').stdout);
     const before = descriptors();
     for (let round = 0; round < 2 * BATCH; round += 1) {
@@ -58,13 +58,13 @@ describe('pipes for output', () => {
     expect(readdirSync(folder)).toHaveLength(BATCH);
   });
 
-  it('merged are one for both streams', async () => {
+  it('combined use one pipe for both streams', async () => {
     const { stdout, stderr } = shell('echo a; echo b >&2; echo c > /dev/stderr; echo d > /dev/stdout', true);
     expect(stderr).toBeNull();
     expect(await read(stdout)).toBe('a\nb\nc\nd\n');
   });
 
-  it('are not used again as long as anybody writes to them', async () => {
+  it('are not reused while a process can write to them', async () => {
     const { child, stdout } = shell(`(until [ -e "${dir}/go" ]; do sleep 0.01; done; echo late) &`);
     await once(child, 'exit');
     const taken = Array.from({ length: BATCH - 2 }, take);
@@ -76,7 +76,7 @@ describe('pipes for output', () => {
     await eventually(() => pipes.take() !== undefined);
   });
 
-  it('are made when there are no more', async () => {
+  it('are created when none is left', async () => {
     const taken = Array.from({ length: BATCH }, take);
     expect([pipes.take(), pipes.isShort]).toEqual([undefined, true]);
     await Promise.all([pipes.refill(), pipes.refill()]);
@@ -84,7 +84,7 @@ describe('pipes for output', () => {
     for (const { writeEnd } of taken) closeSync(writeEnd);
   });
 
-  it('cost nothing where the child cannot be started', async () => {
+  it('are not lost when the child cannot be started', async () => {
     const before = descriptors();
     const failed = startHeard(pipes, false, (stdio) => spawn('/no/such/program', [], { stdio }));
     await once(failed.child, 'error');
@@ -97,14 +97,14 @@ describe('pipes for output', () => {
     expect(Array.from({ length: BATCH }, take)).toHaveLength(BATCH);
   });
 
-  it('are made anew when their folder was taken away', async () => {
+  it('are created again when their folder was removed', async () => {
     rmSync(folder, { recursive: true });
     while (!pipes.isShort) expect(pipes.take()).toBeUndefined();
     await pipes.refill();
     expect(await read(shell('echo again > /dev/stdout').stdout)).toBe('again\n');
   });
 
-  it('replaced by other files are not used', async () => {
+  it('are not used if other files replaced them', async () => {
     for (const name of readdirSync(folder)) {
       rmSync(join(folder, name));
       writeFileSync(join(folder, name), '');
@@ -117,7 +117,7 @@ describe('pipes for output', () => {
   it.each([
     ['no mkfifo', '/nonexistent', 'pipes'],
     ['no place for them', process.env['PATH'], 'a-file/pipes'],
-  ])('are sockets where there is %s', async (_, path, place) => {
+  ])('are sockets when there is %s', async (_, path, place) => {
     writeFileSync(join(dir, 'a-file'), '');
     vi.stubEnv('PATH', path);
     await pipes.close();
@@ -128,7 +128,7 @@ describe('pipes for output', () => {
     expect(await Promise.all([read(stdout), read(stderr)])).toEqual(['out\n', 'err\n']);
   });
 
-  it('leave no file behind, and those in use work on', async () => {
+  it('leave no file behind, and those in use keep working', async () => {
     const { child, stdout } = shell(`until [ -e "${dir}/go" ]; do sleep 0.01; done; echo late > /dev/stdout`);
     const late = read(stdout);
     await pipes.close();
@@ -139,13 +139,13 @@ describe('pipes for output', () => {
     expect(readdirSync(dir)).toEqual(['go']);
   });
 
-  it('that are only just being made are removed too', async () => {
+  it('that are being created are removed too', async () => {
     await pipes.close();
     for (let round = 0; round < 10; round += 1) await new OutputPipes(folder).close();
     expect(readdirSync(dir)).toEqual([]);
   });
 
-  it('are made though those of an earlier owner are still being made', async () => {
+  it('are created even while those of an earlier owner are still being created', async () => {
     for (let round = 0; round < 10; round += 1) {
       const earlier = new OutputPipes(folder);
       pipes = new OutputPipes(folder);

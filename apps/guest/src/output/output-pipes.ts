@@ -5,59 +5,59 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
-/** How many are made at a time. */
+/** Number of pipes to create at a time. */
 const BATCH = 32;
 /** One program has two streams. */
 const ENOUGH = 2;
-/** Of those nobody uses no more are kept. */
+/** Maximum number of unused pipes to keep. */
 const MOST_IDLE = 256;
-/** Any user may write, whoever's folder it lies in: a program opens its own by descriptor, not by name. */
+/** Writable for any user, but in a private folder: a program opens its own pipe by descriptor, not by name. */
 const MODE = '622';
 const MADE_WITHIN_MS = 5_000;
-/** A system that could not make any is not asked again at once. */
+/** Pause before the next attempt after `mkfifo` failed. */
 const REST_MS = 10_000;
 
-/** A pipe whose ends are both open here. */
+/** A pipe with both ends open in this process. */
 export interface OutputPipe {
-  /** Flows from the next turn on and ends with its last writer, whether anybody listens or not. */
+  /** Flows from the next turn on, with or without listeners, and ends with its last writer. */
   readonly readable: Readable;
-  /** To be handed on, then closed here. */
+  /** Pass it to a child, then close it here. */
   readonly writeEnd: number;
 }
 
 /**
- * Pipes for the output of programs. A program may open its own output again, as `/dev/stdout` and `/dev/stderr`, and
- * another user than this process may do so: neither goes with the sockets that Node makes for children. Node makes no
- * pipes, so they are files (FIFOs) made ahead by `mkfifo`, used again once nobody holds them. Where there is no such tool
- * nothing is ever taken.
+ * Pipes for the output of programs. A program may reopen its own output as `/dev/stdout` and `/dev/stderr`, even as
+ * another user than this process; neither works with the sockets that Node creates for children. Node cannot create
+ * pipes, so these are FIFOs, created in advance by `mkfifo` and reused once no process has them open. Without `mkfifo`,
+ * `take` always returns undefined.
  */
 export class OutputPipes {
   readonly #idle: string[] = [];
-  /** The `mkfifo` of an earlier owner that was killed may still be at it. */
+  /** A unique prefix: `mkfifo` of a killed earlier owner may still be running. */
   readonly #prefix = randomBytes(4).toString('hex');
   #names = 0;
   #making: Promise<void> | undefined;
   #restUntil = 0;
   #isClosed = false;
 
-  /** Empties the folder, which is this object's alone. */
+  /** Empties the folder, which only this object uses. */
   constructor(private readonly folder: string) {
     removeQuietly(folder);
     void this.refill();
   }
 
-  /** Whether it is worth waiting for `refill` before one is taken. */
+  /** Whether to wait for `refill` before `take`. */
   get isShort(): boolean {
     return this.#idle.length < ENOUGH && !this.#isClosed && performance.now() >= this.#restUntil;
   }
 
-  /** Makes some more; resolves when there are, or when none can be made. Others may take them first. */
+  /** Creates more pipes; resolves when done or failed. Other callers may take them first. */
   refill(): Promise<void> {
     this.#making ??= this.#make().finally(() => (this.#making = undefined));
     return this.#making;
   }
 
-  /** Undefined: there is none. */
+  /** Undefined if there is none. */
   take(): OutputPipe | undefined {
     const name = this.#isClosed ? undefined : this.#idle.pop();
     if (name === undefined) return undefined;
@@ -69,7 +69,7 @@ export class OutputPipes {
     }
   }
 
-  /** Removes all files; what is in use stays usable. */
+  /** Removes all files; pipes in use keep working. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#making;
@@ -92,7 +92,7 @@ export class OutputPipes {
     }
   }
 
-  /** Somebody may still write into one that did not end. */
+  /** A pipe that did not end may still have a writer. */
   #putBack(name: string, hasEnded: boolean): void {
     if (hasEnded && !this.#isClosed && this.#idle.length < MOST_IDLE) this.#idle.push(name);
     else this.#remove(name);
@@ -131,11 +131,11 @@ const removeQuietly = (path: string): void => {
   try {
     rmSync(path, { recursive: true, force: true });
   } catch {
-    // What stays takes up a name at most.
+    // A leftover file costs only a name.
   }
 };
 
-/** Does not wait for a writer. */
+/** Does not block until there is a writer. */
 const openReadable = (path: string): Readable => {
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -4,18 +4,17 @@ import type { Readable } from 'node:stream';
 import { killBeforeGuest } from '../oom-score.js';
 import type { OutputPipes } from './output-pipes.js';
 
-/** A child and what it prints. A listener that is added at once misses nothing. */
+/** A child and its output. A listener that is added synchronously misses nothing. */
 export interface HeardChild {
   readonly child: ChildProcess;
   readonly stdout: Readable | null;
-  /** null when it comes with stdout. */
+  /** null if stderr is merged into stdout. */
   readonly stderr: Readable | null;
 }
 
 /**
- * Starts a child that reads nothing and may open its output again by name. Where there are no pipes for it, it gets
- * sockets, which cannot be opened again. `merged` gives it one pipe for both streams, but still two sockets.
- * Throws what `start` throws.
+ * Starts a child without input that may reopen its output by name. If no pipes are available, it gets sockets, which
+ * cannot be reopened. `merged` uses one pipe for both streams, but still two sockets. Rethrows the errors of `start`.
  */
 export const startHeard = (
   pipes: OutputPipes,
@@ -35,7 +34,7 @@ export const startHeard = (
       stderr: isOne ? null : (err?.readable ?? child.stderr),
     };
   } finally {
-    // From here on the children alone keep them open; without any they end at once.
+    // From here on only the children keep the pipes open; without a child they end at once.
     for (const pipe of [out, err]) if (pipe !== undefined) closeSync(pipe.writeEnd);
   }
 };

@@ -3,8 +3,8 @@ import { DeathCount } from './death-count.js';
 
 const policy = { maxDeaths: 5, windowMs: 60_000, maxEarlyDeaths: 3 };
 
-describe('a program that dies', () => {
-  it('is started again ever more slowly, and given up at the fifth death within a minute', () => {
+describe('a program that crashes', () => {
+  it('is restarted with growing delays, and given up at the fifth crash within a minute', () => {
     const deaths = new DeathCount(policy);
     deaths.served();
     const after = [0, 1_000, 2_000, 3_000, 4_000].map((at) => deaths.died(at));
@@ -17,13 +17,13 @@ describe('a program that dies', () => {
     ]);
   });
 
-  it('is not given up for deaths long past', () => {
+  it('is not given up because of crashes long ago', () => {
     const deaths = new DeathCount(policy);
     deaths.served();
     for (let at = 0; at < 1_000_000; at += 20_000) expect(deaths.died(at).giveUp).toBe(false);
   });
 
-  it('that never served is given up at the third death', () => {
+  it('that never became ready is given up at the third crash', () => {
     const deaths = new DeathCount(policy);
     expect([0, 1, 2].map((at) => deaths.died(at).giveUp)).toEqual([false, false, true]);
   });

@@ -3,10 +3,10 @@ import type { RestartPolicy } from '@berth/guest-protocol';
 const FIRST_BACKOFF_MS = 100;
 const LONGEST_BACKOFF_MS = 5_000;
 
-/** What comes after a death. */
+/** The next step after a crash. */
 export type AfterDeath = { readonly giveUp: false; readonly backoffMs: number } | { readonly giveUp: true };
 
-/** Counts a program's deaths and says when it is time to give up. Times in milliseconds of any steady clock. */
+/** Counts a program's crashes and decides when to give up. Times are milliseconds of a monotonic clock. */
 export class DeathCount {
   #deaths: number[] = [];
   #everServed = false;

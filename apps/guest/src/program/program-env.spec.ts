@@ -18,7 +18,7 @@ describe('the environment of a program', () => {
       { BERTH_AGENT_MARK: 'm' },
     );
 
-  it('points unchanged SDKs at the metered route', () => {
+  it('points unmodified SDKs at the metered route', () => {
     expect(of({})).toMatchObject({
       OPENAI_BASE_URL: 'http://127.0.0.1:5000/agent/v1/llm/openai/v1',
       OPENAI_API_KEY: 't',
@@ -27,14 +27,14 @@ describe('the environment of a program', () => {
     });
   });
 
-  it('leaves a model that the owner brings alone, without a half of ours', () => {
+  it('leaves the owner’s own model settings alone, without mixing in ours', () => {
     const env = of({ OPENAI_API_KEY: 'sk-own' });
     expect(env['OPENAI_API_KEY']).toBe('sk-own');
     expect(env).not.toHaveProperty('OPENAI_BASE_URL');
     expect(env['ANTHROPIC_API_KEY']).toBe('t');
   });
 
-  it('cannot be forged where Berth relies on it', () => {
+  it('cannot override the variables that Berth relies on', () => {
     const forged = {
       PORT: '1',
       BERTH_AGENT_ID: 'x',

@@ -1,8 +1,8 @@
 import type { PutProgram } from '@berth/guest-protocol';
 
 /**
- * The whole environment of the agent's program (contract §3). The user's own variables may replace the ordinary ones
- * and the addresses of the metered models, never those named `BERTH_` or `PORT`.
+ * The complete environment of the agent's program (contract §3). The user's own variables may override the ordinary
+ * ones and the URLs of the metered models, but not `PORT` or names that begin with `BERTH_`.
  */
 export const programEnv = (
   program: PutProgram,
@@ -27,7 +27,7 @@ export const programEnv = (
   };
 };
 
-/** An address of ours with a key of the user's, or the reverse, would fail: whoever brings one brings both. */
+/** Our URL with the user's key, or the reverse, would fail: a user who sets either replaces both. */
 const llmEnv = (program: PutProgram, api: string): Record<string, string> => {
   const pairs: readonly Record<string, string>[] = [
     { OPENAI_BASE_URL: `${api}/agent/v1/llm/openai/v1`, OPENAI_API_KEY: program.token },

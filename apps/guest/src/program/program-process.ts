@@ -8,12 +8,12 @@ import { readLevel } from '../log/read-level.js';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { startHeard } from '../output/start-heard.js';
 
-/** How long the output of a program that has ended is waited for. */
+/** How long to wait for the output of a program that has exited. */
 const LAST_WORDS_MS = 200;
 
-/** One life of the agent's program, in a process group of its own. */
+/** One process of the agent's program, in its own process group. */
 export class ProgramProcess {
-  /** How it ended, in words: `exited with code 1`. */
+  /** How it ended, for example `exited with code 1`. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   #over = false;
@@ -32,7 +32,7 @@ export class ProgramProcess {
     this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));
   }
 
-  /** TERM to the group, KILL once the time is over; resolves when the program has ended. */
+  /** Sends TERM to the group, then KILL after `graceMs`; resolves when the program has exited. */
   async end(graceMs: number): Promise<void> {
     this.#signal('SIGTERM');
     const killed = new AbortController();
@@ -51,10 +51,10 @@ export class ProgramProcess {
       resolve(signal === null ? `exited with code ${code}` : `was ended by ${signal}`);
     });
     return promise.then(async (how) => {
-      // What it left behind in its group would hold its port and its files when the next one comes.
+      // Remaining processes of the group would hold the port and files of the next start.
       this.#signal('SIGKILL');
       this.#over = true;
-      // Its last words; a process that took the pipes out of the group keeps nobody waiting.
+      // Read its last output; a process that left the group with the pipes must not delay this.
       await Promise.race([closed, delay(LAST_WORDS_MS)]);
       return how;
     });
@@ -66,7 +66,7 @@ export class ProgramProcess {
     try {
       process.kill(-pid, signal);
     } catch {
-      // Nobody is left in the group, which is what was wanted.
+      // The group is empty, as intended.
     }
   }
 }

@@ -11,18 +11,18 @@ import { waitUntilServing, type Endpoint } from './readiness.js';
 
 type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] };
 
-/** What a supervised program is surrounded by. */
+/** Dependencies of a supervised program. */
 export interface Surroundings {
   readonly log: LogWriter;
   readonly pipes: OutputPipes;
   readonly apiPort: number;
-  /** Handed down to every process of the agent. */
+  /** Inherited by every process of the agent. */
   readonly mark: Readonly<Record<string, string>>;
-  /** Called when the program keeps dying and is given up. */
+  /** Called when the program keeps crashing and the supervisor gives up. */
   readonly onCrashLoop: (message: string) => void;
 }
 
-/** One program kept alive: started, watched, started again when it dies, given up when it keeps dying. */
+/** Runs one program: starts it, restarts it when it crashes, and gives up if it keeps crashing. */
 export class ProgramSupervisor {
   #state: ProgramState = 'starting';
   #endpoint: Endpoint | undefined;
@@ -44,12 +44,12 @@ export class ProgramSupervisor {
     return this.#state;
   }
 
-  /** Where it serves just now. */
+  /** The port on which it currently serves. */
   get port(): number | undefined {
     return this.#endpoint?.port;
   }
 
-  /** Resolves once it has served for the first time. Errors: upstream `agent_start_failed`. */
+  /** Resolves once the program is ready for the first time. Errors: upstream `agent_start_failed`. */
   async ready(): Promise<void> {
     const expired = new AbortController();
     const { readyWithinMs } = this.program;
@@ -64,7 +64,7 @@ export class ProgramSupervisor {
     }
   }
 
-  /** Where it serves; waits up to `withinMs` for a program that is coming up. Undefined when it does not. */
+  /** The endpoint; waits up to `withinMs` for a program that is starting. Undefined if it does not become ready. */
   async endpoint(withinMs: number): Promise<Endpoint | undefined> {
     const deadline = performance.now() + withinMs;
     while (this.#endpoint === undefined && (this.#state === 'starting' || this.#state === 'restarting')) {
@@ -75,7 +75,7 @@ export class ProgramSupervisor {
     return this.#endpoint;
   }
 
-  /** Ends it for good. */
+  /** Ends it permanently. */
   async stop(graceMs: number): Promise<void> {
     this.#enter('stopped');
     this.#stopping.abort();
@@ -95,10 +95,10 @@ export class ProgramSupervisor {
       if (next.giveUp) return this.#giveUp(how);
       await delay(next.backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     }
-    this.#firstServed.reject(startFailed("The agent's program was stopped before it served."));
+    this.#firstServed.reject(startFailed("The agent's program was stopped before it was ready."));
   }
 
-  /** Runs it once, to its end, and answers how it ended. */
+  /** Runs it once, to its end, and returns how it ended. */
   async #liveOnce(deaths: DeathCount): Promise<string> {
     const { log, pipes } = this.around;
     while (pipes.isShort) await pipes.refill();
@@ -133,7 +133,7 @@ export class ProgramSupervisor {
       : `The agent's program keeps dying; at last it ${how}.`;
     this.around.log.add('system', 'error', message);
     this.#firstServed.reject(startFailed(message));
-    // Whoever hears of it ends this guest.
+    // A caller that learns of the crash ends this guest.
     await this.around.log.flush();
     if (!neverServed) this.around.onCrashLoop(message);
   }

@@ -1,21 +1,21 @@
 import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Where the agent's program answers. */
+/** The address of the agent's program. */
 export interface Endpoint {
   readonly host: string;
   readonly port: number;
 }
 
-/** A program told to listen on `localhost` may have taken either. */
+/** A program that listens on `localhost` may use either. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
-/** Most programs are up by then; a slow one is asked less and less. */
+/** Most programs are ready by then; slower ones are polled less and less often. */
 const EAGER_MS = 500;
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Resolves with where the program is found, once it answers HTTP at all on its port; 503 means "not yet". */
+/** Resolves with the endpoint once the program responds to HTTP on its port; 503 means "not yet". */
 export const waitUntilServing = async (port: number, signal: AbortSignal): Promise<Endpoint> => {
   const eagerUntil = Date.now() + EAGER_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ;) {

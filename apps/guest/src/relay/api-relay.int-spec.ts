@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiRelay } from './api-relay.js';
 
-describe('the way from an agent to the API', () => {
+describe('the relay from an agent to the API', () => {
   let relay: ApiRelay;
   let api: Server;
 
@@ -30,7 +30,7 @@ describe('the way from an agent to the API', () => {
   const ask = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${relay.port}${path}`, init);
 
-  it('carries requests and answers through unchanged', async () => {
+  it('forwards requests and responses unchanged', async () => {
     const { port } = api.address() as AddressInfo;
     relay.pointTo(`http://127.0.0.1:${port}`);
     const response = await ask('/agent/v1/llm/x?y=1', {
@@ -48,7 +48,7 @@ describe('the way from an agent to the API', () => {
     '/agent/v1/../../api/agents',
     '//agent/v1',
     '/agent/v1/%2e%2e/%2e%2e/api',
-  ])('leads nowhere else (%s)', async (path) => {
+  ])('forwards nothing else (%s)', async (path) => {
     const { port } = api.address() as AddressInfo;
     relay.pointTo(`http://127.0.0.1:${port}`);
     const { request } = await import('node:http');
@@ -63,7 +63,7 @@ describe('the way from an agent to the API', () => {
     expect(status).toBe(404);
   });
 
-  it('says so when there is no API, or none any more', async () => {
+  it('returns an error when there is no API, or no longer', async () => {
     expect((await ask('/agent/v1/x')).status).toBe(503);
     relay.pointTo('http://127.0.0.1:1');
     expect((await ask('/agent/v1/x')).status).toBe(503);

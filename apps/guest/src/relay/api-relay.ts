@@ -12,7 +12,7 @@ import { guardServer } from '@berth/sockets';
 /** The part of Berth's API that is meant for agents. */
 const AGENT_API = /^\/agent\/v1(?:\/|$)/;
 const RELAY = 'http://relay';
-/** It listens on the loopback of a machine that others may share. */
+/** Limits, because other processes may reach the loopback address of a shared machine. */
 const BOUNDS = { most: 256, idleMs: 60_000, stalledMs: 60_000 };
 const TIMEOUTS = { headersTimeout: 10_000, connectionsCheckingInterval: 5_000 };
 const HOP_BY_HOP = new Set([
@@ -26,7 +26,7 @@ const HOP_BY_HOP = new Set([
   'upgrade',
 ]);
 
-/** The way from the agent to Berth's API: a loopback address, so that the agent needs no other network. */
+/** Forwards the agent's requests to Berth's API from a loopback address, so that the agent needs no other network. */
 export class ApiRelay {
   #gatewayUrl: string | null = null;
 
@@ -47,7 +47,7 @@ export class ApiRelay {
     return relay;
   }
 
-  /** Where requests go from now on; null refuses them. */
+  /** Sets the target of the requests; null rejects them. */
   pointTo(gatewayUrl: string | null): void {
     this.#gatewayUrl = gatewayUrl;
   }
@@ -60,7 +60,7 @@ export class ApiRelay {
   #pass(request: IncomingMessage, response: ServerResponse): void {
     const wanted = agentPath(request.url ?? '/');
     if (wanted === undefined) {
-      return refuse(response, 404, 'not_found', 'Only /agent/v1 is reached from inside an agent.');
+      return refuse(response, 404, 'not_found', 'Only /agent/v1 can be reached from inside an agent.');
     }
     if (this.#gatewayUrl === null)
       return refuse(response, 503, 'service_unavailable', 'Berth’s API cannot be reached.');
@@ -82,7 +82,7 @@ export class ApiRelay {
   }
 }
 
-/** The path and query as they will be sent, dot segments resolved; undefined where they lead elsewhere. */
+/** The path and query to send, with dot segments resolved; undefined if they lead elsewhere. */
 const agentPath = (url: string): string | undefined => {
   if (!url.startsWith('/') || !URL.canParse(url, RELAY)) return undefined;
   const { origin, pathname, search } = new URL(url, RELAY);

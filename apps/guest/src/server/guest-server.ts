@@ -13,13 +13,13 @@ import {
 } from '@berth/guest-protocol';
 import type { StreamRoute, UpgradeRoute } from './stream-route.js';
 
-/** What a route's handler gets: the body (undefined without one) and the query. */
+/** Input of a route's handler: the body (undefined without one) and the query. */
 export interface JsonRequest {
   readonly body: unknown;
   readonly query: URLSearchParams;
 }
 
-/** One answered route. A handler's `DomainError` reaches the caller whole; any other error only as `internal`. */
+/** A JSON route. A handler's `DomainError` is returned to the caller in full, any other error only as `internal`. */
 export interface JsonRoute extends GuestRoute {
   readonly handle: (request: JsonRequest) => Promise<unknown>;
 }
@@ -30,14 +30,17 @@ const STATUS_OF_REFUSAL = 422;
 
 const HEADERS_MS = 10_000;
 const KEEP_ALIVE_MS = 60_000;
-/** The longest upload. An answer may take as long as it likes: the callers have deadlines of their own. */
+/** Maximum duration of an upload. Responses have no time limit: the callers have their own deadlines. */
 const REQUEST_MS = 3_600_000;
 const TIMEOUT_CHECK_MS = 5_000;
-/** JSON comes from the runtime on the same machine, at once. */
+/** Time limit for a JSON body, which a runtime on the same machine sends at once. */
 const JSON_BODY_MS = 60_000;
 const BOUNDS: ConnectionBounds = { most: 2_000, idleMs: KEEP_ALIVE_MS + HEADERS_MS, stalledMs: 180_000 };
 
-/** A server of a guest's routes. It answers whoever can reach its socket: the folder's mode is the access control. */
+/**
+ * The HTTP server of a guest's routes. It trusts every caller that can reach its socket: the folder's mode is the
+ * access control.
+ */
 export const createGuestServer = (routes: readonly Route[]): Server => {
   const timeouts = {
     headersTimeout: HEADERS_MS,
@@ -83,7 +86,7 @@ const upgrade = async (
   await route.upgrade(request, socket, head);
 };
 
-/** A route that reads a file answers HEAD as well: its stream knows. */
+/** A route that reads a file also handles HEAD: its stream sees the method. */
 const find = (
   routes: readonly Route[],
   request: IncomingMessage,
@@ -96,7 +99,7 @@ const find = (
 };
 
 const unknownRoute = (): DomainError =>
-  new DomainError('unsupported', 'guest_route_unknown', 'This guest does not know that.');
+  new DomainError('unsupported', 'guest_route_unknown', 'This guest has no such route.');
 
 const refuse = (response: ServerResponse, error: unknown): void => {
   if (response.headersSent) response.destroy();
@@ -143,7 +146,7 @@ const parseJson = (bytes: Buffer): unknown => {
   }
 };
 
-/** A guest that stood still reads what its host has long given up. */
+/** A guest that was suspended may read requests that its host has long abandoned. */
 const refuseTooLate = ({ headers }: IncomingMessage): void => {
   const before = headers[BEGIN_BEFORE_HEADER];
   if (typeof before !== 'string' || !(monotonicNow() > Number(before))) return;
@@ -170,6 +173,11 @@ const toErrorBody = (error: unknown): GuestErrorBody => {
     return { error: { kind, code, message, context } };
   }
   return {
-    error: { kind: 'internal', code: 'guest_failed', message: 'The guest failed to do that.', context: {} },
+    error: {
+      kind: 'internal',
+      code: 'guest_failed',
+      message: 'The guest failed to handle the request.',
+      context: {},
+    },
   };
 };

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { GuestRoute } from '@berth/guest-protocol';
 
-/** One exchange of bytes. `gone` aborts when the other side has left. */
+/** One streaming exchange. `gone` aborts when the client has disconnected. */
 export interface StreamExchange {
   readonly query: URLSearchParams;
   readonly request: IncomingMessage;
@@ -11,14 +11,14 @@ export interface StreamExchange {
 }
 
 /**
- * A route that reads or writes its bytes as they come. It resolves when its answer is written. An error before the first
- * byte of the answer reaches the caller as a refusal; after it, the answer breaks off.
+ * A route that streams its bytes. It resolves when its response is written. An error before the first byte of the
+ * response becomes an error response; a later one breaks off the response.
  */
 export interface StreamRoute extends GuestRoute {
   readonly stream: (exchange: StreamExchange) => Promise<void>;
 }
 
-/** A route that takes the connection over. An error before it has answered reaches the caller as a refusal. */
+/** A route that takes over the connection. An error before its response becomes an error response. */
 export interface UpgradeRoute extends GuestRoute {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 }

@@ -13,19 +13,19 @@ import {
 } from '@berth/guest-protocol';
 import { GuestFixture } from '../../__fixtures__/guest.fixture.js';
 
-/** The agent's user where a test runs as root; elsewhere the agent is whoever runs it. */
+/** The agent's user if the tests run as root; otherwise null: the user that runs the tests. */
 export const AGENT = process.getuid?.() === 0 ? { uid: 61_234, gid: 61_234 } : null;
-/** Root outside of a container that forbids it. */
+/** Whether tests can mount: root, outside of a container that forbids it. */
 export const CAN_MOUNT =
   AGENT !== null && spawnSync('unshare', ['--mount', 'true'], { stdio: 'ignore' }).status === 0;
 export const LIMIT = 1_000_000;
 
-/** What a guest answered. */
+/** A response of the guest. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The connection went before the answer was whole. */
+  /** The connection closed before the response was complete. */
   readonly broken: boolean;
 }
 
@@ -34,14 +34,14 @@ export interface Question {
   readonly method?: string;
   readonly headers?: { readonly [name: string]: string };
   readonly body?: Buffer | string | Readable;
-  /** Called with every piece of the answer. */
+  /** Called with every chunk of the response. */
   readonly onData?: (piece: Buffer) => void;
-  /** Called when the answer has begun, of which nothing is read then. */
+  /** Called when the response has begun; the body is then left unread. */
   readonly pause?: () => void;
   readonly signal?: AbortSignal;
 }
 
-/** A guest that has an agent's volume, and a folder outside of it that the agent can reach. */
+/** A guest with an agent's volume, and a folder outside of it that the agent can access. */
 export class FilesFixture {
   #ids = 0;
   readonly #calls = new Set<ClientRequest>();
@@ -77,13 +77,13 @@ export class FilesFixture {
     return this.guest.destroy();
   }
 
-  /** Another life of the guest on the same folders. */
+  /** Restarts the guest on the same folders. */
   async restart(): Promise<void> {
     await this.guest.restart();
     await this.put();
   }
 
-  /** A file of the agent's in its volume, and the folders it lies in. */
+  /** Creates a file of the agent in its volume, with its parent folders. */
   file(path: string, content: string | Buffer = path, mode = 0o644): string {
     const whole = join(this.volume, path);
     this.folder(dirname(path));
@@ -103,7 +103,7 @@ export class FilesFixture {
     if (AGENT !== null) chownSync(path, AGENT.uid, AGENT.gid);
   }
 
-  /** How many descriptors are held of anything in the guest's folders, or of the root of all. */
+  /** Number of open descriptors to the guest's folders or to the root directory. */
   held(): number {
     return readdirSync('/proc/self/fd').filter((fd) => {
       const path = linkOf(fd);
@@ -152,7 +152,7 @@ export class FilesFixture {
     return promise;
   }
 
-  /** Tears down whatever is on its way. */
+  /** Aborts all open requests. */
   hangUp(): void {
     for (const call of this.#calls) call.destroy();
   }
@@ -179,7 +179,7 @@ export class FilesFixture {
     return this.ask(GUEST_ROUTES.changeFile, { body: JSON.stringify(command) });
   }
 
-  /** Stages `content` and puts it where it is said. */
+  /** Stages `content` and puts it at the target. */
   async write(
     target: Extract<FileCommand, { readonly op: 'commit' }>['target'],
     content: string | Buffer = 'new',
@@ -198,17 +198,17 @@ export const changeOf = (answer: Answer): FileChange => jsonOf(answer) as FileCh
 export const entriesOf = (answer: Answer): readonly FileEntry[] =>
   (jsonOf(answer) as { readonly entries: readonly FileEntry[] }).entries;
 
-/** `invalid path_outside_volume`; an answer that is no refusal as its status. */
+/** For example `invalid path_outside_volume`; the status if the response is not an error. */
 export const refusalOf = (answer: Answer): string => {
   if (answer.status !== 422) return String(answer.status);
   const { error } = jsonOf(answer) as { readonly error: { readonly kind: string; readonly code: string } };
   return `${error.kind} ${error.code}`;
 };
 
-/** Fills a folder with names fast: links cost the disk little. */
+/** Fills a folder with many names quickly: hard links need little disk space. */
 export const manyNames = (folder: string, count: number): void => {
   for (let index = 0; index < count; index++) {
-    // A file has at most 65,000 names on some disks.
+    // Some file systems allow at most 65,000 links per file.
     const first = join(folder, `${index - (index % 50_000)}`);
     if (index % 50_000 === 0) writeFileSync(first, '');
     else linkSync(first, join(folder, `${index}`));

@@ -1,4 +1,5 @@
-// An agent that swaps what lies at its paths as fast as it can: folders, files, symlinks to the outside, hard links, FIFOs.
+// An agent that swaps the entries at its paths as fast as possible: folders, files, symlinks to the outside, hard
+// links, FIFOs.
 import {
   closeSync,
   linkSync,
@@ -18,7 +19,7 @@ if (uid !== '') {
   process.setgid(Number(gid));
   process.setuid(Number(uid));
 }
-// On a machine with few processors the guest would hardly come to do anything beside these.
+// Lower the priority, or the guest would hardly run on a machine with few processors.
 setPriority(10);
 process.chdir(volume);
 
@@ -36,7 +37,7 @@ const swap = (from, to) => {
 };
 const exists = (path) => attempt(() => lstatSync(path));
 
-/** Something else is there after the guest has put or moved things: begin anew. */
+/** Starts over if the guest has put or moved something here. */
 const folder = (path) => {
   if (exists(`${path}/inner/file`)) return;
   attempt(() => rmSync(path, { recursive: true, force: true }));
@@ -45,7 +46,7 @@ const folder = (path) => {
 };
 const link = (target, path) => exists(path) || attempt(() => symlinkSync(target, path));
 
-/** A folder, and in its place a symlink to the outside. */
+/** Alternates a folder with a symlink to the outside. */
 const folderAndLink = (name) => {
   folder(name);
   link(decoy, `out-${name}`);
@@ -55,7 +56,7 @@ const folderAndLink = (name) => {
   swap(`real-${name}`, name);
 };
 
-/** A symlink that points inside and, exchanged at one stroke, outside. */
+/** A symlink that points inside and is atomically replaced by one that points outside. */
 const twoLinks = (name) => {
   folder(`home-${name}`);
   attempt(() => symlinkSync(`home-${name}`, `in-${name}`));
@@ -64,13 +65,13 @@ const twoLinks = (name) => {
   swap(`in-${name}`, name);
 };
 
-/** A file, and in its place a symlink, hard links and a FIFO. */
+/** Alternates a file with a symlink, hard links and a FIFO. */
 const fileAndOthers = (name) => {
   attempt(() => writeFileSync(`plain-${name}`, 'inside'));
   swap(`plain-${name}`, name);
   attempt(() => symlinkSync(`${decoy}/file`, `sym-${name}`));
   swap(`sym-${name}`, name);
-  // The owner of a file outside may always give it a name inside.
+  // The owner of an outside file may always link it inside.
   if (uid !== '') attempt(() => linkSync(`${decoy}/file`, `hard-${name}`));
   attempt(() => linkSync(`home-s${me}/inner/file`, `hard-${name}`));
   swap(`hard-${name}`, name);
@@ -78,7 +79,7 @@ const fileAndOthers = (name) => {
   swap(name, `fifo-${me}`);
 };
 
-/** A folder that is somewhere else when the way leads back up. */
+/** A folder that moves while a walk inside it uses `..`. */
 const upAndAway = (name) => {
   folder(`${name}/a`);
   swap(`${name}/a`, `${elsewhere}/a-${me}`);
@@ -86,7 +87,7 @@ const upAndAway = (name) => {
   attempt(() => rmSync(`${elsewhere}/a-${me}`, { recursive: true, force: true }));
 };
 
-/** A folder that is kept open when it is removed, and goes on changing inside. */
+/** A folder that stays open while it is removed, and whose content keeps changing. */
 let kept;
 const insideRemoved = (name) => {
   if (kept === undefined) {
