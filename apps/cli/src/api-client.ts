@@ -7,17 +7,17 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly body?: object;
-  /** Sent without a key. */
+  /** Send the request without a key. */
   readonly open?: boolean;
 }
 
 const ANSWER_WITHIN_MS = 30_000;
 
-/** The service over HTTP. Every failure comes out as a `CliError` that says what to do. */
+/** HTTP client for the service. Throws every failure as a `CliError` whose message says what to do. */
 export class ApiClient {
   constructor(private readonly config: CliConfig) {}
 
-  /** The JSON that is answered; undefined for an empty answer (204). */
+  /** Returns the JSON response body; undefined for an empty response (204). */
   async call<Answer>(call: Call): Promise<Answer> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (call.open !== true) headers['authorization'] = `Bearer ${await this.key()}`;
@@ -28,7 +28,7 @@ export class ApiClient {
     if (text === '') return undefined as Answer;
     const answer = parse(text);
     if (answer === undefined)
-      throw new CliError(EXIT.refused, `${this.config.url} did not answer in JSON. Is that Berth?`);
+      throw new CliError(EXIT.refused, `${this.config.url} did not return JSON. Is that Berth?`);
     return answer as Answer;
   }
 
@@ -62,7 +62,7 @@ export class ApiClient {
     const origin = apiKey === undefined ? keyFile : 'BERTH_API_KEY';
     throw new CliError(
       EXIT.usage,
-      `${origin} holds no well-formed key. A key begins with mk_ and is 52 characters long.`,
+      `${origin} contains no well-formed key. A key begins with mk_ and is 52 characters long.`,
     );
   }
 }
@@ -106,10 +106,10 @@ const wordsOf = (detail: Record<string, unknown>): string => {
   return parts.join('\n  ');
 };
 
-/** `fetch` says only "fetch failed"; the cause says why. */
+/** `fetch` itself only reports "fetch failed"; the reason is in `cause`. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer within ${ANSWER_WITHIN_MS / 1000} s`;
+  if (error.name === 'TimeoutError') return `no response within ${ANSWER_WITHIN_MS / 1000} s`;
   const cause = error.cause;
   if (isRecord(cause) && typeof cause['code'] === 'string') return cause['code'];
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -1,17 +1,17 @@
-/** What the exit code says. Shown by `berth --help`, so that scripts can rely on it. */
+/** Exit codes. `berth --help` documents them, so scripts can rely on them. */
 export const EXIT = {
   ok: 0,
-  /** The service said no, or what was asked for did not work out. */
+  /** The service refused the request, or the operation failed. */
   refused: 1,
-  /** The command line or the environment is wrong; nothing was sent. */
+  /** The command line or the environment is invalid; no request was sent. */
   usage: 2,
-  /** The service could not be reached, or not serve right now. Trying again may help. */
+  /** The service is unreachable or cannot serve requests right now. A retry may help. */
   unavailable: 3,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends the command with a message for people, without a stack. */
+/** Ends the command and prints `message` without a stack. */
 export class CliError extends Error {
   override readonly name = 'CliError';
 

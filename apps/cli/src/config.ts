@@ -1,18 +1,18 @@
 import { resolve } from 'node:path';
 import { readEnv, type Env } from '@berth/config';
 
-/** Where the service is and what opens it. */
+/** Where the service is and which key to use. */
 export interface CliConfig {
   /** Base address without a trailing slash. */
   readonly url: string;
   readonly apiKey: string | undefined;
-  /** Read when there is no `apiKey`. */
+  /** Read when `apiKey` is not set. */
   readonly keyFile: string;
-  /** The socket of a Berth that runs on this host. */
+  /** The Unix socket of a Berth that runs on this host. */
   readonly recoverySocket: string;
 }
 
-/** `BERTH_URL`, `PORT`, `BERTH_API_KEY`, `BERTH_DATA`. Throws `ConfigError`. */
+/** Reads `BERTH_URL`, `PORT`, `BERTH_API_KEY` and `BERTH_DATA`. Throws `ConfigError`. */
 export const readCliConfig = (env: Env): CliConfig => {
   const reader = readEnv(env);
   const port = reader.integer('PORT', { min: 1, max: 65_535, default: 8080 });

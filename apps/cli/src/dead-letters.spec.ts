@@ -13,7 +13,7 @@ const letter = (id: string) => ({
 });
 
 describe('berth dead-letters', () => {
-  it('lists every letter, page after page', async () => {
+  it('lists every dead letter, page by page', async () => {
     const answer = ({ url }: Seen): Answer => ({
       status: 200,
       body: url.includes('cursor=next')
@@ -36,7 +36,7 @@ describe('berth dead-letters', () => {
     expect(result).toMatchObject({ exitCode: 0, seen: [{ method, url }] });
   });
 
-  it('exits 1 for a letter that does not exist', async () => {
+  it('exits 1 for a dead letter that does not exist', async () => {
     const detail = { code: 'dead_letter_not_found', message: 'There is no dead letter with this id.' };
     const answer = (): Answer => ({ status: 404, body: { detail } });
     const result = await berth(['dead-letters', 'replay', 'x'], { answer });

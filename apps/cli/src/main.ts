@@ -1,6 +1,6 @@
 import { run } from './run.js';
 
-// `berth keys list | head` closes the pipe early; that is no error of ours.
+// `berth keys list | head` closes the pipe early; that is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   throw error;

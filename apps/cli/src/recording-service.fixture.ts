@@ -23,7 +23,7 @@ export interface Answer {
   readonly headers?: Record<string, string>;
 }
 
-/** A real HTTP server that answers what the test says and remembers what it was asked. */
+/** A real HTTP server that returns the responses of the test and records the requests it receives. */
 class Service {
   readonly seen: Seen[] = [];
   private readonly server: Server;
@@ -69,14 +69,14 @@ export const collect = (isTTY = false) => {
   };
 };
 
-/** A data folder that goes with the test. */
+/** A data folder that is removed after the test. */
 export const dataFolder = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'berth-cli-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   return folder;
 };
 
-/** Runs the command against a service that answers so; a key is set unless `env` says otherwise. */
+/** Runs the command against a service with these responses; a key is set unless `env` overrides it. */
 export const berth = async (
   argv: string[],
   options: { answer?: (seen: Seen) => Answer; env?: object; isTTY?: boolean } = {},

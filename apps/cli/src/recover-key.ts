@@ -6,7 +6,7 @@ import type { CliConfig } from './config.js';
 
 const TIMEOUT_MS = 15_000;
 
-/** Asks the Berth that runs on this host for a key, over the socket in its data folder. */
+/** Requests a key from the Berth that runs on this host, over the Unix socket in its data folder. */
 export const recoverKey = async ({ recoverySocket }: CliConfig): Promise<MintedKey> => {
   const response = await post(recoverySocket);
   const body = await text(response);
@@ -35,7 +35,7 @@ const post = (socketPath: string): Promise<IncomingMessage> =>
 const unreachable = (socketPath: string, error: NodeJS.ErrnoException): CliError => {
   const what =
     error.code === 'EACCES'
-      ? `${socketPath} is open to the user that Berth runs as only. Run this command as that user.`
+      ? `${socketPath} is open only to the user that Berth runs as. Run this command as that user.`
       : `No running Berth at ${socketPath} (${error.code ?? error.message}). Start it, and set BERTH_DATA to its data folder.`;
   return new CliError(EXIT.unavailable, what, { cause: error });
 };

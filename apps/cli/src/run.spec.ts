@@ -54,7 +54,7 @@ describe('berth keys mint', () => {
     ]);
   });
 
-  it('asks for read when no scope is named', async () => {
+  it('requests the scope read when none is given', async () => {
     const result = await berth(['keys', 'mint', '--name', 'ci', '--json'], {
       answer: () => ({ status: 201, body: view('key_1', { key: OTHER_KEY }) }),
     });
@@ -74,7 +74,7 @@ describe('berth keys mint', () => {
     [['keyz'], 'unknown command'],
     [['keys', 'revoke'], 'missing required argument'],
     [['projections', 'rebuild'], 'missing required argument'],
-  ])('exits 2 and sends nothing for a wrong command line: %j', async (argv, message) => {
+  ])('exits 2 and sends nothing for an invalid command line: %j', async (argv, message) => {
     const result = await berth(argv);
     expect(result.exitCode).toBe(2);
     expect(result.err).toContain(message);
@@ -94,7 +94,7 @@ describe('berth keys list', () => {
     expect(result.out.split('\n').map((line) => line.split(' ')[0])).toEqual(['ID', 'key_2', 'key_1', '']);
   });
 
-  it('shows a name without the control characters in it', async () => {
+  it('replaces the control characters in a name', async () => {
     const items = [view('key_1', { name: 'a\u001b[2Jb\u202e' })];
     const result = await berth(['keys', 'list'], {
       answer: () => ({ status: 200, body: { items, nextCursor: null } }),
@@ -104,13 +104,13 @@ describe('berth keys list', () => {
 });
 
 describe('berth keys revoke', () => {
-  it('ends the key, whatever characters its id has', async () => {
+  it('revokes the key, whatever characters its id contains', async () => {
     const result = await berth(['keys', 'revoke', 'key_1/../x'], { answer: () => ({ status: 204 }) });
     expect(result.exitCode).toBe(0);
     expect(result.seen[0]).toMatchObject({ method: 'DELETE', url: '/api/v1/keys/key_1%2F..%2Fx' });
   });
 
-  it('exits 1 with code, message and request id of a refusal', async () => {
+  it('exits 1 with the code, message and request id of an error', async () => {
     const result = await berth(['keys', 'revoke', 'key_9'], {
       answer: () => ({
         status: 404,
@@ -125,7 +125,7 @@ describe('berth keys revoke', () => {
   });
 });
 
-describe('the key that berth uses', () => {
+describe('the API key', () => {
   const listed = () => ({ status: 200, body: { items: [], nextCursor: null } });
 
   it('is the bootstrap key of the data folder when BERTH_API_KEY is not set', async () => {
@@ -138,20 +138,20 @@ describe('the key that berth uses', () => {
     expect(result.seen[0]?.authorization).toBe(`Bearer ${OTHER_KEY}`);
   });
 
-  it('is asked for by name when there is none', async () => {
+  it('is requested by variable name when it is missing', async () => {
     const result = await berth(['keys', 'list'], { answer: listed, env: { BERTH_API_KEY: undefined } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).toContain('BERTH_API_KEY');
   });
 
-  it('is not sent when it is mistyped, and not printed', async () => {
+  it('is neither sent nor printed when it is malformed', async () => {
     const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith('a') ? 'b' : 'a'}`;
     const result = await berth(['keys', 'list'], { answer: listed, env: { BERTH_API_KEY: mistyped } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).not.toContain(mistyped);
   });
 
-  it('follows no redirect to another host', async () => {
+  it('is not sent to another host by a redirect', async () => {
     const result = await berth(['keys', 'list'], {
       answer: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     });
@@ -199,12 +199,12 @@ describe('berth projections', () => {
     };
   };
 
-  it('shows a rebuild with rate and time left until it is done', async () => {
+  it('shows rate and time left of a rebuild until it is done', async () => {
     const answer = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
     const result = await berth(['projections', 'rebuild', 'key-list'], { answer, isTTY: true });
     expect(result.exitCode).toBe(0);
     expect(result.err).toContain('50 %  500 of 1,000 events  250/s  2 s left');
-    expect(result.err).toContain('key-list is rebuilt');
+    expect(result.err).toContain('key-list was rebuilt');
     expect(result.seen[0]).toMatchObject({
       method: 'POST',
       url: '/api/v1/operations/projections/key-list/rebuild',
@@ -217,7 +217,7 @@ describe('berth projections', () => {
     expect(result.err).not.toContain('\u001b');
   });
 
-  it('goes on when a busy service misses being listed', async () => {
+  it('continues when a busy service is missing from one list', async () => {
     let asked = 0;
     const done = projection({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
     const answer = ({ method }: Seen): Answer =>
@@ -231,7 +231,7 @@ describe('berth projections', () => {
     const answer = rebuilding({ lastRebuild: { outcome: 'failed', at: '2026-11-21T08:00:00.000Z' } });
     const result = await berth(['projections', 'rebuild', 'key-list'], { answer });
     expect(result.exitCode).toBe(1);
-    expect(result.err).toContain('serve on');
+    expect(result.err).toContain('stay in use');
   });
 });
 
@@ -251,7 +251,7 @@ describe('a service in trouble', () => {
     expect(result).toMatchObject({ exitCode: 3, err: `berth: ${status} x: Later.\n` });
   });
 
-  it('is exit code 3 and names the address when nobody listens', async () => {
+  it('is exit code 3 and names the address when nothing listens there', async () => {
     const { text, terminal } = collect();
     const url = `http://127.0.0.1:${await unusedPort()}`;
     const env = { BERTH_URL: url, BERTH_API_KEY: KEY };
@@ -259,7 +259,7 @@ describe('a service in trouble', () => {
     expect(text.err).toContain(`${url} (ECONNREFUSED)`);
   });
 
-  it('is told apart from something else on that port', async () => {
+  it('is distinguished from another program on that port', async () => {
     const result = await berth(['keys', 'list'], { answer: () => ({ status: 200, body: '<html>' }) });
     expect(result.exitCode).toBe(1);
     expect(result.err).toContain('Is that Berth?');
@@ -280,7 +280,7 @@ describe('help', () => {
     }
   });
 
-  it('a bad environment is named before anything is sent', async () => {
+  it('an invalid environment variable is reported before anything is sent', async () => {
     const result = await berth(['keys', 'list'], { env: { PORT: 'eighty' } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).toContain('PORT');

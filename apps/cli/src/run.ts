@@ -18,12 +18,12 @@ Environment:
 
 Exit codes:
   0  done
-  1  the service refused, or what was asked for failed
-  2  wrong command line or environment; nothing was sent
-  3  the service cannot be reached or cannot serve now
+  1  the service refused, or the operation failed
+  2  invalid command line or environment; nothing was sent
+  3  the service is unreachable or cannot serve requests now
 `;
 
-/** Runs one command line (without node and script) and answers its exit code; never throws. */
+/** Runs one command line (without node and script) and returns its exit code; never throws. */
 export const run = async (argv: readonly string[], env: Env, terminal: Terminal): Promise<ExitCode> => {
   try {
     await programFor(env, terminal).parseAsync(argv, { from: 'user' });
@@ -43,7 +43,7 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   program.addCommand(deadLettersCommand(api, terminal));
   program.addCommand(openapiCommand(api, terminal));
   forEachCommand(program, (command) => {
-    command.exitOverride().showHelpAfterError('(--help says more)');
+    command.exitOverride().showHelpAfterError('(see --help)');
     command.configureOutput({
       writeOut: (text) => void terminal.out.write(text),
       writeErr: (text) => void terminal.err.write(text),
@@ -58,7 +58,7 @@ const forEachCommand = (command: Command, act: (command: Command) => void): void
 };
 
 const exitCodeOf = (error: unknown, terminal: Terminal): ExitCode => {
-  // Commander has written its own message, or the help that was asked for.
+  // Commander has already written its own message, or the requested help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   if (error instanceof ConfigError) {
     terminal.err.write(`berth: ${error.message}\n`);

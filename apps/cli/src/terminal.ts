@@ -1,4 +1,4 @@
-/** Where a command writes: results to `out`, everything meant for the reader only to `err`. */
+/** Where a command writes: results to `out`, messages for the reader to `err`. */
 export interface Terminal {
   readonly out: Sink;
   readonly err: Sink & { readonly isTTY?: boolean; readonly columns?: number };

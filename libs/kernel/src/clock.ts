@@ -1,4 +1,4 @@
-/** Where time comes from, so that tests can hold it still. */
+/** The source of the current time; tests inject a fixed one. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -7,5 +7,5 @@ export interface Clock {
 /** The machine's clock. */
 export const systemClock: Clock = { now: () => Date.now() };
 
-/** ISO 8601 UTC with milliseconds, the form of every time in the public API. */
+/** Formats a time as ISO 8601 UTC with milliseconds, the format of every time in the public API. */
 export const isoTime = (millis: number): string => new Date(millis).toISOString();

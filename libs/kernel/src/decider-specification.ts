@@ -1,13 +1,13 @@
 import type { Decider } from './decider.js';
 import { fold } from './decider.js';
 
-/** `given(events).when(command)` as plain data: what happened, or what was refused. */
+/** The outcome of `given(events).when(command)` as plain data: the events, or the error that was thrown. */
 export interface Decided<Event> {
   readonly events: readonly Event[];
   readonly refusal: unknown;
 }
 
-/** Given/when/then for deciders, without mocks: answers the events or the error that `decide` threw. */
+/** Given/when/then for deciders, without mocks: returns the events, or the error that `decide` threw. */
 export const decideGiven = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
   history: readonly Event[],

@@ -1,10 +1,13 @@
 /**
- * A pure decision: commands in, events out. Time and ids arrive inside the command, so that replaying
- * a history always gives the same state.
+ * A pure decision function: takes commands, returns events. Time and ids are part of the command, so replaying a
+ * history always produces the same state.
  */
 export interface Decider<State, Command, Event> {
   readonly initial: State;
-  /** Answers the events that `command` causes in `state`; `[]` means "already so"; a refusal throws `DomainError`. */
+  /**
+   * Returns the events that `command` causes in `state`; `[]` means the state already satisfies the command. Throws
+   * `DomainError` to refuse it.
+   */
   decide(this: void, command: Command, state: State): readonly Event[];
   evolve(this: void, state: State, event: Event): State;
 }

@@ -1,7 +1,7 @@
 /**
- * Why a request was refused or could not be done. Edges map the kind to their own words once
- * (HTTP: invalid 400, unauthenticated 401, payment_required 402, forbidden 403, not_found 404, conflict 409,
- * too_large 413, exhausted 429, upstream 502, unavailable 503, timeout 504, unsupported 501, internal 500).
+ * Why a request was refused or failed. Each edge maps the kind to its own terms once (HTTP: invalid 400,
+ * unauthenticated 401, payment_required 402, forbidden 403, not_found 404, conflict 409, too_large 413, exhausted 429,
+ * upstream 502, unavailable 503, timeout 504, unsupported 501, internal 500).
  */
 export const ERROR_KINDS = [
   'invalid',
@@ -20,15 +20,15 @@ export const ERROR_KINDS = [
 ] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];
 
-/** Whether `value`, from another process, names a kind. */
+/** Type guard for error kinds that arrive from another process. */
 export const isErrorKind = (value: unknown): value is ErrorKind =>
   ERROR_KINDS.some((known) => known === value);
 
-/** JSON values: what may stand in an error's context, an event or a message. */
+/** JSON values: what an error's context, an event or a message may contain. */
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
-/** A refusal with a stable snake_case `code` and a `message` that tells the caller what to do. */
+/** An error with a stable snake_case `code` and a `message` that tells the caller what to do. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 
@@ -36,7 +36,7 @@ export class DomainError extends Error {
     readonly kind: ErrorKind,
     readonly code: string,
     message: string,
-    /** Further public fields of the error body. Never a stack, SQL, host path or internal name. */
+    /** Further public fields of the error body. Never contains a stack, SQL, a host path or an internal name. */
     readonly context: { readonly [key: string]: Json | undefined } = {},
     options?: ErrorOptions,
   ) {
@@ -44,7 +44,10 @@ export class DomainError extends Error {
   }
 }
 
-/** Whether `error` is a refusal of kind `kind` (any kind when omitted), across module copies and process borders. */
+/**
+ * Whether `error` is a `DomainError` of kind `kind` (any kind when omitted). Also recognises errors that another copy
+ * of this module or another process created.
+ */
 export const isDomainError = (error: unknown, kind?: ErrorKind): error is DomainError =>
   error instanceof Error &&
   error.name === 'DomainError' &&

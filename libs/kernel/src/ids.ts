@@ -1,6 +1,6 @@
 import { DomainError } from './domain-error.js';
 
-/** Prefixes of public ids (contract §1) and of internal ones. */
+/** Prefixes of the public ids (contract §1) and of internal ids. */
 export type IdPrefix =
   | 'agt'
   | 'exe'
@@ -20,25 +20,25 @@ export type IdPrefix =
   | 'fch'
   | 'stg';
 
-/** Crockford's base32 in lower case, as TypeID 0.3 writes its suffix. */
+/** Crockford's base32 in lower case, the alphabet of a TypeID 0.3 suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * A TypeID (github.com/jetify-com/typeid, spec 0.3): `<prefix>_` + 26 characters of a UUIDv7 (RFC 9562 §5.7).
- * Sorts by time of creation; 74 random bits from the platform's CSPRNG.
+ * Creates a TypeID (github.com/jetify-com/typeid, spec 0.3): `<prefix>_` + 26 characters of a UUIDv7 (RFC 9562 §5.7).
+ * Ids sort by time of creation and contain 74 random bits from the platform's CSPRNG.
  */
 export const newId = (prefix: IdPrefix, now: number = Date.now()): string =>
   `${prefix}_${encode(uuidV7(now))}`;
 
 const ID_FORM = /^([a-z]{3})_([0-7][0-9a-hjkmnp-tv-z]{25})$/;
 
-/** Whether `value` is a well-formed id of that prefix; a malformed id is answered like an unknown one. */
+/** Whether `value` is a well-formed id with that prefix. APIs treat a malformed id like an unknown one. */
 export const isId = (prefix: IdPrefix, value: string): boolean => ID_FORM.exec(value)?.[1] === prefix;
 
 /**
- * The id of what a command makes: the command's own suffix under another prefix. The same command sent again thus meets
- * what its first try made. The suffix is unique to the command, so the derived id sorts by time and is never reused.
- * Throws for anything but a `cmd_` id.
+ * Derives the id of what a command creates: the command's own suffix under another prefix. A retried command thus finds
+ * what its first attempt created. The suffix is unique to the command, so the derived id sorts by time and is never
+ * reused. Throws for anything but a `cmd_` id.
  */
 export const deriveId = (prefix: Exclude<IdPrefix, 'cmd'>, commandId: string): string => {
   if (isId('cmd', commandId)) return `${prefix}_${commandId.slice('cmd_'.length)}`;

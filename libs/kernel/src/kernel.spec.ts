@@ -22,7 +22,7 @@ describe('ids', () => {
     expect(ids.size).toBe(10_000);
   });
 
-  it('is well formed for its own prefix only', () => {
+  it('is well-formed for its own prefix only', () => {
     const id = newId('key');
     expect(isId('key', id)).toBe(true);
     expect(isId('agt', id)).toBe(false);
@@ -45,7 +45,7 @@ describe('ids', () => {
     expect(early < late).toBe(true);
   });
 
-  it('derives nothing from what is not a command id', () => {
+  it('refuses to derive an id from anything but a command id', () => {
     for (const odd of ['', 'cmd_', newId('agt'), `${newId('cmd')}/step`]) {
       expect(() => deriveId('exe', odd)).toThrow(
         expect.objectContaining({ kind: 'invalid', code: 'invalid_command_id' }),
@@ -53,15 +53,15 @@ describe('ids', () => {
     }
   });
 
-  it('encodes as the TypeID specification says', () => {
-    // The suffix's first ten characters are the 48 bit time: 2^48-1 ms is the largest.
+  it('encodes ids as the TypeID specification requires', () => {
+    // The first ten characters of the suffix encode the 48-bit time; 2^48-1 ms is the largest.
     expect(newId('agt', 2 ** 48 - 1).slice(4, 13)).toBe('7zzzzzzzz');
     expect(newId('agt', 0).slice(4, 13)).toBe('000000000');
   });
 });
 
 describe('domain errors', () => {
-  it('are known by their name and kind, also as a copy from another module', () => {
+  it('are recognised by name and kind, also from another copy of the module', () => {
     const error = new DomainError('conflict', 'agent_name_taken', 'Choose another name.', { agentId: 'x' });
     expect(isDomainError(error)).toBe(true);
     expect(isDomainError(error, 'conflict')).toBe(true);
@@ -80,7 +80,7 @@ describe('decideGiven', () => {
     evolve: (state) => state + 1,
   };
 
-  it('answers events, or the refusal with the state the history made', () => {
+  it('returns the events, or the error together with the state that the history produced', () => {
     expect(decideGiven(counter, [], 'add').events).toEqual(['added']);
     expect(decideGiven(counter, ['added', 'added'], 'fail').refusal).toMatchObject({ message: 'at 2' });
   });

@@ -1,32 +1,38 @@
 /**
- * What is done with a request of which neither a reply nor a heartbeat comes soon. `repeat`: it is sent again, because
- * sending it twice, even at the same time, has the effect of sending it once. `report`: it fails soon, because its sender
- * has a safe way of its own to find out what happened. `wait`: it fails once its handler must be dead.
+ * What the caller does when neither a reply nor a heartbeat arrives soon. `repeat`: send the request again, because
+ * sending it twice, even concurrently, has the effect of sending it once. `report`: fail soon, because the sender has
+ * its own safe way to find out what happened. `wait`: fail only once the handler must be dead.
  */
 export type WhenLost = 'repeat' | 'report' | 'wait';
 
 /**
- * One question or command that a service answers: its NATS subject, the shapes both ways and how long a
- * caller waits. `{host}` in a subject stands for the runtime host that is meant.
+ * A query or command that a service handles: its NATS subject, the request and response types, and how long a caller
+ * waits. `{host}` in a subject stands for the id of the target runtime host.
  */
 export interface RequestDefinition<Request, Response> {
   readonly subject: string;
-  /** The longest a caller waits for the answer, in milliseconds. */
+  /** How long a caller waits for the reply, at most, in milliseconds. */
   readonly deadlineMs: number;
   readonly whenLost: WhenLost;
-  /** A handler whose own caller has given up does not send it: it would begin what was reported as failed. */
+  /**
+   * If true, a handler does not send this request once its own caller has given up: otherwise it would start work that
+   * was already reported as failed.
+   */
   readonly onlyWhileAwaited: boolean;
-  /** Phantom: carries the types, never set. */
+  /** Phantom field: carries the types and is never set. */
   readonly shapes?: readonly [Request, Response];
 }
 
-/** What a definition may say of a command; see `RequestDefinition`. */
+/** Optional properties of a command; see `RequestDefinition`. */
 export interface RequestTraits {
   readonly whenLost?: WhenLost;
   readonly onlyWhileAwaited?: boolean;
 }
 
-/** Commands `cmd.<context>.<verb>.v1`, queries `qry.<context>.<question>.v1`. Every query may be repeated. */
+/**
+ * Defines a request. Subjects: commands `cmd.<context>.<verb>.v1`, queries `qry.<context>.<question>.v1`. Every query
+ * may be repeated.
+ */
 export const defineRequest = <Request, Response>(
   subject: string,
   deadlineMs = 10_000,
@@ -36,21 +42,23 @@ export const defineRequest = <Request, Response>(
   return { subject, deadlineMs, whenLost, onlyWhileAwaited };
 };
 
-/** Who asked: stands in event metadata and audit. `id` is a key id, token id, agent id or service name. */
+/** Who sent a request; recorded in event metadata and audit. `id` is a key id, token id, agent id or service name. */
 export interface Actor {
   readonly kind: 'key' | 'end_user_token' | 'agent' | 'system';
   readonly id: string;
 }
 
-/** What every command about an account's things carries. */
+/** The fields that every command on an account's resources carries. */
 export interface CommandEnvelope {
-  /** `cmd_…`: the same id sent twice acts once. */
+  /** `cmd_…`: the same id sent twice takes effect once. */
   readonly commandId: string;
   readonly accountId: string;
   readonly actor: Actor;
 }
 
-/** The envelope of one step of a command: one command touches several streams, and each step needs an id of its own. */
+/**
+ * Returns the envelope for one step of a command: a command can touch several streams, and each step needs its own id.
+ */
 export const stepOf = ({ commandId, accountId, actor }: CommandEnvelope, step: string): CommandEnvelope => ({
   commandId: `${commandId}/${step}`,
   accountId,

@@ -1,6 +1,7 @@
 /**
- * What the secrets that Berth mints begin with, before a `_` (contract §2). A secret without a prefix of this list would
- * pass into logs: they are cleared by form. Minting code takes its prefix from here, which a check enforces.
+ * Prefixes, before a `_`, of the secrets that Berth mints (contract §2). Log redaction recognises secrets by these
+ * prefixes, so a secret with any other prefix would be logged. Minting code takes its prefix from here; a check
+ * enforces that.
  */
 export const SECRET_PREFIXES = {
   apiKey: 'mk',

@@ -23,19 +23,19 @@ export const deadLettersCommand = (api: () => ApiClient, terminal: Terminal): Co
     });
   deadLetters
     .command('replay')
-    .description('have the event handled again; the letter disappears when that succeeds')
+    .description('handle the event again; the dead letter is removed once that succeeds')
     .argument('<id>')
     .action(async (id: string) => {
       await api().call({ method: 'POST', path: `${PATH}/${encodeURIComponent(id)}/replay` });
-      terminal.err.write(`${id} is replayed.\n`);
+      terminal.err.write(`${id} was replayed.\n`);
     });
   deadLetters
     .command('delete')
-    .description('delete a dead letter; its event stays unhandled')
+    .description('delete a dead letter; its event remains unhandled')
     .argument('<id>')
     .action(async (id: string) => {
       await api().call({ method: 'DELETE', path: `${PATH}/${encodeURIComponent(id)}` });
-      terminal.err.write(`${id} is deleted.\n`);
+      terminal.err.write(`${id} was deleted.\n`);
     });
   return deadLetters;
 };

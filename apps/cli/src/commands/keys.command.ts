@@ -30,15 +30,15 @@ interface MintOptions {
 
 const mintCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('mint')
-    .description('make a key and print it, this once')
+    .description('mint a key and print it once')
     .requiredOption('--name <name>', 'what the key is for, 1 to 128 characters')
     .addOption(
-      new Option('--scope <scope>', `may be repeated: ${SCOPES.join(', ')}; every key has read`)
+      new Option('--scope <scope>', `repeatable; one of ${SCOPES.join(', ')}; every key has read`)
         .argParser(gatherScopes)
         .default([], 'read'),
     )
-    .option('--expires-at <time>', 'ISO 8601; without it the key lives until it is revoked', parseTime)
-    .option('--json', 'print the whole answer as JSON')
+    .option('--expires-at <time>', 'ISO 8601; without it the key is valid until it is revoked', parseTime)
+    .option('--json', 'print the whole response as JSON')
     .action(async (options: MintOptions) => {
       const minted = await api().call<MintedKey>({
         method: 'POST',
@@ -58,10 +58,10 @@ const mintCommand = (api: () => ApiClient, terminal: Terminal): Command =>
 
 const recoverCommand = (recover: () => Promise<MintedKey>, terminal: Terminal): Command =>
   new Command('recover')
-    .description('mint a key with every scope, on the host of Berth and without a key (needs BERTH_DATA)')
+    .description('mint a key with every scope, without a key, on the host that runs Berth (needs BERTH_DATA)')
     .action(async () => showOnce(await recover(), terminal));
 
-/** The key alone goes to standard output, so that a script can keep it. */
+/** Only the key goes to standard output, so that a script can capture it. */
 const showOnce = (minted: MintedKey, terminal: Terminal): void => {
   terminal.out.write(`${minted.key}\n`);
   terminal.err.write(
@@ -71,7 +71,7 @@ const showOnce = (minted: MintedKey, terminal: Terminal): void => {
 
 const listCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('list')
-    .description('all keys, the newest first')
+    .description('all keys, newest first')
     .option('--json', 'print them as JSON')
     .action(async (options: { readonly json?: true }) => {
       const keys = await allKeys(api());
@@ -80,11 +80,11 @@ const listCommand = (api: () => ApiClient, terminal: Terminal): Command =>
 
 const revokeCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('revoke')
-    .description('end a key at once')
+    .description('revoke a key; takes effect at once')
     .argument('<id>', 'key_…')
     .action(async (id: string) => {
       await api().call({ method: 'DELETE', path: `/api/v1/keys/${encodeURIComponent(id)}` });
-      terminal.err.write(`Key ${printable(id)} is revoked.\n`);
+      terminal.err.write(`Key ${printable(id)} was revoked.\n`);
     });
 
 const allKeys = async (api: ApiClient): Promise<readonly KeyView[]> => {

@@ -9,9 +9,9 @@ import type { Terminal } from '../terminal.js';
 
 const PATH = '/api/v1/operations/projections';
 const POLL_MS = 250;
-/** So many answers without the projection in them mean that its service is gone. */
+/** After this many consecutive responses without the projection, its service counts as gone. */
 const MOST_SILENT = 20;
-/** Without a terminal, progress is lines; so many answers lie between two. */
+/** Without a terminal, progress is printed as lines, one per this many responses. */
 const ANSWERS_PER_LINE = 20;
 
 /** `berth projections list|rebuild` */
@@ -21,7 +21,7 @@ export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Co
   );
   projections
     .command('list')
-    .description('every projection of every service, and how far it is')
+    .description('every projection of every service, with its position')
     .option('--json', 'print them as JSON')
     .action(async (options: { readonly json?: true }) => {
       const items = await list(api());
@@ -29,7 +29,7 @@ export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Co
     });
   projections
     .command('rebuild')
-    .description('build a projection anew beside the one that serves, then switch')
+    .description('rebuild a projection beside the one in use, then switch to it')
     .argument('<name>')
     .action((name: string) => rebuild(api(), terminal, name));
   return projections;
@@ -48,10 +48,10 @@ const rebuild = async (api: ApiClient, terminal: Terminal, name: string): Promis
     progress.show(formatProgress(view.rebuilding));
     await delay(POLL_MS);
     const found = (await list(api)).find((item) => item.name === name);
-    // A busy service may miss being listed once in a while.
+    // A busy service may be missing from the list now and then.
     silent = found === undefined ? silent + 1 : 0;
     if (silent === MOST_SILENT) {
-      throw new CliError(EXIT.unavailable, `The service of ${name} does not answer any more.`);
+      throw new CliError(EXIT.unavailable, `The service of ${name} no longer responds.`);
     }
     view = found ?? view;
   }
@@ -59,10 +59,10 @@ const rebuild = async (api: ApiClient, terminal: Terminal, name: string): Promis
   if (view.lastRebuild?.outcome === 'failed') {
     throw new CliError(
       EXIT.refused,
-      `The rebuild of ${name} failed; the tables of before serve on. The service's log says why.`,
+      `The rebuild of ${name} failed; the previous tables stay in use. See the service's log for the reason.`,
     );
   }
-  terminal.err.write(`${name} is rebuilt: version ${view.version}, ${view.lag} events behind the log.\n`);
+  terminal.err.write(`${name} was rebuilt: version ${view.version}, ${view.lag} events behind the log.\n`);
 };
 
 const tableOf = (items: readonly ProjectionView[]): string =>
@@ -78,7 +78,7 @@ const tableOf = (items: readonly ProjectionView[]): string =>
     ]),
   );
 
-/** One line that is written over on a terminal; a line now and then elsewhere. */
+/** A line that is overwritten on a terminal; elsewhere, a new line now and then. */
 class ProgressLine {
   private shown = 0;
 

@@ -1,4 +1,7 @@
-/** Rows as left-aligned columns under a head. Control characters are shown as `?`: names come from others. */
+/**
+ * Formats rows as left-aligned columns under a header. Control characters become `?`, because other people choose the
+ * names.
+ */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {
   const cells = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
@@ -11,5 +14,5 @@ export const formatTable = (head: readonly string[], rows: readonly (readonly st
   return `${lines.join('\n')}\n`;
 };
 
-/** Without characters that would move the cursor or colour what follows. */
+/** Replaces characters that would move the cursor or colour the text that follows. */
 export const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '?');

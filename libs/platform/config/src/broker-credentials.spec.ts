@@ -28,7 +28,7 @@ const nkey = file('user.nk', `${SEED}\n`);
 const other = file('other', 'hunter2');
 
 describe('the credentials for the broker', () => {
-  it('are files beside the URL', () => {
+  it('are read from files in addition to the URL', () => {
     expect(read({ NATS_CREDS: creds }).natsCredentials).toEqual({ creds });
     expect(read({ NATS_NKEY: nkey, NATS_CA: other }).natsCredentials).toEqual({ nkey, ca: other });
     expect(read({ NATS_CERT: other, NATS_KEY: other }).natsCredentials).toEqual({ cert: other, key: other });
@@ -40,11 +40,11 @@ describe('the credentials for the broker', () => {
     [{ NATS_CREDS: folder }, /NATS_CREDS must name a file that can be read/],
     [{ NATS_CREDS: other }, /NATS_CREDS must name a \.creds file/],
     [{ NATS_NKEY: other }, /NATS_NKEY must name a file with the seed/],
-    [{ NATS_CERT: other }, /NATS_CERT and NATS_KEY need each other/],
-    [{ NATS_KEY: other }, /NATS_CERT and NATS_KEY need each other/],
-    [{ NATS_CREDS: creds, NATS_NKEY: nkey }, /exclude each other/],
-    [{ NATS_CREDS: creds, NATS_URL: 'nats://h,u:p@h2' }, /exclude each other/],
-  ])('%j are refused when the configuration is read', (env, complaint) => {
+    [{ NATS_CERT: other }, /NATS_CERT and NATS_KEY must be set together/],
+    [{ NATS_KEY: other }, /NATS_CERT and NATS_KEY must be set together/],
+    [{ NATS_CREDS: creds, NATS_NKEY: nkey }, /are mutually exclusive/],
+    [{ NATS_CREDS: creds, NATS_URL: 'nats://h,u:p@h2' }, /are mutually exclusive/],
+  ])('refuses %j when it reads the configuration', (env, complaint) => {
     expect(() => read(env)).toThrow(complaint);
     expect(() => read(env)).not.toThrow(/hunter2|SUA/);
   });

@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isReadable } from './readable-file.js';
 
-/** Files with which a service proves to the broker who it is, and how it knows the broker. */
+/** Files with which a service authenticates to the broker and verifies the broker's certificate. */
 export interface BrokerCredentials {
   /** A `.creds` file: a user's JWT and the seed of its key. */
   readonly creds?: string;
-  /** A file with the seed of an nkey. */
+  /** A file with an nkey seed. */
   readonly nkey?: string;
-  /** Certificates of the authorities that may have signed the broker's. */
+  /** CA certificates to verify the broker's certificate with. */
   readonly ca?: string;
-  /** The client's certificate and its key. */
+  /** The client certificate and its key. */
   readonly cert?: string;
   readonly key?: string;
 }
 
 const CREDS = /NATS USER JWT[\s\S]+USER NKEY SEED/;
 const SEED = /^\s*SU[A-Z2-7]{56}\s*$/;
-/** Whether one of the addresses carries a user or a token. */
+/** Whether any of the addresses contains a user or a token. */
 const HAS_USER = /^[^,]*@|,[^,]*@/;
 
 interface Reader {
@@ -25,7 +25,10 @@ interface Reader {
   problem(name: string, what: string): void;
 }
 
-/** NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT, NATS_KEY: paths, as the `nats` command reads them. */
+/**
+ * Reads NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT and NATS_KEY: file paths, with the meaning they have for the `nats`
+ * command.
+ */
 export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefined): BrokerCredentials => {
   const file = (name: string, text: string | undefined): string | undefined => {
     if (text === undefined) return undefined;
@@ -45,10 +48,10 @@ export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefine
   complainOf('NATS_CREDS', creds, CREDS, 'must name a .creds file with a user JWT and an nkey seed');
   complainOf('NATS_NKEY', nkey, SEED, 'must name a file with the seed of a user nkey (SU…)');
   if ((cert === undefined) !== (key === undefined))
-    reader.problem('NATS_CERT', 'and NATS_KEY need each other');
+    reader.problem('NATS_CERT', 'and NATS_KEY must be set together');
   const ways = [creds !== undefined, nkey !== undefined, HAS_USER.test(natsUrl ?? '')];
   if (ways.filter(Boolean).length > 1)
-    reader.problem('NATS_URL', 'with a user, NATS_CREDS and NATS_NKEY exclude each other');
+    reader.problem('NATS_URL', 'with a user, NATS_CREDS and NATS_NKEY are mutually exclusive');
   return {
     ...(creds === undefined ? {} : { creds }),
     ...(nkey === undefined ? {} : { nkey }),

@@ -1,7 +1,7 @@
-/** Exit code of a process whose configuration is wrong (`EX_CONFIG` of sysexits.h). */
+/** Exit code of a process whose configuration is invalid (`EX_CONFIG` of sysexits.h). */
 export const EXIT_CONFIG = 78;
 
-/** Names every variable that is missing or bad, and what it must be; never its value. One line is all there is to say. */
+/** Names every missing or invalid variable and what it must be, on one line; never contains a value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, readEnv } from './index.js';
 
 describe('reading the environment', () => {
-  it('names every missing or bad variable at once', () => {
+  it('names every missing or invalid variable at once', () => {
     const read = readEnv({ PORT: 'http', FLAG: 'maybe', MODE: 'fast', LINK: 'localhost:1' });
     read.string('NAME');
     read.integer('PORT', { min: 1, max: 65_535 });
@@ -16,7 +16,7 @@ describe('reading the environment', () => {
     );
   });
 
-  it('never shows a value, which may be a secret', () => {
+  it('never shows a value, because it may be a secret', () => {
     const read = readEnv({ PORT: 'hunter2', LINK: 'hunter2', MODE: 'hunter2', FLAG: 'hunter2' });
     read.integer('PORT');
     read.url('LINK');
@@ -32,7 +32,7 @@ describe('reading the environment', () => {
     expect(message).not.toContain('hunter2');
   });
 
-  it('takes an empty variable as unset', () => {
+  it('treats an empty variable as unset', () => {
     const read = readEnv({ A: '', B: '  ', C: '' });
     expect(read.string('A', 'x')).toBe('x');
     expect(read.integer('B', { default: 3 })).toBe(3);
@@ -49,7 +49,7 @@ describe('reading the environment', () => {
     },
   );
 
-  it('reads each kind of value', () => {
+  it('reads every type of value', () => {
     const read = readEnv({
       I: ' 42 ',
       T: 'Yes',
@@ -77,7 +77,7 @@ describe('reading the environment', () => {
     },
   );
 
-  it('reads the name of the installation, `berth` without one', () => {
+  it('reads the name of the installation; the default is `berth`', () => {
     expect(readEnv({ NATS_URL: 'nats://h' }).brokerEnv().instance).toBe('berth');
     expect(readEnv({ NATS_URL: 'nats://h', BERTH_INSTANCE: 'eu-2_b' }).brokerEnv().instance).toBe('eu-2_b');
   });

@@ -14,20 +14,20 @@ export interface IntegerRange {
   readonly max?: number;
 }
 
-/** Log levels of pino, from chatty to silent. */
+/** pino's log levels, from most to least verbose. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** How a service reaches the broker, and the installation's name there. */
+/** How a service reaches the broker, and the name of the installation there. */
 export interface BrokerEnv {
   readonly natsUrl: string;
   readonly natsCredentials?: BrokerCredentials;
   readonly instance: string;
-  /** How many servers of the broker hold each message; undefined: 3 in a cluster of three or more, else 1. */
+  /** How many servers of the broker store each message; undefined: 3 in a cluster of three or more, else 1. */
   readonly natsReplicas?: number | undefined;
 }
 
-/** What every service reads. Unset endpoints of telemetry are off. */
+/** The variables that every service reads. Telemetry endpoints that are not set are switched off. */
 export interface ServiceEnv extends BrokerEnv {
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
@@ -41,8 +41,8 @@ const TRUE = new Set(['1', 'true', 'yes', 'on']);
 const FALSE = new Set(['0', 'false', 'no', 'off']);
 
 /**
- * Reads and checks variables. A missing or bad one is remembered and a placeholder answered, so that `done`
- * can name all of them together. An empty variable counts as unset. Values never appear in messages: they may
+ * Reads and validates variables. For a missing or invalid one it records the problem and returns a placeholder, so that
+ * `done` can report all of them together. An empty variable counts as unset. Values never appear in messages: they may
  * be secrets.
  */
 export class EnvReader {
@@ -50,23 +50,23 @@ export class EnvReader {
 
   constructor(private readonly env: Env) {}
 
-  /** A non-empty text; required unless a default is given. */
+  /** A non-empty string; required unless a default is given. */
   string(name: string, fallback?: string): string {
     return this.optional(name) ?? fallback ?? this.missing(name, '');
   }
 
-  /** A text, or undefined when unset. */
+  /** A string, or undefined when unset. */
   optional(name: string): string | undefined {
     const value = this.env[name];
     return value === undefined || value.trim() === '' ? undefined : value;
   }
 
-  /** A whole number in decimal digits; required unless a default is given. */
+  /** An integer in decimal digits; required unless a default is given. */
   integer(name: string, options: IntegerRange & { readonly default?: number } = {}): number {
     return this.optionalInteger(name, options) ?? options.default ?? this.missing(name, 0);
   }
 
-  /** As `integer`, undefined when unset. */
+  /** Like `integer`, undefined when unset. */
   optionalInteger(name: string, range: IntegerRange = {}): number | undefined {
     const text = this.optional(name)?.trim();
     if (text === undefined) return undefined;
@@ -85,12 +85,15 @@ export class EnvReader {
     return this.bad(name, 'must be true or false', fallback);
   }
 
-  /** An absolute URL with a host; `schemes` narrows which (`['http', 'https']`). Required unless a default is given. */
+  /**
+   * An absolute URL with a host; `schemes` restricts the scheme (`['http', 'https']`). Required unless a default is
+   * given.
+   */
   url(name: string, fallback?: string, schemes?: readonly string[]): string {
     return this.optionalUrl(name, schemes) ?? fallback ?? this.missing(name, '');
   }
 
-  /** As `url`, undefined when unset. */
+  /** Like `url`, undefined when unset. */
   optionalUrl(name: string, schemes?: readonly string[]): string | undefined {
     const text = this.optional(name)?.trim();
     if (text === undefined) return undefined;
@@ -101,12 +104,12 @@ export class EnvReader {
     return this.bad(name, `must be ${wanted}`, '');
   }
 
-  /** The URL of a part Berth stands on, checked completely; required. */
+  /** The URL of a backing service, fully validated; required. */
   partUrl(name: PartUrlName): string {
     return this.optionalPartUrl(name) ?? this.missing(name, '');
   }
 
-  /** As `partUrl`, undefined when unset. */
+  /** Like `partUrl`, undefined when unset. */
   optionalPartUrl(name: PartUrlName): string | undefined {
     const text = this.optional(name)?.trim();
     if (text === undefined) return undefined;
@@ -114,7 +117,7 @@ export class EnvReader {
     return problem === undefined ? text : this.bad(name, problem, '');
   }
 
-  /** A path of the file system, made absolute from the working directory. Required unless a default is given. */
+  /** A file system path, resolved against the working directory. Required unless a default is given. */
   path(name: string, fallback?: string): string {
     const text = this.optional(name) ?? fallback ?? this.missing(name, '.');
     if (text.includes('\0')) return this.bad(name, 'must be a path without NUL bytes', '.');
@@ -133,12 +136,12 @@ export class EnvReader {
     return known ?? this.bad(name, `must be one of ${values.join(', ')}`, values[0]);
   }
 
-  /** NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT, NATS_KEY: paths of files. */
+  /** NATS_CREDS, NATS_NKEY, NATS_CA, NATS_CERT, NATS_KEY: file paths. */
   brokerCredentials(natsUrl: string | undefined): BrokerCredentials {
     return readBrokerCredentials(this, natsUrl);
   }
 
-  /** NATS_URL and the files beside it, BERTH_INSTANCE (`berth`), NATS_REPLICAS. */
+  /** NATS_URL and the credential files, BERTH_INSTANCE (default `berth`), NATS_REPLICAS. */
   brokerEnv(): BrokerEnv {
     const instance = this.string('BERTH_INSTANCE', 'berth');
     if (!INSTANCE.test(instance))
@@ -148,7 +151,10 @@ export class EnvReader {
     return { natsUrl, natsCredentials: this.brokerCredentials(natsUrl), instance, natsReplicas };
   }
 
-  /** What `brokerEnv` reads, EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. */
+  /**
+   * The variables of `brokerEnv`, and EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
+   * BERTH_METRICS_PORT.
+   */
   serviceEnv(): ServiceEnv {
     return {
       ...this.brokerEnv(),
@@ -160,12 +166,12 @@ export class EnvReader {
     };
   }
 
-  /** Records a problem found by a check of the caller's own. */
+  /** Records a problem that the caller's own validation found. */
   problem(name: string, what: string): void {
     this.problems.push(`${name} ${what}`);
   }
 
-  /** Throws `ConfigError` with everything that was wrong; answers `config` otherwise. */
+  /** Throws `ConfigError` with every recorded problem; otherwise returns `config`. */
   done<Config = void>(config?: Config): Config {
     if (this.problems.length > 0) throw new ConfigError(this.problems);
     return config as Config;

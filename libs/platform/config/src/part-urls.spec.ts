@@ -17,7 +17,7 @@ const complaintAbout = (name: PartUrlName, url: string): string | undefined => {
 
 const FILE = fileURLToPath(import.meta.url);
 
-describe('the URLs of the parts', () => {
+describe('the URLs of the backing services', () => {
   it.each([
     ['EVENTSTORE_URL', 'esdb://localhost:2113?tls=false'],
     ['EVENTSTORE_URL', 'esdb://localhost?tls=false'],
@@ -43,24 +43,24 @@ describe('the URLs of the parts', () => {
     ['EVENTSTORE_URL', 'esdb://h:2113', /must name a user/],
     ['EVENTSTORE_URL', 'esdb://admin@h:2113', /must name its user as user:password@/],
     ['EVENTSTORE_URL', 'esdb://admin:s%ecret@h:2113', /percent-encoded/],
-    ['EVENTSTORE_URL', 'esdb://h:2113?tls=no', /has a bad value in its option tls/],
-    ['EVENTSTORE_URL', 'esdb://h:2113?tsl=false', /has an option that event stores do not know/],
+    ['EVENTSTORE_URL', 'esdb://h:2113?tls=no', /has an invalid value for the option tls/],
+    ['EVENTSTORE_URL', 'esdb://h:2113?tsl=false', /has an unknown option/],
     ['EVENTSTORE_URL', 'esdb://?tls=false', /must name a host/],
     ['EVENTSTORE_URL', 'esdb://a:1,,b:2?tls=false', /must name a host/],
     ['EVENTSTORE_URL', 'esdb://[::1]:2113?tls=false', /takes no IPv6 addresses/],
     ['EVENTSTORE_URL', 'esdb://a;b?tls=false', /must name a host/],
-    [
-      'EVENTSTORE_URL',
-      'esdb://u:p@h?tlsCAFile=/no/such/file',
-      /file that can be read in its option tlsCAFile/,
-    ],
+    ['EVENTSTORE_URL', 'esdb://u:p@h?tlsCAFile=/no/such/file', /readable file in the option tlsCAFile/],
     ['EVENTSTORE_URL', `esdb://u:p@h?userCertFile=${FILE}`, /userCertFile and userKeyFile together/],
     [
       'EVENTSTORE_URL',
       'esdb://h?tls=false&keepAliveInterval=-5',
-      /bad value in its option keepAliveInterval/,
+      /invalid value for the option keepAliveInterval/,
     ],
-    ['EVENTSTORE_URL', 'esdb://h?tls=false&defaultDeadline=0', /bad value in its option defaultDeadline/],
+    [
+      'EVENTSTORE_URL',
+      'esdb://h?tls=false&defaultDeadline=0',
+      /invalid value for the option defaultDeadline/,
+    ],
     ['NATS_URL', 'nats://:secret@h', /must name its user/],
     ['NATS_URL', 'nats://h#x:4222', /must name a host/],
     ['DATABASE_URL', 'postgres://u:secret@[::1]/a b', /percent-encoded/],

@@ -1,13 +1,16 @@
 import { resolve } from 'node:path';
 import { isReadable } from './readable-file.js';
 
-/** The variables that say where the parts are which Berth stands on. */
+/** The variables with the URLs of the backing services. */
 export type PartUrlName = 'NATS_URL' | 'EVENTSTORE_URL' | 'DATABASE_URL';
 
-/** What is wrong with a value, as the rest of a sentence that begins with the variable's name; undefined if nothing is. */
+/**
+ * Returns the problem with a value, as the rest of a sentence that begins with the variable's name; undefined for a
+ * valid value.
+ */
 type Check = (url: string) => string | undefined;
 
-/** Options of an event store URL, each with the values it takes. Others are mistyped: the client would ignore them. */
+/** Options of an event store URL with their valid values. Any other option is a typo, which the client would ignore. */
 const EVENT_STORE_OPTIONS: ReadonlyMap<string, RegExp> = new Map([
   ['tls', /^(?:true|false)$/],
   ['tlscafile', /./],
@@ -56,12 +59,13 @@ const nameAndValue = (option: string): readonly [name: string, value: string] =>
 const optionProblem = (option: string): string | undefined => {
   const [name, value] = nameAndValue(option);
   const takes = EVENT_STORE_OPTIONS.get(name);
-  // A name may be the remains of a password with an unescaped question mark, so it is repeated only when it is known.
-  if (takes === undefined) return 'has an option that event stores do not know';
+  // The name may be the rest of a password with an unescaped question mark, so the message contains it only if it is
+  // known.
+  if (takes === undefined) return 'has an unknown option';
   const said = option.slice(0, option.indexOf('='));
-  if (!takes.test(value) || !isDecodable(value)) return `has a bad value in its option ${said}`;
+  if (!takes.test(value) || !isDecodable(value)) return `has an invalid value for the option ${said}`;
   return name.endsWith('file') && !isReadable(resolve(decodeURIComponent(value)))
-    ? `must name a file that can be read in its option ${said}`
+    ? `must name a readable file in the option ${said}`
     : undefined;
 };
 
@@ -118,7 +122,10 @@ const isDecodable = (text: string): boolean => {
 
 const isText = (problem: string | undefined): problem is string => problem !== undefined;
 
-/** Checks the URL of a part completely, so that a mistake is found before anything starts. Never repeats the URL. */
+/**
+ * Validates the URL of a backing service completely, so that a mistake is found before anything starts. Never repeats
+ * the URL.
+ */
 export const PART_URL_CHECKS: Readonly<Record<PartUrlName, Check>> = {
   NATS_URL: checkNatsUrl,
   EVENTSTORE_URL: checkEventStoreUrl,
@@ -126,8 +133,8 @@ export const PART_URL_CHECKS: Readonly<Record<PartUrlName, Check>> = {
 };
 
 /**
- * Where a part's URL leads, for messages: hosts and ports, without credentials, paths and options. The credentials end at
- * the last `@` before path and options, and may contain commas and further `@`; only NATS has them at each address.
+ * Returns the hosts and ports of a URL, for messages: without credentials, paths and options. The credentials end at the
+ * last `@` before path and options, and may contain commas and further `@`; only NATS has them at each address.
  */
 export const addressOf = (url: string): string =>
   (/^(?:nats|tls):/i.test(url) ? url.split(',') : [url])

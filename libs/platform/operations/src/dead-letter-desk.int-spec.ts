@@ -83,7 +83,7 @@ describe('the dead letters of a service', () => {
 
   const all = () => desk.list({ cursor: null, limit: 200 });
 
-  it('are listed by consumer, the oldest first, without payload and secrets', async () => {
+  it('are listed by consumer, oldest first, without payload and secrets', async () => {
     const { items, nextCursor } = await all();
     expect(nextCursor).toBeNull();
     expect(items.map(({ consumer: name, eventId }) => `${name} ${eventId}`)).toEqual(
@@ -102,7 +102,7 @@ describe('the dead letters of a service', () => {
     expect(JSON.stringify(items)).not.toMatch(/Lovelace|mk_0/);
   });
 
-  it.each([1, 2, 3, 4, 5, 6])('come whole in pages of %i', async (limit) => {
+  it.each([1, 2, 3, 4, 5, 6])('are listed completely in pages of %i', async (limit) => {
     const { items } = await all();
     const paged = [];
     for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
@@ -114,7 +114,7 @@ describe('the dead letters of a service', () => {
     expect(paged).toEqual(items);
   });
 
-  it('are unknown under an id of none', async () => {
+  it('are not found by an unknown id', async () => {
     const known = (await all()).items[0]?.id ?? '';
     const foreign = `dlt_${Buffer.from('a/*').toString('base64url')}`;
     for (const id of ['', 'nope', 'dlt_', `${known}x`, foreign, known.slice(0, -4)]) {
@@ -124,7 +124,7 @@ describe('the dead letters of a service', () => {
     await expect(desk.count()).resolves.toBe(6);
   });
 
-  it('go when they are deleted, or when their event was handled', async () => {
+  it('are removed when they are deleted or when their event was handled', async () => {
     const [first, second] = (await all()).items;
     await desk.delete(first?.id ?? '');
     broken = false;

@@ -5,13 +5,13 @@ import type { DeadLetter, EventConsumer } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 
-/** A replay that takes longer goes on behind the response. */
+/** A replay that takes longer continues after the response. */
 const REPLAY_WITHIN_MS = 2_000;
 
-/** Where a page ended: in the letters of a consumer, after this sequence. */
+/** Where a page ended: after this sequence in the dead letters of a consumer. */
 type Place = readonly [consumer: string, after: number];
 
-/** What the consumers of one service could not handle, as operators see it and deal with it. */
+/** Lists, replays and deletes the dead letters of one service: the events that its consumers could not handle. */
 export class DeadLetterDesk {
   private readonly consumers: readonly EventConsumer[];
 
@@ -30,14 +30,14 @@ export class DeadLetterDesk {
     return counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** By consumer, the oldest first. */
+  /** Ordered by consumer, oldest first. */
   async list({ cursor, limit }: ListDeadLetters): Promise<Page<DeadLetterView>> {
     const [from, afterInFirst]: Place = cursor === null ? ['', 0] : decodeCursor<Place>(cursor, isPlace);
     const items: DeadLetterView[] = [];
     for (const consumer of this.consumers.filter(({ durable }) => durable >= from)) {
       const letters = await consumer.deadLetters();
       const after = consumer.durable === from ? afterInFirst : 0;
-      // One more than is wanted says whether there is another page.
+      // One more than requested tells whether there is another page.
       for (const letter of await letters.list({ after, limit: limit - items.length + 1 })) {
         const last = items.length === limit ? items.at(-1) : undefined;
         if (last !== undefined) return { items, nextCursor: encodeCursor(placeBefore(letter)) };
@@ -47,7 +47,7 @@ export class DeadLetterDesk {
     return { items, nextCursor: null };
   }
 
-  /** Throws not_found `dead_letter_not_found`, or unavailable while nothing can be handled. */
+  /** Throws not_found `dead_letter_not_found`, or unavailable while no consumer can handle events. */
   async replay(id: string): Promise<void> {
     const { consumer, eventId } = this.find(id);
     const replayed = consumer.replay(eventId);
@@ -106,7 +106,7 @@ const readId = (id: string): readonly [durable?: string, eventId?: string] => {
   if (!id.startsWith(PREFIX)) return [];
   const text = Buffer.from(id.slice(PREFIX.length), 'base64url').toString('utf8');
   const [durable = '', eventId = ''] = text.split('/');
-  // What becomes part of a subject must not be a wildcard or another token; one letter has one id only.
+  // A part of a subject must be neither a wildcard nor several tokens, and each dead letter has exactly one id.
   return /^[A-Za-z0-9-]{1,100}$/.test(eventId) && idOf(durable, eventId) === id ? [durable, eventId] : [];
 };
 

@@ -7,14 +7,14 @@ import { PartCheck } from './part-check.js';
 
 export interface HealthCheckParts {
   readonly store: EventStore;
-  /** Left out by a service without tables. */
+  /** Absent for a service without tables. */
   readonly database?: Database;
-  /** Left out by a service without streams. */
+  /** Absent for a service without streams. */
   readonly broker?: BrokerCheck;
   readonly deadLetters?: DeadLetterDesk;
 }
 
-/** Whether what one service stands on responds: each part is asked a question that needs all of it. */
+/** Checks whether the backing services of one service respond, each with a request that exercises all of it. */
 export class HealthCheck {
   readonly #store: PartCheck<boolean>;
   readonly #database: PartCheck<boolean> | null;

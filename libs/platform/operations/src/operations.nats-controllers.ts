@@ -16,7 +16,7 @@ import { HealthCheck } from './health-check.js';
 import type { Operations } from './operations.js';
 import { Projections } from './projections.js';
 
-/** The controllers of `operationsRequests(context)`; the module provides `operationsProviders` too. */
+/** The controllers of `operationsRequests(context)`; the module must provide `operationsProviders` too. */
 export const operationsControllers = (context: string): Type[] => [
   projectionsController(context),
   deadLettersController(context),
@@ -29,7 +29,7 @@ export const operationsProviders = ({ projections, deadLetters, health }: Operat
   { provide: HealthCheck, useValue: health },
 ];
 
-/** Alone for a service that has neither tables nor streams; the module provides `HealthCheck`. */
+/** For a service that has neither tables nor streams; the module must provide `HealthCheck`. */
 export const healthController = (context: string): Type => {
   const requests = operationsRequests(context);
 

@@ -7,7 +7,7 @@ import { DeadLetterDesk } from './dead-letter-desk.js';
 import { HealthCheck } from './health-check.js';
 import { Projections } from './projections.js';
 
-/** What a service with tables and streams tells operators about itself. */
+/** The operations interface of a service with tables and streams. */
 export interface Operations {
   readonly projections: Projections;
   readonly deadLetters: DeadLetterDesk;

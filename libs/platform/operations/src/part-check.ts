@@ -1,20 +1,20 @@
-/** Longer than a healthy part ever takes, and short enough for a caller that waits 900 ms. */
+/** Longer than a healthy backing service ever takes, and short enough for a caller that waits 900 ms. */
 const WITHIN_MS = 700;
 const FRESH_MS = 250;
 
-/** What became of the last question to a part; undefined: no answer in time. */
+/** The outcome of the latest check; undefined: no response in time. */
 type Outcome<T> = T | undefined;
 
 /**
- * Asks one part a question for all who want to know: one at a time, and at most every 250 ms. A question that hangs is
- * not asked again before it has ended, so that a frozen part never gathers questions.
+ * Runs a check of one backing service on behalf of all callers: one at a time, and at most every 250 ms. A check that
+ * hangs is not started again before it has ended, so checks of a frozen service do not pile up.
  */
 export class PartCheck<T> {
   #asked: Promise<Outcome<T>> | undefined;
 
   constructor(private readonly question: () => Promise<T>) {}
 
-  /** The answer, or undefined when it failed or did not come within 700 ms. */
+  /** Returns the result, or undefined when the check failed or took longer than 700 ms. */
   async ask(): Promise<Outcome<T>> {
     this.#asked ??= this.#ask();
     return inTime(this.#asked);

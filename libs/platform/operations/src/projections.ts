@@ -8,7 +8,7 @@ interface Rebuild {
   readonly done: Promise<void>;
 }
 
-/** The projections of one service, as operators see and rebuild them. */
+/** Lists and rebuilds the projections of one service. */
 export class Projections {
   private readonly ending = new AbortController();
   private readonly running = new Map<string, Rebuild>();
@@ -25,7 +25,7 @@ export class Projections {
     return Promise.all(Object.entries(this.runners).map(([name, runner]) => this.view(name, runner)));
   }
 
-  /** Begins a rebuild and does not wait for it. Throws not_found `projection_not_found`. */
+  /** Starts a rebuild without waiting for it. Throws not_found `projection_not_found`. */
   async rebuild(name: string): Promise<ProjectionView> {
     const runner = Object.hasOwn(this.runners, name) ? this.runners[name] : undefined;
     if (runner === undefined) {
@@ -35,7 +35,7 @@ export class Projections {
     return this.view(name, runner);
   }
 
-  /** Breaks rebuilds off; the tables that serve stay as they are. */
+  /** Aborts running rebuilds; the tables in use stay as they are. */
   async stop(): Promise<void> {
     this.ending.abort();
     await Promise.all([...this.running.values()].map(({ done }) => done));
@@ -82,7 +82,7 @@ export class Projections {
 const toView = (progress: RebuildProgress | null): ProjectionView['rebuilding'] => {
   if (progress === null) return { applied: 0, total: null, eventsPerSecond: 0, secondsLeft: null };
   const { applied, position, head, eventsPerSecond, secondsLeft } = progress;
-  // Positions count bytes or anything else: only their ratio says how many events are left.
+  // Positions may count bytes or anything else: only their ratio tells how many events are left.
   const total = position > 0n ? Math.round((applied * Number(head)) / Number(position)) : null;
   return { applied, total, eventsPerSecond, secondsLeft };
 };

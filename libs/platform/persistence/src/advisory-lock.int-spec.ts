@@ -48,7 +48,7 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Runs a contender that notes when it holds the lock. */
+/** Runs a contender that records when it holds the lock. */
 const contend = (
   database: Database,
   name: string,
@@ -66,7 +66,7 @@ const contend = (
 };
 
 describe('an advisory lock', () => {
-  it('lets one work at a time, and the next as soon as the first is done', async () => {
+  it('lets one holder work at a time, and the next as soon as the first is done', async () => {
     const first = new AbortController();
     const one = contend(direct, 'a', first.signal);
     await eventually(() => one.holds);
@@ -79,7 +79,7 @@ describe('an advisory lock', () => {
     expect(one.holds).toBe(false);
   });
 
-  it('that is lost with its connection stops the work and goes to another', async () => {
+  it('that is lost with its connection stops the work and passes to another process', async () => {
     const one = contend(proxied, 'cut');
     await eventually(() => one.holds);
     const two = contend(direct, 'cut');
@@ -88,7 +88,7 @@ describe('an advisory lock', () => {
     await eventually(() => two.holds);
   });
 
-  it('is given up within five seconds when the server does not answer any more', async () => {
+  it('is given up within five seconds when the server stops responding', async () => {
     const one = contend(proxied, 'frozen');
     await eventually(() => one.holds);
     proxy.freeze();
@@ -98,7 +98,7 @@ describe('an advisory lock', () => {
     await eventually(() => one.times === 2 && one.holds);
   });
 
-  it('is held again after the work failed', async () => {
+  it('is acquired again after the work failed', async () => {
     let attempts = 0;
     const work = async (): Promise<void> => {
       attempts++;
@@ -108,7 +108,7 @@ describe('an advisory lock', () => {
     expect(attempts).toBe(3);
   });
 
-  it('leaves no session behind when the work is over', async () => {
+  it('leaves no session behind when the work is done', async () => {
     await AdvisoryLock.run(direct, 'over', async () => undefined, { signal: stop.signal, log: quiet });
     await eventually(async () => {
       const rows = await direct.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`);
@@ -137,7 +137,7 @@ describe('notifications', () => {
     expect(sessions.length).toBeLessThanOrEqual(1);
   });
 
-  it('arrive again after the connection was lost, and the gap is told', async () => {
+  it('arrive again after the connection was lost, and the listener learns of the gap', async () => {
     const heard = heardBy(proxied, 'channel:c');
     await eventually(() => proxied.listening);
     proxy.cut();

@@ -4,18 +4,19 @@ import type { DedicatedConnection } from './dedicated-connection.js';
 import { lockKey } from './lock-key.js';
 import type { DatabaseLog } from './log.js';
 
-/** How often a process that does not hold the lock asks for it. */
+/** How often a process that does not hold the lock tries to acquire it. */
 const ASK_AGAIN_MS = 500;
 
 const ANSWER_MS = 3_000;
 
-/** What only one process of a cluster may do at a time. */
+/** Mutual exclusion across the processes of a cluster. */
 export class AdvisoryLock {
   /**
-   * Runs `work(held)` while holding the advisory lock of that name, which a database grants once, on a connection of
-   * its own. `held` aborts when the lock is lost or `signal` aborts; work must then end soon, and must not rely on the
-   * lock alone for what it writes (fence it by a compare-and-set). When the lock is lost or `work` throws, everything
-   * starts over after a backoff. Ends when `work` answers or `signal` aborts; never throws.
+   * Runs `work(held)` while holding the advisory lock of that name, on a connection of its own; a database grants the
+   * lock to one session at a time. `held` aborts when the lock is lost or `signal` aborts. The work must then end soon,
+   * and must not rely on the lock alone for what it writes (fence writes by a compare-and-set). When the lock is lost
+   * or `work` throws, everything starts over after a backoff. Ends when `work` resolves or `signal` aborts; never
+   * throws.
    */
   static async run(
     database: Database,
@@ -31,7 +32,7 @@ export class AdvisoryLock {
         log.warn({ lock: name }, 'advisory lock was lost');
       } catch (error) {
         if (!signal.aborted)
-          log.warn({ err: error, lock: name }, 'work under an advisory lock failed, trying on');
+          log.warn({ err: error, lock: name }, 'work under an advisory lock failed, retrying');
       }
       if (Date.now() - began > 30_000) attempt = 0;
       await pause(backoff(attempt), signal);
@@ -39,7 +40,7 @@ export class AdvisoryLock {
   }
 }
 
-/** Answers true when the work is done (or nobody wants it any more), false when the lock was lost before. */
+/** Returns true when the work is done or was cancelled, false when the lock was lost before that. */
 const attemptOnce = async (
   database: Database,
   name: string,
@@ -52,7 +53,7 @@ const attemptOnce = async (
     await work(AbortSignal.any([signal, connection.closed]));
     return !connection.closed.aborted || signal.aborted;
   } finally {
-    // Ending the session frees the lock too, but a little later.
+    // Ending the session releases the lock too, but a little later.
     if (!connection.closed.aborted) {
       await connection.query('SELECT pg_advisory_unlock_all()', [], ANSWER_MS).catch(() => undefined);
     }

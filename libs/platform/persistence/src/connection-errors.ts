@@ -1,9 +1,9 @@
 import { DomainError, isDomainError } from '@berth/kernel';
 
-/** SQLSTATE classes and codes that speak of the connection or the server's state, not of the statement. */
+/** SQLSTATE classes and codes that concern the connection or the server's state, not the statement. */
 const SERVER_GONE = new Set(['57P01', '57P02', '57P03', '57014', '53300', '53400', '25P03', '25P04']);
 
-/** Errors of node's sockets and resolver that a caller can only wait out. */
+/** Errors of Node's sockets and resolver that a caller can only wait out. */
 const SOCKET_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -30,11 +30,11 @@ const codeOf = (error: unknown): string | undefined =>
 const causesOf = (error: unknown): readonly unknown[] => {
   if (error instanceof AggregateError) return error.errors;
   if (typeof error !== 'object' || error === null) return [];
-  // TypeORM wraps what the driver threw.
+  // TypeORM wraps the driver's error.
   return 'driverError' in error && error.driverError !== error ? [error.driverError] : [];
 };
 
-/** Whether `error` means that the server cannot be reached or did not answer in time (SQLSTATE classes 08, 57P, 53). */
+/** Whether `error` means that the server is unreachable or did not respond in time (SQLSTATE classes 08, 57P, 53). */
 export const isConnectionLoss = (error: unknown): boolean => {
   const code = codeOf(error);
   if (code !== undefined && (SERVER_GONE.has(code) || code.startsWith('08') || SOCKET_ERRORS.has(code)))
@@ -43,10 +43,10 @@ export const isConnectionLoss = (error: unknown): boolean => {
   return causesOf(error).some(isConnectionLoss);
 };
 
-/** The refusal that a caller sees while a backing service is away. */
+/** The error that a caller gets while a backing service is unavailable. */
 export const serviceUnavailable = (cause?: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
-/** Connection losses become `DomainError('unavailable', 'service_unavailable')`; everything else stays as it is. */
+/** Maps connection losses to `DomainError('unavailable', 'service_unavailable')`; returns any other error unchanged. */
 export const mapDatabaseError = (error: unknown): unknown =>
   !isDomainError(error) && isConnectionLoss(error) ? serviceUnavailable(error) : error;

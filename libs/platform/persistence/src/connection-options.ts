@@ -1,14 +1,14 @@
 import type { ClientConfig } from 'pg';
 
-/** How long one call of a `Database` may take in all: getting a connection, and the statement. */
+/** The time-out of one call of a `Database`: waiting for a connection and running the statement. */
 export const CALL_BUDGET_MS = 4_000;
 
-/** The least a statement gets after a long wait for a connection. */
+/** The minimum time for a statement after a long wait for a connection. */
 export const LEAST_STATEMENT_MS = 500;
 
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** What a connection is for; both look into the same schema. */
+/** The purpose of a connection; both use the same schema. */
 export interface ConnectionTarget {
   readonly url: string;
   readonly schema: string;
@@ -20,10 +20,10 @@ const startupOptions = (settings: Record<string, string | number>): string =>
     .map(([name, value]) => `-c ${name}=${String(value).replaceAll('\\', '\\\\').replaceAll(' ', '\\ ')}`)
     .join(' ');
 
-/** The server notices a peer that is gone (and frees its locks) after about 11 s. */
+/** The server detects a dead peer, and releases its locks, after about 11 s. */
 const KEEPALIVES = { tcp_keepalives_idle: 5, tcp_keepalives_interval: 2, tcp_keepalives_count: 3 };
 
-/** Options of pooled connections: every statement is bounded on the server too. */
+/** Options of pooled connections: the server limits every statement too. */
 export const pooledConnection = (target: ConnectionTarget): ClientConfig => ({
   connectionString: target.url,
   application_name: target.applicationName,
@@ -39,7 +39,7 @@ export const pooledConnection = (target: ConnectionTarget): ClientConfig => ({
   }),
 });
 
-/** Options of a connection of its own, for locks, LISTEN and migrations: statements may take long. */
+/** Options of a dedicated connection, for locks, LISTEN and migrations: statements may take long. */
 export const dedicatedConnection = (target: ConnectionTarget): ClientConfig => ({
   connectionString: target.url,
   application_name: target.applicationName,

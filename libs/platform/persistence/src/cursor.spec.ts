@@ -11,7 +11,7 @@ const refusalOf = (work: () => unknown): unknown => {
 };
 
 describe('cursors', () => {
-  it('come back as they were written and fit into a query string', () => {
+  it('are read back as they were written and fit into a query string', () => {
     const value = { at: '2026-11-21T00:00:00.000Z', id: 'agt_ü/+?' };
     const cursor = encodeCursor(value);
     expect(cursor).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -26,13 +26,13 @@ describe('cursors', () => {
     Buffer.from('{').toString('base64url'),
     'A'.repeat(5_000),
     encodeCursor({ before: 'a\0b' }),
-  ])('that nobody wrote (%j) are an invalid request that names the field', (cursor) => {
+  ])('that are malformed (%j) are an invalid request that names the field', (cursor) => {
     const refusal = refusalOf(() => decodeCursor(cursor));
     expect(isDomainError(refusal, 'invalid')).toBe(true);
     expect(refusal).toMatchObject({ code: 'invalid_request', context: { fields: [{ path: 'cursor' }] } });
   });
 
-  it('of another list are refused by the check', () => {
+  it('of another list fail the check', () => {
     const refusal = refusalOf(() => decodeCursor(encodeCursor(['x']), (value) => typeof value === 'string'));
     expect(isDomainError(refusal, 'invalid')).toBe(true);
   });

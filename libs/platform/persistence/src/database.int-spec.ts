@@ -73,7 +73,7 @@ const elapsed = async (work: Promise<unknown>): Promise<{ failure: unknown; mill
 };
 
 describe('statements and transactions', () => {
-  it('run in the schema of the database and take values apart from the text', async () => {
+  it('run in the schema of the database and pass values separately from the text', async () => {
     const db = await database();
     await db.query('INSERT INTO note VALUES ($1, $2)', ['quote', `'; DROP TABLE note; --`]);
     expect(await db.query('SELECT text FROM notes.note WHERE id = $1', ['quote'])).toEqual([
@@ -81,7 +81,7 @@ describe('statements and transactions', () => {
     ]);
   });
 
-  it('bring rows back from every kind of statement', async () => {
+  it('return rows from every kind of statement', async () => {
     const db = await database();
     expect(await db.query(`INSERT INTO note VALUES ('r', 'a') RETURNING id`)).toEqual([{ id: 'r' }]);
     expect(await db.query(`UPDATE note SET text = 'b' WHERE id = 'r' RETURNING text`)).toEqual([
@@ -90,14 +90,14 @@ describe('statements and transactions', () => {
     expect(await db.query(`DELETE FROM note WHERE id = 'r' RETURNING id`)).toEqual([{ id: 'r' }]);
   });
 
-  it('carry positions of the log without losing a digit', async () => {
+  it('carry log positions without losing a digit', async () => {
     const db = await database();
     const position = 18_446_744_073_709_551_615n;
     const [row] = await db.query<{ p: string }>('SELECT $1::numeric(20) AS p', [position.toString()]);
     expect(BigInt(row?.p ?? 0)).toBe(position);
   });
 
-  it('leave nothing behind when the work throws, and throw what it threw', async () => {
+  it('roll back when the work throws, and rethrow its error', async () => {
     const db = await database();
     const refusal = new DomainError('conflict', 'taken', 'Choose another.');
     const work = db.transaction(async (tx) => {
@@ -108,13 +108,13 @@ describe('statements and transactions', () => {
     expect(await db.query(`SELECT * FROM note WHERE id = 'gone'`)).toEqual([]);
   });
 
-  it('tell a mistake in a statement from a server that is away', async () => {
+  it('distinguish a faulty statement from an unavailable server', async () => {
     const db = await database();
     await expect(db.query('SELECT * FROM nowhere')).rejects.toMatchObject({ code: '42P01' });
     await expect(db.ping()).resolves.toBeUndefined();
   });
 
-  it('read a view that was pointed at tables of another shape meanwhile', async () => {
+  it('read a view that was redefined over tables of another shape meanwhile', async () => {
     const db = await database();
     await db.query('CREATE VIEW shape AS SELECT 1 AS value');
     const read = (): Promise<unknown[]> => db.query('SELECT * FROM shape WHERE $1', [true]);
@@ -150,7 +150,7 @@ describe('migrations', () => {
     expect(ran).toEqual(['2026-01-02-b', '2026-01-01-a']);
   });
 
-  it('that fail leave no trace, stop those after them, and run on the next start', async () => {
+  it('that fail are rolled back, stop the later ones, and run again on the next start', async () => {
     let broken = true;
     const migrations = [
       {
@@ -174,14 +174,14 @@ describe('migrations', () => {
     ]);
   });
 
-  it('with the same name are refused before anything runs', async () => {
+  it('with the same name are refused before any of them runs', async () => {
     const migrations = ['x', 'x'].map((name) => ({ name, up: async () => undefined }));
     await expect(database({ schema: 'twice', migrations })).rejects.toThrow(/named x/);
   });
 });
 
-describe('a server that is away', () => {
-  it('is waited for at the start', async () => {
+describe('an unavailable server', () => {
+  it('is awaited at the start', async () => {
     proxy.cut({ refuse: true });
     const opening = database({ url: proxied });
     let opened = false;
@@ -192,15 +192,15 @@ describe('a server that is away', () => {
     await expect((await opening).ping()).resolves.toBeUndefined();
   });
 
-  it('is not waited for longer than said', async () => {
+  it('is awaited no longer than configured', async () => {
     proxy.cut({ refuse: true });
     const { failure, millis } = await elapsed(database({ url: proxied, waitMs: 300 }));
     expect(failure).toEqual(unavailable);
-    // Without it the server is waited for a minute.
+    // By default the wait is a minute.
     expect(millis).toBeLessThan(10_000);
   });
 
-  it('makes calls fail as unavailable at once, and is used again when it returns', async () => {
+  it('makes calls fail as unavailable at once, and is used again when it is back', async () => {
     const db = await database({ url: proxied });
     proxy.cut({ refuse: true });
     for (const call of [
@@ -231,7 +231,7 @@ describe('a server that is away', () => {
     await expect(db.ping()).resolves.toBeUndefined();
   });
 
-  it('in the middle of a transaction ends it as unavailable, and its rows are not there', async () => {
+  it('ends a running transaction as unavailable and stores none of its rows', async () => {
     const db = await database({ url: proxied });
     const work = db.transaction(async (tx) => {
       await tx.query(`INSERT INTO note VALUES ('cut', '')`);

@@ -9,16 +9,16 @@ import { PreparedStatements } from './prepared-statements.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 import type { DatabaseLog } from './log.js';
 
-/** How a transaction may differ from the usual. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** How long each of its statements may take, in milliseconds; default 4,000. */
+  /** The time-out of each of its statements, in milliseconds; default 4,000. */
   readonly statementTimeoutMs?: number;
 }
 
 /**
- * One service's PostgreSQL schema: a TypeORM `DataSource` and its pool, with `search_path` set to the schema. When the
- * server is away or frozen every call fails within 4 s with `DomainError('unavailable', 'service_unavailable')`; the
- * pool is itself again as soon as the server is.
+ * One service's PostgreSQL schema: a TypeORM `DataSource` and its pool, with `search_path` set to the schema. While the
+ * server is down or frozen, every call fails within 4 s with `DomainError('unavailable', 'service_unavailable')`; the
+ * pool recovers as soon as the server does.
  */
 export class Database implements SqlRunner {
   readonly dataSource: DataSource;
@@ -47,14 +47,14 @@ export class Database implements SqlRunner {
       try {
         return await runStatement<Row>(client, sql, params, left(), name);
       } catch (error) {
-        // Refused before it ran, so running it once more does it once.
+        // The server refused the statement before it ran, so a retry runs it once.
         if (name === undefined || !this.#prepared.outdatedBy(error)) throw error;
         return await runStatement<Row>(client, sql, params, left());
       }
     });
   }
 
-  /** Runs `work` in one transaction: commits when it answers, rolls back and throws on when it throws. */
+  /** Runs `work` in one transaction: commits when it resolves; rolls back and rethrows when it throws. */
   async transaction<T>(work: (tx: SqlRunner) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     const timeoutMs = options.statementTimeoutMs ?? CALL_BUDGET_MS;
     const deadline = Date.now() + CALL_BUDGET_MS;
@@ -73,7 +73,7 @@ export class Database implements SqlRunner {
     });
   }
 
-  /** Runs TypeORM work with the same mapping of errors, in a transaction of its own. */
+  /** Runs TypeORM work in a transaction of its own, with the same error mapping. */
   async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     let client: PoolClient | undefined;
@@ -85,7 +85,7 @@ export class Database implements SqlRunner {
       return result;
     } catch (error) {
       if (!isConnectionLoss(error)) await rollBack(runner).catch(() => undefined);
-      // TypeORM would put a connection that no longer answers back into the pool.
+      // TypeORM would return a dead connection to the pool.
       else void client?.end().catch(() => undefined);
       throw mapDatabaseError(error);
     } finally {
@@ -93,14 +93,14 @@ export class Database implements SqlRunner {
     }
   }
 
-  /** Answers once the server has answered. */
+  /** Resolves once the server has responded. */
   async ping(): Promise<void> {
     await this.query('SELECT 1');
   }
 
   /**
    * Calls `heard` with the payload of every NOTIFY on `channel`, and with null when some may have been missed (the
-   * connection was lost and is back). All channels share one connection, which is made anew for ever.
+   * connection was lost and is back). All channels share one connection, which reconnects without limit.
    */
   listen(channel: string, heard: (payload: string | null) => void): Unlisten {
     return this.#listener.listen(channel, heard);
@@ -111,7 +111,7 @@ export class Database implements SqlRunner {
     return this.#listener.connected;
   }
 
-  /** A session outside the pool; the caller closes it. */
+  /** Opens a session outside the pool; the caller closes it. */
   async connect(options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
     try {
       return await DedicatedConnection.open(this.#target, options);
@@ -125,7 +125,7 @@ export class Database implements SqlRunner {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** A connection that cannot roll back leaves the pool, and the server rolls back by itself. */
+  /** A connection that cannot roll back is removed from the pool; the server then rolls back by itself. */
   async #rollBack(client: PoolClient): Promise<void> {
     try {
       await runStatement(client, 'ROLLBACK', [], LEAST_STATEMENT_MS);
@@ -142,7 +142,7 @@ export class Database implements SqlRunner {
     };
     try {
       client = await this.#pool.connect();
-      // A connection that is lost between two statements tells so by an event that nobody else hears.
+      // A connection lost between two statements emits an error event, and nothing else listens to it.
       client.on('error', onError);
       return await work(client);
     } catch (error) {

@@ -6,8 +6,9 @@ const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_ANSWER_MS = 2_000;
 
 /**
- * A connection outside the pool, for what belongs to a session: advisory locks, LISTEN, migrations. `closed` aborts as
- * soon as the connection is lost, also when the server just stops answering (checked by a heartbeat when asked for).
+ * A connection outside the pool, for state that belongs to a session: advisory locks, LISTEN, migrations. `closed`
+ * aborts as soon as the connection is lost, also when the server merely stops responding (detected by an optional
+ * heartbeat).
  */
 export class DedicatedConnection implements SqlRunner {
   readonly #client: Client;
@@ -31,7 +32,7 @@ export class DedicatedConnection implements SqlRunner {
     return connection;
   }
 
-  /** Aborted once the connection is lost or closed. */
+  /** Aborts once the connection is lost or closed. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
@@ -44,7 +45,7 @@ export class DedicatedConnection implements SqlRunner {
     this.#client.on('notification', listener);
   }
 
-  /** Ends the session, and with it everything it holds. Never throws. */
+  /** Ends the session and releases everything it holds. Never throws. */
   async close(): Promise<void> {
     this.#lost();
     await Promise.race([

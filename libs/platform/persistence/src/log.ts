@@ -1,4 +1,4 @@
-/** The part of a pino logger that this library needs. */
+/** The part of pino's logger interface that this library uses. */
 export interface DatabaseLog {
   debug(context: object, message: string): void;
   info(context: object, message: string): void;

@@ -3,14 +3,14 @@ import { quoteIdentifier, type SqlRunner } from './sql-runner.js';
 import { lockKey } from './lock-key.js';
 import type { DatabaseLog } from './log.js';
 
-/** One step of a schema's history. Steps run in the order of the list, once, each in a transaction of its own. */
+/** One step of a schema's history. Steps run once, in list order, each in a transaction of its own. */
 export interface Migration {
-  /** `<date>-<what>`, e.g. `2026-11-21-create-agent-env`; never changed once it has run somewhere. */
+  /** `<date>-<what>`, e.g. `2026-11-21-create-agent-env`; must not change once it has run anywhere. */
   readonly name: string;
   up(query: SqlRunner): Promise<void>;
 }
 
-/** Creates the schema and runs what has not run yet, one process at a time (a session advisory lock). */
+/** Creates the schema and runs the pending migrations, one process at a time (a session advisory lock). */
 export const migrate = async (
   connection: DedicatedConnection,
   schema: string,

@@ -3,12 +3,12 @@ import type { DedicatedConnection } from './dedicated-connection.js';
 import { quoteIdentifier } from './sql-runner.js';
 import type { DatabaseLog } from './log.js';
 
-/** Ends a `listen`. */
+/** Stops a `listen`. */
 export type Unlisten = () => void;
 
 type Heard = (payload: string | null) => void;
 
-/** One connection that LISTENs for everybody in the process and comes back by itself. */
+/** One connection that LISTENs on behalf of the whole process and reconnects by itself. */
 export class NotificationListener {
   readonly #heard = new Map<string, Set<Heard>>();
   readonly #stop = new AbortController();
@@ -48,7 +48,7 @@ export class NotificationListener {
       await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], 3_000);
       this.#tell(channel, null);
     } catch {
-      // The loop opens a new connection, which listens to every channel.
+      // The loop then opens a new connection, which listens to every channel.
       await connection.close();
     }
   }
@@ -60,7 +60,7 @@ export class NotificationListener {
           attempt = 0;
         });
       } catch (error) {
-        if (attempt === 0) this.log.warn({ err: error }, 'cannot listen for notifications, trying on');
+        if (attempt === 0) this.log.warn({ err: error }, 'cannot listen for notifications, retrying');
       }
       await pause(backoff(attempt, 50, 2_000), this.#stop.signal);
     }
@@ -90,7 +90,7 @@ export class NotificationListener {
       try {
         heard(payload);
       } catch (error) {
-        this.log.error({ err: error, channel }, 'a listener failed');
+        this.log.error({ err: error, channel }, 'a notification listener failed');
       }
     }
   }

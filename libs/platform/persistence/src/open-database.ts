@@ -8,7 +8,7 @@ import { DedicatedConnection } from './dedicated-connection.js';
 import { migrate, type Migration } from './migrations.js';
 import type { DatabaseLog } from './log.js';
 
-/** Which schema of which server, and how it came to be. */
+/** The server, the schema and its migrations. */
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database` */
   readonly url: string;
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   readonly schema: string;
   readonly entities?: readonly EntityTarget<ObjectLiteral>[];
   readonly migrations: readonly Migration[];
-  /** Most connections of the pool; default 10. */
+  /** Maximum size of the connection pool; default 10. */
   readonly poolSize?: number;
   readonly applicationName: string;
   readonly log: DatabaseLog;
@@ -27,8 +27,8 @@ export interface DatabaseOptions {
 
 /**
  * Opens a service's database: waits (bounded) until the server is up, creates the schema, runs the migrations under an
- * advisory lock. Throws `DomainError('unavailable', 'service_unavailable')` when the wait is over, and whatever a
- * migration threw.
+ * advisory lock. Throws `DomainError('unavailable', 'service_unavailable')` when the wait times out, and rethrows the
+ * error of a failed migration.
  */
 export const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
   if (!/^[a-z_][a-z0-9_]{0,62}$/.test(options.schema))
@@ -71,9 +71,9 @@ const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> 
     logging: false,
     poolSize: options.poolSize ?? 10,
     applicationName: options.applicationName,
-    // Without a handler an idle connection's loss would end the process.
+    // Without a handler, the loss of an idle connection would end the process.
     poolErrorHandler: (error: unknown) => {
-      // A server that stops a moment after us may be quicker than our goodbye.
+      // A server that shuts down together with this process may close the connection before we do.
       if (opened.pool?.ending !== true) options.log.warn({ err: error }, 'a database connection was lost');
     },
     extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },

@@ -1,20 +1,20 @@
 import { createHash } from 'node:crypto';
 
-/** Texts beyond this many are sent unprepared: a text that is made up anew each time must not fill the server. */
+/** Texts beyond this many are sent unprepared: dynamically built texts must not fill the server's memory. */
 const MOST_TEXTS = 500;
 
-/** "cached plan must not change result type": a view was pointed at tables of another shape. */
+/** "cached plan must not change result type": a view was redefined over tables of another shape. */
 const FEATURE_NOT_SUPPORTED = '0A000';
 
 /**
- * Names for statements, so that a connection parses and plans each text once. Planning is most of what a small
- * look-up costs the server.
+ * Assigns names to statements, so that a connection parses and plans each text once. Planning is most of the server's
+ * cost of a small look-up.
  */
 export class PreparedStatements {
   readonly #names = new Map<string, string>();
   #generation = 0;
 
-  /** The name to send a text under; undefined for what is better sent without. */
+  /** The name to prepare a text under; undefined for a text that is better sent unprepared. */
   nameOf(text: string, params: readonly unknown[]): string | undefined {
     if (params.length === 0) return undefined;
     const known = this.#names.get(text);
@@ -26,7 +26,7 @@ export class PreparedStatements {
     return name;
   }
 
-  /** Whether `error` says that a plan is of yesterday; then all names are new ones from here on. */
+  /** Whether `error` says that a cached plan is outdated; if so, all texts get new names from here on. */
   outdatedBy(error: unknown): boolean {
     const outdated = error instanceof Error && 'code' in error && error.code === FEATURE_NOT_SUPPORTED;
     if (!outdated) return false;

@@ -8,7 +8,7 @@ describe('a secret box', () => {
   const first = `k1:${key()}`;
   const box = new SecretBox(parseKeyring(first));
 
-  it('opens what it sealed, and seals the same text differently each time', () => {
+  it('opens what it sealed, and produces a different sealed text each time', () => {
     const sealed = box.seal('pässword', 'agt_1/TOKEN');
     expect(sealed).not.toContain('pässword');
     expect(sealed).not.toBe(box.seal('pässword', 'agt_1/TOKEN'));
@@ -16,12 +16,12 @@ describe('a secret box', () => {
     expect(box.open(box.seal('', 'x'), 'x')).toBe('');
   });
 
-  it('does not open a secret that was moved to another place', () => {
+  it('does not open a secret under another `aad`', () => {
     const sealed = box.seal('s', 'agt_1/TOKEN');
     expect(() => box.open(sealed, 'agt_2/TOKEN')).toThrow(/authenticate/);
   });
 
-  it('does not open a secret with any byte changed', () => {
+  it('does not open a secret in which any byte changed', () => {
     const sealed = box.seal('secret', 'a');
     const [id = '', body = ''] = sealed.split('.');
     const bytes = Buffer.from(body, 'base64url');
@@ -34,7 +34,7 @@ describe('a secret box', () => {
     expect(() => box.open('', 'a')).toThrow(/sealed/);
   });
 
-  it('opens old secrets after a rotation and says that they are stale', () => {
+  it('opens old secrets after a rotation and reports them as stale', () => {
     const old = box.seal('s', 'a');
     const rotated = new SecretBox(parseKeyring(`k2:${key()},${first}`));
     expect(rotated.open(old, 'a')).toBe('s');
@@ -43,7 +43,7 @@ describe('a secret box', () => {
     expect(() => box.open(rotated.seal('s', 'a'), 'a')).toThrow(/keyring/);
   });
 
-  it('refuses a keyring it cannot use, without repeating keys', () => {
+  it('refuses an invalid keyring without repeating keys', () => {
     expect(() => parseKeyring('k1:c2hvcnQ=')).toThrow(/k1/);
     expect(() => parseKeyring('')).toThrow(/pairs/);
     expect(() => parseKeyring(`a b:${key()}`)).toThrow(/pairs/);

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Keys by id. New secrets are sealed with `current`; the others still open what they sealed. */
+/** Keys by id. `current` seals new secrets; the other keys only open existing ones. */
 export interface Keyring {
   readonly current: string;
   /** 32 bytes each. */
@@ -11,14 +11,14 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Reads `id:base64key[,id:base64key…]`; the first is the current one. Throws without repeating any key. */
+/** Parses `id:base64key[,id:base64key…]`; the first key is the current one. Throws without repeating any key. */
 export const parseKeyring = (text: string): Keyring => {
   const keys = new Map<string, Uint8Array>();
   for (const entry of text.split(',')) {
     const [id = '', encoded = ''] = entry.trim().split(':');
     const key = Buffer.from(encoded, 'base64');
     if (!KEY_ID.test(id) || keys.has(id))
-      throw new Error('A keyring is id:base64key pairs with ids of their own.');
+      throw new Error('A keyring is a list of id:base64key pairs with distinct ids.');
     if (key.length !== 32) throw new Error(`Key ${id} must be 32 bytes in base64.`);
     keys.set(id, key);
   }
@@ -27,14 +27,14 @@ export const parseKeyring = (text: string): Keyring => {
 };
 
 /**
- * Seals secrets with AES-256-GCM (NIST SP 800-38D, random 96 bit nonce). A sealed text is
- * `<key id>.<base64url of nonce, ciphertext, tag>` and opens only with the same associated text (`aad`: what the
- * secret belongs to, so that it cannot be moved to another row).
+ * Seals secrets with AES-256-GCM (NIST SP 800-38D, random 96-bit nonce). A sealed text is `<key id>.<base64url of
+ * nonce, ciphertext, tag>` and opens only with the same associated data (`aad`: what the secret belongs to, so that it
+ * cannot be moved to another row).
  */
 export class SecretBox {
   constructor(private readonly keyring: Keyring) {
     for (const [id, key] of keyring.keys) {
-      if (!KEY_ID.test(id) || key.length !== 32) throw new Error(`Key ${id} is not a 32 byte key.`);
+      if (!KEY_ID.test(id) || key.length !== 32) throw new Error(`Key ${id} is not a 32-byte key.`);
     }
     if (!keyring.keys.has(keyring.current)) throw new Error('The current key is not in the keyring.');
   }
@@ -62,7 +62,7 @@ export class SecretBox {
     return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
   }
 
-  /** Whether `sealed` should be sealed anew because its key is no longer the current one. */
+  /** Whether to seal the secret again because its key is no longer the current one. */
   isStale(sealed: string): boolean {
     return !sealed.startsWith(`${this.keyring.current}.`);
   }

@@ -1,10 +1,10 @@
 /** Runs one SQL statement. Numeric and bigint columns arrive as strings, dates as `Date`. */
 export interface SqlRunner {
-  /** Answers the rows (of `RETURNING` too); values travel as `$1`, `$2`… and never inside the text. */
+  /** Returns the rows (of `RETURNING` too). Values are passed as `$1`, `$2`…, never inside the text. */
   query<Row>(sql: string, params?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** What `pg` needs of a client for one statement; pool clients and dedicated clients both fit. */
+/** The subset of a `pg` client that one statement needs; pool clients and dedicated clients both satisfy it. */
 export interface StatementClient {
   query(config: {
     text: string;
@@ -14,7 +14,9 @@ export interface StatementClient {
   }): Promise<{ rows: unknown[] }>;
 }
 
-/** Sends one statement; `timeoutMs` is how long this process waits for the answer, `name` prepares it under that name. */
+/**
+ * Sends one statement; `timeoutMs` is how long this process waits for the result, `name` prepares it under that name.
+ */
 export const runStatement = async <Row>(
   client: StatementClient,
   sql: string,
@@ -31,5 +33,5 @@ export const runStatement = async <Row>(
   return result.rows as Row[];
 };
 
-/** Writes `name` as an SQL identifier. */
+/** Quotes `name` as an SQL identifier. */
 export const quoteIdentifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -2,15 +2,15 @@ import { addressOf, type PartUrlName } from '@berth/config';
 import { isDomainError } from '@berth/kernel';
 import { redactText, type Logger } from '@berth/telemetry';
 
-/** Parts that start together come up within a second; only a longer wait is worth a line. */
+/** Backing services that start together are up within a second; only a longer wait is worth a log line. */
 const SILENT_MS = 1_000;
 const REPEAT_EVERY_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** A part that a process needs before it can start. */
+/** A backing service that a process needs before it can start. */
 export interface AwaitedPart {
-  /** As a sentence names it, e.g. `the event log`. */
+  /** How a sentence refers to it, e.g. `the event log`. */
   readonly what: string;
   readonly variable: PartUrlName;
   readonly url: string;
@@ -19,9 +19,9 @@ export interface AwaitedPart {
 }
 
 /**
- * Calls `open` until the part is there and returns its result. Waits without limit, because a supervisor starts processes
- * in any order, and says so: what it waits for, where, and the last error, after a second and then every 10 s.
- * Throws anything but DomainError('unavailable') at once, and the reason of `signal` when that aborts.
+ * Calls `open` until the backing service is available and returns the result. Waits without limit, because a supervisor
+ * starts processes in any order. Logs what it waits for, where, and the last error, after a second and then every 10 s.
+ * Rethrows anything but DomainError('unavailable') at once; throws the reason of `signal` when that aborts.
  */
 export const awaitPart = async <T>(part: AwaitedPart, open: () => Promise<T>): Promise<T> => {
   const notice = new WaitingNotice(part);
@@ -40,7 +40,7 @@ export const awaitPart = async <T>(part: AwaitedPart, open: () => Promise<T>): P
   }
 };
 
-/** Tells the operator about a wait, also while a single attempt hangs. */
+/** Logs that the process is waiting, even while a single attempt hangs. */
 class WaitingNotice {
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
@@ -85,7 +85,7 @@ const unlessAborted = async <T>(work: Promise<T>, signal: AbortSignal | undefine
   }
 };
 
-/** The first line of the innermost cause: what the operating system or the server said. */
+/** The first line of the innermost cause: the message of the operating system or the server. */
 const reasonOf = (error: unknown): string => {
   let innermost = error;
   for (let depth = 0; depth < 8; depth++) {

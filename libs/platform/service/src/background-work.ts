@@ -3,19 +3,19 @@ import type { Logger } from '@berth/telemetry';
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** Work that goes on as long as the service does: projections, relays, consumers, timers. */
+/** Work that runs for the lifetime of the service: projections, relays, consumers, timers. */
 export class BackgroundWork {
   private readonly ending = new AbortController();
   private readonly tasks: Promise<void>[] = [];
 
   constructor(private readonly log: Logger) {}
 
-  /** Runs `work` until `stop`; when it ends or throws before that, it is begun again after a growing pause. */
+  /** Runs `work` until `stop`; restarts it with a growing back-off when it ends or throws before that. */
   start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
     this.tasks.push(this.keepRunning(name, work));
   }
 
-  /** Asks all work to end and waits until it has. */
+  /** Cancels all work and waits until it has ended. */
   async stop(): Promise<void> {
     this.ending.abort();
     await Promise.all(this.tasks);
@@ -29,8 +29,7 @@ export class BackgroundWork {
       try {
         await work(signal);
       } catch (error) {
-        if (!signal.aborted)
-          this.log.warn({ work: name, err: error }, 'background work failed and begins again');
+        if (!signal.aborted) this.log.warn({ work: name, err: error }, 'background work failed, restarting');
       }
       if (Date.now() - begun > 30_000) pauseMs = FIRST_PAUSE_MS;
       await pause(pauseMs, signal);

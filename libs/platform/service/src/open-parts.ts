@@ -27,7 +27,7 @@ import {
 import type { Logger } from '@berth/telemetry';
 import { awaitPart } from './await-part.js';
 
-/** What an event-sourced service stands on. */
+/** The backing services of an event-sourced service. */
 export interface ServiceParts {
   readonly database: Database;
   readonly store: EventStore;
@@ -37,19 +37,22 @@ export interface ServiceParts {
 }
 
 export interface OpenPartsOptions {
-  /** The service's name: also its schema and how it calls itself to the parts. */
+  /** The service's name; also its schema and its client name. */
   readonly name: string;
   readonly config: ServiceEnv;
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;
-  /** What it needs of JetStream. */
+  /** What it requires of JetStream. */
   readonly needs?: BrokerNeeds;
   readonly log: Logger;
-  /** Ends the wait for parts that are not there. */
+  /** Aborts the wait for backing services that are not available. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens tables, log and broker, and waits for what is not up yet (`awaitPart`). When one fails, the others are closed. */
+/**
+ * Opens the database, the event log and the broker, waiting for each (`awaitPart`). When one fails, the others are
+ * closed.
+ */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
   const { name, config, migrations, entities, needs = {}, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
@@ -75,13 +78,13 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   return { database, store, link, broker, log };
 };
 
-/** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when it refuses what DATABASE_URL says. */
+/** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when the server rejects DATABASE_URL. */
 export const openTables = (options: DatabaseOptions & PartOptions): Promise<Database> =>
   awaitPart({ ...options, ...POSTGRES }, () =>
     openDatabase({ ...options, waitMs: 0 }).catch(refusedByDatabase),
   );
 
-/** `connectEventStore`, waiting for the event log. Throws `ConfigError` when it refuses the credentials. */
+/** `connectEventStore`, waiting for the event log. Throws `ConfigError` when the log rejects the credentials. */
 export const openLog = (options: PartOptions): Promise<EventStore> => {
   const store = connectEventStore(options);
   return awaitPart({ ...options, ...LOG }, async () => {
@@ -93,7 +96,10 @@ export const openLog = (options: PartOptions): Promise<EventStore> => {
   });
 };
 
-/** `NatsLink.open`, waiting for the message broker. Throws `ConfigError` when it takes no messages as large as ours. */
+/**
+ * `NatsLink.open`, waiting for the message broker. Throws `ConfigError` when the broker's maximum payload is smaller
+ * than our messages.
+ */
 export const openLink = async (
   options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas'>,
 ): Promise<NatsLink> => {
@@ -111,7 +117,7 @@ export const openLink = async (
   }
 };
 
-/** Waits until the broker has what `broker` needs. Throws `ConfigError` when it refuses. */
+/** Waits until the broker meets the requirements of `broker`. Throws `ConfigError` when it never can. */
 const requireBroker = (
   options: PartOptions & { readonly broker: BrokerCheck; readonly link: NatsLink },
 ): Promise<void> => {
@@ -123,7 +129,7 @@ const requireBroker = (
   );
 };
 
-/** How long a cluster may take to elect its leaders before its refusal counts. */
+/** How long a cluster may take to elect its leaders before its refusal is final. */
 const ELECTION_MS = 20_000;
 
 const jetStreamFailure = (error: unknown, link: NatsLink, since: number): unknown => {
@@ -140,8 +146,8 @@ const silentJetStream = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'JetStream does not respond.', {}, { cause });
 
 /**
- * Holds the name of the installation on the broker for the log of `store` until the link closes. Throws `ConfigError` when
- * another installation uses the name.
+ * Claims the installation's name on the broker for the event log of `store` until the link closes. Throws `ConfigError`
+ * when another installation uses the name.
  */
 export const claimInstallation = async (
   options: Omit<PartOptions, 'url'> & {
@@ -167,7 +173,7 @@ export const claimInstallation = async (
   });
 };
 
-/** Where parts are; undefined: this one is not needed. */
+/** The URLs of the backing services; undefined: this one is not needed. */
 export interface PartUrls {
   readonly natsUrl?: string | undefined;
   readonly natsCredentials?: NatsCredentials | undefined;
@@ -175,7 +181,10 @@ export interface PartUrls {
   readonly databaseUrl?: string | undefined;
 }
 
-/** Resolves once every part that has a URL can be used, so that a process of many services waits, and says so, once. */
+/**
+ * Resolves once every backing service with a URL is usable, so that a process with many services waits, and logs that,
+ * only once.
+ */
 export const reachParts = async (
   { natsUrl, natsCredentials: credentials, eventStoreUrl, databaseUrl }: PartUrls,
   options: Omit<PartOptions, 'url'>,
@@ -200,7 +209,7 @@ const reachDatabase = (options: PartOptions): Promise<void> =>
     await connection.close();
   });
 
-/** Closes them: the broker first, so that nothing new comes in. */
+/** Closes them, the broker first, so that no new messages arrive. */
 export const closeParts = async ({ link, store, database }: ServiceParts): Promise<void> => {
   await link.close();
   await Promise.all([store.close(), database.close()]);
@@ -216,12 +225,12 @@ interface PartOptions {
   readonly signal?: AbortSignal;
 }
 
-/** SQLSTATE of what only another DATABASE_URL mends. */
+/** SQLSTATEs of errors that only a different DATABASE_URL can fix. */
 const DATABASE_REFUSALS: ReadonlyMap<string, string> = new Map([
-  ['28P01', 'is refused: the password or the user is wrong'],
-  ['28000', 'is refused: this user may not connect'],
+  ['28P01', 'is refused: wrong user or password'],
+  ['28000', 'is refused: this user is not allowed to connect'],
   ['3D000', 'names a database that does not exist'],
-  ['42501', 'names a user that may not create schemas in this database'],
+  ['42501', 'names a user that is not allowed to create schemas in this database'],
 ]);
 
 const refusedByDatabase = (error: unknown): never => {

@@ -1,28 +1,28 @@
 import { ConfigError, EXIT_CONFIG, type Env, type ServiceEnv } from '@berth/config';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 
-/** What a started service answers. */
+/** What starting a service returns. */
 export interface Stoppable {
   readonly name: string;
   stop(): Promise<void>;
 }
 
-/** What every process is told about its logs and its telemetry. */
+/** Log and telemetry settings of every process. */
 export type ProcessEnv = Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'>;
 
 /** One service as a process of its own. */
 export interface Main<Config extends ProcessEnv> {
   readonly name: string;
   readonly env: Env;
-  /** Throws `ConfigError` when the environment is wrong. */
+  /** Throws `ConfigError` when the environment is invalid. */
   readConfig(env: Env): Config;
   start(config: Config, log: Logger): Promise<Stoppable>;
 }
 
-/** A service that has not ended by itself so long after SIGTERM is ended. */
+/** A service that has not stopped this long after SIGTERM is terminated. */
 const STOP_DEADLINE_MS = 9_000;
 
-/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 wrong configuration, 1 any other failure. */
+/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 invalid configuration, 1 any other failure. */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });

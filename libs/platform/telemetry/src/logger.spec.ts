@@ -9,7 +9,7 @@ const keeping = (options: Partial<LoggerOptions> = {}): { log: Logger; lines: st
 };
 
 describe('the logger', () => {
-  it('writes JSON lines with service and the request id of the running work, also after awaits', async () => {
+  it('writes JSON lines with the service and the request id of the current request, also after awaits', async () => {
     const { log, lines } = keeping();
     await requestContext.run({ requestId: 'req-1' }, async () => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -47,7 +47,7 @@ describe('the logger', () => {
     ['the password of an event log', {}, `esdb://admin:${canary}@h1:2113?tls=true`],
     ['a password in a URL', { url: `postgres://berth:${canary}@host/db` }, ''],
     [
-      'what a driver hangs on its errors',
+      'what a driver attaches to its errors',
       { err: Object.assign(new Error('x'), { parameters: [canary], query: canary }) },
       '',
     ],
@@ -67,7 +67,7 @@ describe('the logger', () => {
   });
 
   it.each(Object.entries(SECRET_PREFIXES))(
-    'hides every %s by its prefix, wherever it stands',
+    'redacts every %s by its prefix, anywhere in a line',
     (_kind, prefix) => {
       const { log, lines } = keeping();
       const secret = `${prefix}_${canary}-${canary}_${canary}`;
@@ -81,12 +81,12 @@ describe('the logger', () => {
 
   it.each([
     ['a line', '\n'],
-    ['a line of Windows', '\r\n'],
+    ['a line after CRLF', '\r\n'],
     ['a column', '\t'],
     ['a coloured word', '\u001b[32m'],
     ['a control character', '\u0001'],
     ['an encoded part of a URL', '%2F'],
-  ])('hides secrets at the beginning of %s', (_what, before) => {
+  ])('redacts secrets at the beginning of %s', (_what, before) => {
     const { log, lines } = keeping();
     const tokens = Object.values(SECRET_PREFIXES).map(
       (prefix) => `${prefix}_${canary.slice(0, 9)}-${canary}`,
@@ -98,13 +98,13 @@ describe('the logger', () => {
     }
   });
 
-  it('hides what a child logger is bound to', () => {
+  it('redacts the bindings of a child logger', () => {
     const { log, lines } = keeping();
     log.child({ token: canary, url: `?token=${canary}` }).info('x');
     expect(lines[0]).not.toContain(canary);
   });
 
-  it('keeps what is no secret', () => {
+  it('keeps everything that is not a secret', () => {
     const { log, lines } = keeping();
     log.info(
       { env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) },
@@ -119,7 +119,7 @@ describe('the logger', () => {
     });
   });
 
-  it('survives circles, buffers and depth', () => {
+  it('handles circular references, buffers and deep nesting', () => {
     const { log, lines } = keeping();
     const circle: Record<string, unknown> = { data: Buffer.alloc(1_000) };
     circle['self'] = circle;
@@ -136,7 +136,7 @@ describe('the logger', () => {
     expect(lines[0]).toContain('logger.spec');
   });
 
-  it('is readable on a terminal, one line each', () => {
+  it('prints readable single lines on a terminal', () => {
     const { log, lines } = keeping({ pretty: true });
     log.warn({ agentId: 'agt_1', n: 2 }, `Slow ?token=${canary}`);
     expect(lines[0]).toMatch(
@@ -144,7 +144,7 @@ describe('the logger', () => {
     );
   });
 
-  it('says nothing below its level', () => {
+  it('logs nothing below its level', () => {
     const { log, lines } = keeping({ level: 'warn' });
     log.info('x');
     expect(lines).toEqual([]);

@@ -13,19 +13,19 @@ import { requestContext } from './request-context.js';
 export type Logger = PinoLogger;
 
 export interface LoggerOptions {
-  /** Stands in every line. */
+  /** Part of every line. */
   readonly service: string;
-  /** pino's level; `info` unless said otherwise. */
+  /** pino's level; default `info`. */
   readonly level?: string;
-  /** One line for people instead of JSON. */
+  /** Writes one human-readable line instead of JSON. */
   readonly pretty?: boolean;
-  /** Where lines go; standard output unless said otherwise. */
+  /** Where lines go; default standard output. */
   readonly destination?: DestinationStream;
 }
 
 /**
- * A logger that writes JSON lines, each with the request id and trace id of the running work. Members named like
- * secrets, `?token=` in any text, bearer tokens and Berth's own tokens never reach the output.
+ * Creates a logger that writes JSON lines, each with the request id and trace id of the current request. Members with
+ * names of secrets, `?token=` in any text, bearer tokens and Berth's own tokens never reach the output.
  */
 export const createLogger = (options: LoggerOptions): Logger => {
   const target = options.destination ?? openDestination({ fd: 1, sync: true });

@@ -14,7 +14,7 @@ export interface MetricExport {
   stop(): Promise<void>;
 }
 
-/** Scrapers are few, and any process of this machine reaches the port. */
+/** Scrapers are few, but any process on this machine can reach the port. */
 const BOUNDS = { most: 32, idleMs: 75_000, stalledMs: 10_000 };
 const TIMEOUTS = {
   headersTimeout: 10_000,
@@ -23,7 +23,7 @@ const TIMEOUTS = {
   connectionsCheckingInterval: 2_000,
 };
 
-/** Serves metrics on 127.0.0.1 and sends them to the collector every 15 s, whichever is configured. */
+/** Serves metrics on 127.0.0.1, and sends them to the collector every 15 s; each only if configured. */
 export const startMetricExport = async (options: {
   readonly service: string;
   readonly otlpEndpoint?: string | undefined;

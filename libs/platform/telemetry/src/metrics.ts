@@ -1,10 +1,10 @@
 import type { Attributes, Meter, ObservableResult } from '@opentelemetry/api';
 
-/** Label values of one series, by label name. Keep them few: never ids. */
+/** Label values of one series, by label name. Keep their number small: never use ids. */
 export type Labels = Readonly<Record<string, string | number | boolean>>;
 
 export interface Counter {
-  /** Adds `by`, 1 unless said otherwise. */
+  /** Adds `by`, default 1. */
   inc(labels?: Labels, by?: number): void;
 }
 export interface Histogram {
@@ -18,12 +18,12 @@ export interface HistogramOptions {
   readonly unit?: string;
   readonly buckets?: readonly number[];
 }
-/** One observed value of a gauge that is read when asked for. */
+/** One observed value of a gauge that is read on demand. */
 export interface Observation {
   readonly value: number;
   readonly labels?: Labels;
 }
-/** Called on every scrape; must not throw for long or block. */
+/** Called on every scrape; must neither throw nor block for long. */
 export type Collect = () => number | readonly Observation[] | Promise<number | readonly Observation[]>;
 
 type Instrument = (meter: Meter) => void;
@@ -31,7 +31,7 @@ type Instrument = (meter: Meter) => void;
 const instruments = new Map<string, Instrument>();
 let current: Meter | undefined;
 
-/** Set by `startTelemetry`. Instruments made before bind to the meter now; without one, recording does nothing. */
+/** Set by `startTelemetry`. Binds instruments created earlier to the meter; without a meter, recording does nothing. */
 export const useMeter = (meter: Meter | undefined): void => {
   current = meter;
   if (meter !== undefined) for (const bind of instruments.values()) bind(meter);
@@ -59,8 +59,8 @@ const attributes = (labels: Labels | undefined, names: readonly string[]): Attri
 };
 
 /**
- * The process's one registry. Names as Prometheus has them (`berth_requests`; counters get `_total`), the same
- * name asked for twice is the same instrument. Labels that were not declared are dropped.
+ * The process's only registry. Names follow Prometheus (`berth_requests`; counters get `_total`). Requesting the same
+ * name twice returns the same instrument. Labels that were not declared are dropped.
  */
 export const metrics = {
   counter: (name: string, help: string, labelNames: readonly string[] = []): Counter =>
@@ -94,7 +94,7 @@ export const metrics = {
       return { observe: (value, labels) => record?.(value, attributes(labels, labelNames)) };
     }),
 
-  /** With `collect` the value is read on every scrape; `set` is for the others. */
+  /** With `collect`, the value is read on every scrape; otherwise use `set`. */
   gauge: (name: string, help: string, labelNames: readonly string[] = [], collect?: Collect): Gauge =>
     once('gauge', name, () => {
       if (collect !== undefined) return observedGauge(name, help, labelNames, collect);

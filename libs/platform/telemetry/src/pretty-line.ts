@@ -8,7 +8,9 @@ const LEVELS: Readonly<Record<number, string>> = {
 };
 const HIDDEN = new Set(['level', 'time', 'pid', 'service', 'msg', 'err', 'traceId']);
 
-/** One JSON log line as a line for people: `07:12:03.120 INFO  agents  message  name=value`, an error's stack below it. */
+/**
+ * Formats one JSON log line for people: `07:12:03.120 INFO  agents  message  name=value`, followed by an error's stack.
+ */
 export const prettyLine = (json: string): string => {
   let line: Record<string, unknown>;
   try {

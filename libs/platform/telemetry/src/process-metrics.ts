@@ -1,7 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Meter } from '@opentelemetry/api';
 
-/** The process's memory, CPU time, event loop delay, open handles and start time, under Prometheus' usual names. */
+/**
+ * Adds the process's memory, CPU time, event loop delay, open handles and start time, under Prometheus' usual names.
+ */
 export const addProcessMetrics = (meter: Meter): (() => void) => {
   const delay = monitorEventLoopDelay({ resolution: 20 });
   delay.enable();

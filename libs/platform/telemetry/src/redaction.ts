@@ -4,7 +4,7 @@ const REDACTED = '[redacted]';
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 200;
 
-/** Members that hold a secret, compared without case, `-` and `_`. */
+/** Names of members that hold a secret, compared without case, `-` and `_`. */
 const SECRET_NAMES = [
   'authorization',
   'proxyauthorization',
@@ -20,16 +20,16 @@ const SECRET_NAMES = [
   'ticket',
 ] as const;
 
-/** Too common a name to be hidden in a line that has been put together already. */
+/** Too common a name to redact in a line that is already serialised. */
 const OBJECT_SECRET_NAMES: ReadonlySet<string> = new Set([...SECRET_NAMES, 'key']);
 
 const PREFIXES = Object.values(SECRET_PREFIXES).join('|');
 
-/** Behind these a word begins too, although they end in a letter or a digit: escapes of JSON and of URLs, colours of a terminal. */
+/** Word boundaries that end in a letter or a digit: escape sequences of JSON, URLs and terminal colours. */
 const ESCAPES = String.raw`\\[bfnrt]|\\u[\dA-Fa-f]{4}|%[\dA-Fa-f]{2}|\[[\d;]*m`;
 const BEGIN = String.raw`(?:\b|(?<=${ESCAPES}))`;
 
-/** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, credentials inside URLs: wherever they stand in a text. */
+/** `?token=…`, `Bearer …`, Berth's own secrets by their prefix, and credentials inside URLs, anywhere in a text. */
 const SECRET_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [
     new RegExp(String.raw`((?:^|[?&;\s"']|${ESCAPES})(?:access_)?token=)[^&\s"'\\#;]+`, 'gi'),
@@ -37,22 +37,22 @@ const SECRET_TEXTS: readonly (readonly [pattern: RegExp, replacement: string])[]
   ],
   [new RegExp(String.raw`${BEGIN}(bearer|basic)\s+[a-z0-9._~+/=-]{6,}`, 'gi'), `$1 ${REDACTED}`],
   [new RegExp(`${BEGIN}(${PREFIXES})_[\\w-]{20,}`, 'g'), `$1_${REDACTED}`],
-  // Behind a name such as KEY_ no word begins; less than 20 letters and digits in a row are a name there.
+  // After an underscore, as in KEY_, there is no word boundary; fewer than 20 letters and digits there are part of a name.
   [new RegExp(`(?<=_)(${PREFIXES})_[A-Za-z0-9]{20,}[\\w-]*`, 'g'), `$1_${REDACTED}`],
-  // Up to the last @ before a path: a password may hold one, and a list of servers several.
+  // Up to the last @ before a path: a password may contain an @, and a list of servers contains several.
   [/\b([a-z][a-z0-9+.-]*:\/\/[^/\s:@"']*):[^/\s"']+@/gi, `$1:${REDACTED}@`],
-  // A token of NATS stands alone before the @.
+  // A NATS token is the only thing before the @.
   [new RegExp(String.raw`${BEGIN}((?:nats|tls|wss?)://)[^/\s:@"']+@`, 'gi'), `$1${REDACTED}@`],
 ];
 
-/** The text without the secrets that are known by their form. */
+/** Returns the text without the secrets that are recognised by their form. */
 export const redactText = (text: string): string => {
   let clean = text;
   for (const [pattern, replacement] of SECRET_TEXTS) clean = clean.replace(pattern, replacement);
   return clean;
 };
 
-/** The same for a whole JSON line: a child logger's own members are in it without having passed `redact`. */
+/** The same for a whole JSON line: it contains the child logger's bindings, which did not pass through `redact`. */
 export const redactLine = (line: string): string =>
   redactText(line).replace(SECRET_MEMBER, `"$1":"${REDACTED}"`);
 
@@ -62,9 +62,9 @@ const SECRET_MEMBER = new RegExp(
 );
 
 /**
- * A copy fit for a log: members named like a secret are replaced at any depth, and the `value` of a variable
- * (`{key, value, isSecret}`) unless it is said to be public. Errors keep type, message, code, stack and cause
- * only: drivers hang statements and parameters on theirs.
+ * Returns a copy that is safe to log: replaces members with names of secrets at any depth, and the `value` of a
+ * variable (`{key, value, isSecret}`) unless it is marked as public. Errors keep type, message, code, stack and cause
+ * only, because drivers attach statements and parameters to theirs.
  */
 export const redact = (value: unknown, depth = 0): unknown => {
   if (typeof value === 'bigint') return value.toString();

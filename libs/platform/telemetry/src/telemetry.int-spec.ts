@@ -3,7 +3,7 @@ import { Collector } from './__fixtures__/collector.fixture.js';
 import { createLogger, injectTrace, metrics, startTelemetry, withSpan, type Telemetry } from './index.js';
 
 describe('telemetry that is off', () => {
-  it('runs the work and nothing else', async () => {
+  it('only runs the work', async () => {
     const telemetry = await startTelemetry({ service: 'test' });
     expect(telemetry.metricsPort).toBeUndefined();
     await expect(withSpan('x', {}, () => Promise.resolve(injectTrace()))).resolves.toEqual({});
@@ -16,7 +16,7 @@ describe('metrics', () => {
   let telemetry: Telemetry | undefined;
   afterEach(async () => telemetry?.stop());
 
-  it('are answered in the text form of Prometheus on the loopback port, also those made before the start', async () => {
+  it('are served in the Prometheus text format on the loopback port, including those created before the start', async () => {
     const before = metrics.counter('berth_early', 'Made before.', ['kind']);
     telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
     before.inc({ kind: 'a', undeclared: 'agt_1' }, 2);
@@ -37,7 +37,7 @@ describe('metrics', () => {
     expect((await fetch(`http://127.0.0.1:${telemetry.metricsPort}/other`)).status).toBe(404);
   });
 
-  it('stop the boot when their port is taken', async () => {
+  it('abort the start when their port is in use', async () => {
     telemetry = await startTelemetry({ service: 'test', metricsPort: 0 });
     await expect(startTelemetry({ service: 'test', metricsPort: telemetry.metricsPort })).rejects.toThrow(
       /EADDRINUSE/,
@@ -46,7 +46,7 @@ describe('metrics', () => {
 });
 
 describe('traces', () => {
-  it('reach the collector, across a carrier, with links and the error code but not its words', async () => {
+  it('reach the collector, across a carrier, with links and the error code but without its message', async () => {
     const collector = await Collector.start();
     const telemetry = await startTelemetry({ service: 'traced', otlpEndpoint: `${collector.url}/` });
     try {
@@ -77,7 +77,7 @@ describe('traces', () => {
     expect(collector.bodies.has('/v1/metrics')).toBe(true);
   });
 
-  it('stop within 4 s when the collector is not there', async () => {
+  it('stop within 4 s when the collector is unreachable', async () => {
     const telemetry = await startTelemetry({ service: 'alone', otlpEndpoint: 'http://127.0.0.1:9' });
     await withSpan('lost', {}, () => Promise.resolve());
     const startedAt = Date.now();

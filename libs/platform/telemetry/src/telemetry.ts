@@ -3,22 +3,22 @@ import { useMeter } from './metrics.js';
 
 export interface TelemetryOptions {
   readonly service: string;
-  /** Base URL of an OTLP/HTTP collector (`http://collector:4318`); traces and metrics go there. Off when unset. */
+  /** Base URL of an OTLP/HTTP collector (`http://collector:4318`) for traces and metrics. Off when unset. */
   readonly otlpEndpoint?: string | undefined;
-  /** Port on 127.0.0.1 that answers `GET /metrics` in Prometheus' text form; 0 takes a free one. Off when unset. */
+  /** Port on 127.0.0.1 that serves `GET /metrics` in the Prometheus text format; 0 picks a free one. Off when unset. */
   readonly metricsPort?: number | undefined;
 }
 
 export interface Telemetry {
-  /** The port `/metrics` listens on, when it does. */
+  /** The port that `/metrics` listens on; undefined when it is off. */
   readonly metricsPort: number | undefined;
-  /** Sends what is still queued (at most 3 s), closes the port. */
+  /** Sends what is still queued (at most 3 s) and closes the port. */
   stop(): Promise<void>;
 }
 
 /**
- * Turns on what is configured, once per process. The OpenTelemetry SDK is loaded only then: switched off, spans
- * and metrics are calls that return at once.
+ * Switches on what is configured, once per process. Loads the OpenTelemetry SDK only if needed; otherwise spans and
+ * metrics are calls that return at once.
  */
 export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
   const stops: (() => Promise<void>)[] = [];

@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 
-/** Sends spans in batches to `<endpoint>/v1/traces`; answers how to flush and stop. */
+/** Sends spans in batches to `<endpoint>/v1/traces`; returns a function that flushes and stops. */
 export const startTraceExport = (service: string, endpoint: string): (() => Promise<void>) => {
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,

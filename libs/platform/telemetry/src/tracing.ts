@@ -12,17 +12,17 @@ import {
   type Span,
 } from '@opentelemetry/api';
 
-/** Trace context as W3C Trace Context headers carry it; empty when tracing is off. */
+/** Trace context as in W3C Trace Context headers; empty when tracing is off. */
 export interface TraceCarrier {
   readonly traceparent?: string;
   readonly tracestate?: string;
 }
 
 export interface SpanOptions {
-  /** `internal` unless said otherwise. */
+  /** Default `internal`. */
   readonly kind?: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
   readonly attributes?: Attributes;
-  /** The remote span this one continues; the active span otherwise. */
+  /** The remote span that this one continues; default: the active span. */
   readonly parent?: TraceCarrier;
   /** Spans that caused this one without being its parent. */
   readonly links?: readonly TraceCarrier[];
@@ -38,12 +38,15 @@ const KINDS = {
 
 let tracing = false;
 
-/** Set by `startTelemetry`: while false, spans cost nothing. */
+/** Called by `startTelemetry`. While tracing is off, spans cost nothing. */
 export const setTracing = (on: boolean): void => {
   tracing = on;
 };
 
-/** Runs `work` inside a span, which ends with it; a thrown error marks the span. Just `work()` when tracing is off. */
+/**
+ * Runs `work` inside a span that ends with it; a thrown error marks the span as failed. Only runs `work()` when tracing
+ * is off.
+ */
 export const withSpan = async <T>(name: string, options: SpanOptions, work: () => Promise<T>): Promise<T> => {
   if (!tracing) return work();
   const parent = options.parent === undefined ? context.active() : extract(options.parent);
@@ -66,7 +69,7 @@ export const withSpan = async <T>(name: string, options: SpanOptions, work: () =
   }
 };
 
-/** The active span's context, to be carried in headers or event metadata; `{}` when tracing is off. */
+/** The active span's context, for headers or event metadata; `{}` when tracing is off. */
 export const injectTrace = (): TraceCarrier => {
   if (!tracing) return {};
   const carrier: { traceparent?: string; tracestate?: string } = {};
@@ -81,7 +84,7 @@ const toLink = (carrier: TraceCarrier): Link[] => {
   return spanContext !== undefined && isSpanContextValid(spanContext) ? [{ context: spanContext }] : [];
 };
 
-// Only the code: messages may quote what users sent.
+// Records only the code: messages may quote user input.
 const markFailed = (span: Span, error: unknown): void => {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'error';
   span.setStatus({ code: SpanStatusCode.ERROR, message: code });

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { parseTemplate, TemplateError, type Template } from './template.js';
 
 /**
- * Every template in the given folders, sorted by id. Of two with the same id the one in the earlier folder counts:
- * an operator's folder adds to the shipped templates and cannot replace one. Files and dot folders are passed over.
- * Throws `TemplateError` for a folder that cannot be read or a template that is broken.
+ * Returns every template in the given folders, sorted by id. If two have the same id, the one in the earlier folder
+ * wins: an operator's folder can add to the shipped templates but not replace one. Ignores files and dot folders.
+ * Throws `TemplateError` for a folder that cannot be read or a template that is invalid.
  */
 export const readTemplates = async (dirs: readonly string[]): Promise<readonly Template[]> => {
   const found = new Map<string, Template>();

@@ -1,31 +1,31 @@
-/** A variable that a template asks its creator for. */
+/** A variable that the creator of an agent can or must set. */
 export interface TemplateEnvVar {
   readonly key: string;
   readonly required: boolean;
   readonly description: string;
 }
 
-/** What an agent can be made from: one folder with a `template.json` and the files of the agent's program. */
+/** A template for agents: one folder with a `template.json` and the files of the agent's program. */
 export interface Template {
-  /** The folder's name: lower case letters, digits and dashes. */
+  /** The folder's name: lower-case letters, digits and dashes. */
   readonly id: string;
   readonly name: string;
   readonly description: string;
   readonly deprecated: boolean;
-  /** Megabytes of memory, processors, gigabytes of volume. */
+  /** Memory in megabytes, number of processors, volume in gigabytes. */
   readonly resources: { readonly memMb: number; readonly vcpus: number; readonly diskGb: number };
-  /** What can be asked of its agents, e.g. `chat`, `exec`, `exec.detached`, `files`. */
+  /** What the template's agents support, e.g. `chat`, `exec`, `exec.detached`, `files`. */
   readonly capabilities: readonly string[];
   readonly env: readonly TemplateEnvVar[];
-  /** How the agent's own program is started, inside the template's folder; null where there is none (no chat). */
+  /** How to start the agent's own program, inside the template's folder; null if there is none (no chat). */
   readonly program: { readonly command: readonly [string, ...string[]] } | null;
-  /** Which generation of the guest serves its agents. */
+  /** The generation of the guest that serves its agents. */
   readonly generation: 'current' | 'legacy';
   /** Absolute path of the template's folder. */
   readonly folder: string;
 }
 
-/** A template that cannot be used; the message names its file and what is wrong in it. */
+/** An invalid template; the message names its file and the problem. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError';
 }
@@ -35,7 +35,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const ID_FORM = /^[a-z0-9][a-z0-9-]{0,63}$/;
 const ENV_KEY_FORM = /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
-/** Reads the text of `<folder>/template.json`; throws `TemplateError`. */
+/** Parses the text of `<folder>/template.json`; throws `TemplateError`. */
 export const parseTemplate = (text: string, folder: string, folderName: string): Template => {
   const complain = (what: string): never => {
     throw new TemplateError(`${folder}/template.json: ${what}`);
@@ -65,7 +65,7 @@ const parseJson = (text: string, complain: Complain): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return complain(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return complain(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
@@ -77,7 +77,7 @@ const toObject = (value: unknown, what: string, complain: Complain): Fields =>
 const reader = (fields: Fields, complain: Complain) => ({
   text(name: string): string {
     const value = fields[name];
-    return typeof value === 'string' && value !== '' ? value : complain(`"${name}" must be a text`);
+    return typeof value === 'string' && value !== '' ? value : complain(`"${name}" must be a string`);
   },
   flag(name: string, otherwise: boolean): boolean {
     const value = fields[name] ?? otherwise;
@@ -91,7 +91,7 @@ const reader = (fields: Fields, complain: Complain) => ({
 const toTexts = (value: unknown, what: string, complain: Complain): readonly string[] =>
   Array.isArray(value) && value.every((item): item is string => typeof item === 'string' && item !== '')
     ? value
-    : complain(`${what} must be a list of texts`);
+    : complain(`${what} must be a list of strings`);
 
 const readResources = (value: unknown, complain: Complain): Template['resources'] => {
   const fields = toObject(value, '"resources"', complain);
@@ -117,14 +117,14 @@ const readEnv = (value: unknown, complain: Complain): readonly TemplateEnvVar[] 
     const at = `"env[${index}]"`;
     const read = reader(toObject(item, at, complain), (what) => complain(`${at}: ${what}`));
     const key = read.text('key');
-    if (!ENV_KEY_FORM.test(key)) complain(`${at}: "key" is no name for a variable of an agent`);
+    if (!ENV_KEY_FORM.test(key)) complain(`${at}: "key" is not a valid name for a variable of an agent`);
     return { key, required: read.flag('required', false), description: read.text('description') };
   });
 };
 
 const readProgram = (value: unknown, complain: Complain): Template['program'] => {
   if (value === null) return null;
-  const fields = toObject(value, '"program" (null for none)', complain);
+  const fields = toObject(value, '"program" (null if there is none)', complain);
   const [command, ...args] = toTexts(fields['command'], '"program.command"', complain);
   return command === undefined ? complain('"program.command" is empty') : { command: [command, ...args] };
 };

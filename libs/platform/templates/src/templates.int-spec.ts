@@ -33,7 +33,7 @@ describe('templates', () => {
     );
   };
 
-  it('that are shipped are all readable, and legacy alone is deprecated and on the old guest', async () => {
+  it('that are shipped are all valid, and only legacy is deprecated and runs the old guest', async () => {
     const templates = await readTemplates([shipped]);
     expect(templates.map(({ id }) => id)).toEqual(expect.arrayContaining(['blank', 'echo', 'legacy']));
     expect(templates.filter(({ deprecated }) => deprecated).map(({ id }) => id)).toEqual(['legacy']);
@@ -43,7 +43,7 @@ describe('templates', () => {
     expect(templates.find(({ id }) => id === 'blank')?.program).toBeNull();
   });
 
-  it('of an operator are added to the shipped ones and replace none', async () => {
+  it('of an operator are added to the shipped ones and do not replace any', async () => {
     put('mine', whole);
     put('echo', { ...whole, id: 'echo' });
     const templates = await readTemplates([shipped, dir]);
@@ -57,19 +57,23 @@ describe('templates', () => {
     expect(templates.find(({ id }) => id === 'echo')?.name).toBe('Echo');
   });
 
-  it('leave files and dot folders beside them alone', async () => {
+  it('are read without the files and dot folders beside them', async () => {
     writeFileSync(join(dir, 'README.md'), 'hello');
     mkdirSync(join(dir, '.git'));
     expect(await readTemplates([dir])).toEqual([]);
   });
 
   it.each([
-    ['no JSON', '{', /not JSON/],
-    ['no object', [], /must be an object/],
-    ['an id unlike its folder', { ...whole, id: 'other' }, /"id" is "other", but the folder is named "mine"/],
+    ['invalid JSON', '{', /invalid JSON/],
+    ['a list instead of an object', [], /must be an object/],
+    [
+      'an id other than the name of its folder',
+      { ...whole, id: 'other' },
+      /"id" is "other", but the folder is named "mine"/,
+    ],
     ['no memory', { ...whole, resources: { memMb: 0, vcpus: 1, diskGb: 1 } }, /resources.memMb/],
     ['an empty command', { ...whole, program: { command: [] } }, /"program.command" is empty/],
-    ['no word on its program', { ...whole, program: undefined }, /"program" \(null for none\)/],
+    ['no program', { ...whole, program: undefined }, /"program" \(null if there is none\)/],
     ['a reserved variable', { ...whole, env: [{ key: 'BERTH_X', description: 'x' }] }, /env\[0\]/],
     ['an unknown generation', { ...whole, generation: 'newest' }, /"generation"/],
   ])('with %s are refused with the file and the reason', async (_, content, message) => {

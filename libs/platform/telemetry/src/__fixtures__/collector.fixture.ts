@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An OTLP/HTTP collector that keeps what it is sent, by path. */
+/** An OTLP/HTTP collector that keeps the requests it receives, by path. */
 export class Collector {
   readonly bodies = new Map<string, string[]>();
 
