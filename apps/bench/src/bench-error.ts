@@ -1,4 +1,4 @@
-/** A bench that cannot run; the message is all there is to say. */
+/** The bench cannot run; the message is complete without a stack. */
 export class BenchError extends Error {
   override readonly name = 'BenchError';
 }

@@ -5,21 +5,21 @@ import type { Logger } from '@berth/telemetry';
 import { BerthProgram } from './programs/berth-program.js';
 import type { Environment } from './programs/child-environment.js';
 
-/** How long and how often is measured. Many short rounds: the two sides of a ratio then lie close together in time. */
+/** How long and how often to measure. Many short rounds keep the two sides of a ratio close together in time. */
 export interface Effort {
   readonly rounds: number;
-  /** Rounds of what cannot be short. */
+  /** Number of rounds for measurements that cannot be short. */
   readonly longRounds: number;
   /** Length of a round that repeats until time is up. */
   readonly roundMs: number;
   readonly warmUpMs: number;
-  /** For what is done so seldom that a shorter one would end before everything was compiled. */
+  /** For rare operations, where a shorter warm-up would end before everything is compiled. */
   readonly longWarmUpMs: number;
-  /** Length of a round of what takes long enough that a shorter one would show too few. */
+  /** Length of a round for slow operations, where a shorter round would measure too few. */
   readonly longRoundMs: number;
   /** Length of a round of the load generator, which counts in whole seconds. */
   readonly loadSeconds: number;
-  /** Things of a round that are counted out. */
+  /** Iterations of a round with a fixed count. */
   readonly warmWakes: number;
   readonly coldWakes: number;
   readonly rebuildEvents: number;
@@ -51,7 +51,10 @@ export const QUICK: Effort = {
   rebuildEvents: 10_000,
 };
 
-/** What parts share. Infrastructure and Berth are started when the first part asks, never two of a kind at once. */
+/**
+ * Resources shared by the parts. Infrastructure and Berth start when the first part requests them, never two of a kind
+ * at once.
+ */
 export class BenchContext {
   #infrastructure: EmbeddedInfrastructure | undefined;
   #berth: BerthProgram | undefined;
@@ -78,7 +81,7 @@ export class BenchContext {
     return this.#berth;
   }
 
-  /** A whole Berth that has its parts from us, so that they can be asked directly as well. */
+  /** A whole Berth on parts of this process, so that they can also be accessed directly. */
   async berthOnParts(): Promise<{ berth: BerthProgram; parts: EmbeddedInfrastructure }> {
     const parts = await this.infrastructure();
     const { natsUrl, eventStoreUrl, databaseUrl } = parts;
@@ -87,7 +90,7 @@ export class BenchContext {
     return { berth: this.#berth, parts };
   }
 
-  /** A data folder that a Berth has run on. */
+  /** A data folder that a Berth has already run on. */
   async usedFolder(): Promise<string> {
     await this.berth();
     await this.stop();
@@ -98,7 +101,7 @@ export class BenchContext {
     await this.#berth?.removeAgents();
   }
 
-  /** A file of this run's own. */
+  /** A path inside this run's folder. */
   file(name: string): string {
     mkdirSync(this.folder, { recursive: true });
     return join(this.folder, name);

@@ -5,7 +5,7 @@ import { readOptions } from './options.js';
 const PARTS = ['nats', 'append', 'rebuild'];
 
 describe('the options of the bench', () => {
-  it('name the parts, separated by commas or one by one', () => {
+  it('name the parts, separated by commas or in repeated options', () => {
     expect(readOptions(['--only', 'nats,append', '--only', 'rebuild'], PARTS).only).toEqual([
       'nats',
       'append',
@@ -14,13 +14,13 @@ describe('the options of the bench', () => {
     expect(readOptions([], PARTS)).toEqual({ only: [], quick: false, jsonFile: null, help: false });
   });
 
-  it('refuse a part that does not exist, and say which do', () => {
+  it('refuse a part that does not exist, and list those that do', () => {
     expect(() => readOptions(['--only', 'nats,nots'], PARTS)).toThrow(
       new BenchError('There is no part nots. Parts: nats, append, rebuild.'),
     );
   });
 
-  it.each([['--fast'], ['--json'], ['nats']])('refuse %s instead of measuring something else', (...args) => {
+  it.each([['--fast'], ['--json'], ['nats']])('refuse %s instead of ignoring it', (...args) => {
     expect(() => readOptions(args, PARTS)).toThrow(BenchError);
   });
 });

@@ -5,7 +5,7 @@ export interface BenchOptions {
   /** Names of parts; empty means all. */
   readonly only: readonly string[];
   readonly quick: boolean;
-  /** Where the results go as JSON beside the table. */
+  /** File to write the results to as JSON, in addition to the table. */
   readonly jsonFile: string | null;
   readonly help: boolean;
 }
@@ -41,6 +41,6 @@ export const usage = (known: readonly string[]): string =>
     'npm run bench -- [--only part,part] [--quick] [--json file]',
     '',
     `  --only   of ${known.join(', ')}`,
-    '  --quick  one short round of each, to see that it runs',
+    '  --quick  one short round of each, to check that it runs',
     '  --json   write the results to a file too',
   ].join('\n');

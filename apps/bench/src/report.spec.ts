@@ -26,24 +26,24 @@ const comparison = (measure: 'rate' | 'time', middle: number, unit: string | nul
 };
 
 describe('the report', () => {
-  it('says that an aim is missed as soon as one item passes it', () => {
+  it('reports an aim as missed as soon as one item exceeds it', () => {
     expect(growth(3, 64)).toMatch(/aim: at most 64 MiB each: reached$/);
     expect(growth(3, 64.01)).toMatch(/aim: at most 64 MiB each: MISSED$/);
   });
 
-  it('holds a rate to at least its aim and a time to at most', () => {
+  it('requires a rate to be at least its aim and a time to be at most its aim', () => {
     expect(comparison('rate', 0.6)).toMatch(/at least 0.5 of the first: reached$/);
     expect(comparison('rate', 0.4)).toMatch(/at least 0.5 of the first: MISSED$/);
     expect(comparison('time', 0.4)).toMatch(/at most 0.5 of the first: reached$/);
     expect(comparison('time', 0.6)).toMatch(/at most 0.5 of the first: MISSED$/);
   });
 
-  it('heads a rate with what it counts', () => {
+  it('labels a rate with its unit', () => {
     expect(comparison('rate', 1, 'MiB')).toContain('MiB/s');
     expect(comparison('rate', 1)).toContain('per second');
   });
 
-  it('prints every line of why something was not measured', () => {
+  it('prints every line of the reason why something was not measured', () => {
     const text = 'needs a tool\nInstall it with: apt-get';
     expect(renderSection({ kind: 'note', title: 'Not compared', text })).toBe(
       '\nNot compared\n  needs a tool\n  Install it with: apt-get',

@@ -10,7 +10,7 @@ export interface Machine {
   readonly memoryGb: number;
   readonly system: string;
   readonly node: string;
-  /** Of the minute before: what else the machine did. */
+  /** Load average of the minute before the start. */
   readonly load: number;
 }
 
@@ -26,7 +26,7 @@ export const thisMachine = (): Machine => ({
 export const renderMachine = ({ cores, processor, memoryGb, system, node, load }: Machine): string =>
   `${cores} cores (${processor}), ${memoryGb} GB, ${system}, node ${node}, load ${load.toFixed(1)} at the start`;
 
-/** A section as a table; a ratio stands beside the limit it is a ratio to. */
+/** Renders a section as a table; each ratio is in the row of its limit. */
 export const renderSection = (section: Section): string => {
   switch (section.kind) {
     case 'comparison':

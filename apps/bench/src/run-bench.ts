@@ -9,7 +9,7 @@ import { ROOT } from './paths.js';
 import type { Environment } from './programs/child-environment.js';
 import { renderMachine, renderSection, thisMachine } from './report.js';
 
-/** Runs the parts one after the other and prints each as soon as it is measured. Ends with the first that cannot run. */
+/** Runs the parts one after the other and prints each result at once. Stops at the first part that cannot run. */
 export const runBench = async (
   options: BenchOptions,
   env: Environment,
@@ -18,7 +18,7 @@ export const runBench = async (
   const begun = performance.now();
   const machine = thisMachine();
   say(`Berth bench on ${renderMachine(machine)}`);
-  // Below the checkout and not in a temporary folder, which may be memory: here a flush is a flush.
+  // Inside the checkout and not in a temporary folder, which may be in memory: here a flush reaches the disk.
   mkdirSync(join(ROOT, '.berth'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.berth', 'bench-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
@@ -43,6 +43,6 @@ export const runBench = async (
     );
   }
   say(
-    `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, up to ${effort.rounds} rounds each; shown is the middle one.`,
+    `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, up to ${effort.rounds} rounds each; the table shows the median round.`,
   );
 };

@@ -11,13 +11,13 @@ export interface StandaloneConfig {
   readonly databaseUrl: string | undefined;
   readonly otlpEndpoint: string | undefined;
   readonly metricsPort: number | undefined;
-  /** End when the process that started this one is gone, however it went. */
+  /** Whether to end when the parent process is gone, however it ended. */
   readonly watchParent: boolean;
 }
 
 /**
- * PORT (8080), BERTH_DATA (./.data), BERTH_LOG_LEVEL (warn), NATS_URL, EVENTSTORE_URL, DATABASE_URL (unset means
- * embedded), OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT. Throws `ConfigError` naming every bad variable.
+ * Reads PORT (8080), BERTH_DATA (./.data), BERTH_LOG_LEVEL (warn), NATS_URL, EVENTSTORE_URL, DATABASE_URL (unset means
+ * embedded), OTEL_EXPORTER_OTLP_ENDPOINT and BERTH_METRICS_PORT. Throws `ConfigError` naming every invalid variable.
  */
 export const readStandaloneConfig = (env: Env): StandaloneConfig => {
   const reader = readEnv(env);

@@ -6,7 +6,7 @@ import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
 import { bootstrapKeyFile, startStandalone, type RunningStandalone } from './standalone.js';
 
-/** Past it the process ends whatever hangs. The contract gives 10 s. */
+/** The process ends after this time even if something hangs. The contract allows 10 s. */
 const STOP_DEADLINE_MS = 9_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -36,7 +36,7 @@ const main = async (): Promise<number> => {
   }
 };
 
-/** Undefined when the operator stops the process before it is ready. */
+/** Returns undefined if the operator stops the process before it is ready. */
 const startUnlessStopped = async (
   config: StandaloneConfig,
   logOf: (service: string) => Logger,
@@ -72,7 +72,7 @@ const welcome = (config: StandaloneConfig, url: string): void => {
   say(`Berth is ready at ${url}`);
 };
 
-/** Operators are told to delete the file once they have keys of their own. */
+/** The file may be missing: operators are told to delete it once they have keys of their own. */
 const readBootstrapKey = (dataDir: string): string | undefined => {
   try {
     return readFileSync(bootstrapKeyFile(dataDir), 'utf8').trim();
@@ -82,7 +82,7 @@ const readBootstrapKey = (dataDir: string): string | undefined => {
 };
 
 const exitCodeOf = (error: unknown): number => {
-  // An operator's mistake is explained in one line; any other failure is ours and needs its stack.
+  // An operator's mistake is explained in one line; any other failure is a defect and needs its stack.
   const plain =
     error instanceof ConfigError ||
     error instanceof DataFolderInUseError ||

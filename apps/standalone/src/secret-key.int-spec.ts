@@ -11,14 +11,14 @@ describe('the key that seals secrets', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('is drawn once and stays the same, for its owner alone', () => {
+  it('is generated once and stays the same, readable by its owner only', () => {
     const key = readOrDrawSecretKey(folder);
     expect(key).toMatch(/^k1:[A-Za-z0-9+/]{43}=$/);
     expect(readOrDrawSecretKey(folder)).toBe(key);
     expect(statSync(join(folder, 'secret-key')).mode & 0o777).toBe(0o600);
   });
 
-  it('leaves nothing beside it, and is another one in another folder', () => {
+  it('leaves no other file, and differs between folders', () => {
     const key = readOrDrawSecretKey(folder);
     expect(readdirSync(folder)).toEqual(['secret-key']);
     rmSync(join(folder, 'secret-key'));

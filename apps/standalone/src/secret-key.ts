@@ -3,8 +3,9 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The key that seals secrets at rest, drawn on the first start and kept in the data folder (mode 0600). An operator
- * who sets BERTH_SECRET_KEY keeps it elsewhere. The file is there whole or not at all, however a start ends.
+ * Returns the key that seals secrets at rest. It is generated on the first start and kept in the data folder (mode
+ * 0600); an operator who sets BERTH_SECRET_KEY keeps it elsewhere. The file is written atomically, however a start
+ * ends.
  */
 export const readOrDrawSecretKey = (dataDir: string): string => {
   const file = join(dataDir, 'secret-key');
@@ -17,7 +18,7 @@ export const readOrDrawSecretKey = (dataDir: string): string => {
     flush: true,
   });
   try {
-    // A link, unlike a rename, never takes the place of a key that something is sealed with already.
+    // Unlike a rename, a link never replaces an existing key, which may already have sealed secrets.
     linkSync(draft, file);
   } catch (error) {
     if (!isCode(error, 'EEXIST')) throw error;

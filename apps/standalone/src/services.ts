@@ -12,14 +12,14 @@ import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
 /**
- * SIGTERM has 10 s for everything, also while a part is frozen and every goodbye to it takes its full time. Requests in
- * flight get so long before the agents they wait for are ended; agents may take 2 s and are then killed.
+ * SIGTERM allows 10 s in total, even while a part is frozen and every connection takes its full time-out to close.
+ * Requests in flight get this long before the agents they wait for are ended; agents get 2 s and are then killed.
  */
 const IN_FLIGHT_MS = 2_000;
 const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
-/** Throws `ConfigError` naming what is wrong for the first service that has something to complain about. */
+/** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
     readAccountsConfig,
@@ -35,8 +35,8 @@ export const checkServiceConfigs = (env: Env): void => {
 };
 
 /**
- * All services in one process. When one cannot start, or `signal` aborts first, those that did are stopped and the error,
- * or the signal's reason, is thrown.
+ * Starts all services in one process. When one fails to start, or `signal` aborts first, those that started are stopped
+ * and the error, or the signal's reason, is thrown.
  */
 export const startServices = async (
   envOf: (service: ServiceName) => Env,
@@ -61,12 +61,12 @@ export const startServices = async (
   const stop = async (): Promise<void> => {
     const doorClosed = end('gateway');
     await within(IN_FLIGHT_MS, doorClosed);
-    // A chat may go on for minutes: without its agent it ends, and its caller is still told how.
+    // A chat can take minutes: ending its agent ends the chat, and its caller still gets the error.
     await within(
       AGENTS_END_WITHIN_MS,
       Promise.all([doorClosed, end('delivery'), end('files'), end('runtime')]),
     );
-    // What the runtime had to say last was said to `agents`.
+    // By now `agents` has received the runtime's last reports.
     await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
   };
   const behind = [
@@ -78,7 +78,7 @@ export const startServices = async (
     ),
     start('exec', () => startExec(readExecConfig(envOf('exec')), logOf('exec'), { signal })),
     start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
-    // A host announces itself as soon as it is up, to `agents`.
+    // A host announces itself to `agents` as soon as it is up.
     start('agents', () => startAgents(readAgentsConfig(envOf('agents')), logOf('agents'), { signal })).then(
       () => start('runtime', () => startRuntime(readRuntimeConfig(envOf('runtime')), logOf('runtime'))),
     ),
@@ -96,6 +96,6 @@ export const startServices = async (
   }
 };
 
-/** Waits for the work, but no longer than that. */
+/** Waits for the work, but not longer than `millis`. */
 const within = (millis: number, work: Promise<unknown>): Promise<unknown> =>
   Promise.race([work, sleep(millis, undefined, { ref: false })]);

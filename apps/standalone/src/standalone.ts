@@ -17,7 +17,7 @@ import { checkServiceConfigs, startServices } from './services.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', import.meta.url));
 
-/** Where the bootstrap key lies in a data folder. */
+/** The path of the bootstrap key in a data folder. */
 export const bootstrapKeyFile = (dataDir: string): string => join(dataDir, 'bootstrap-key');
 
 export interface RunningStandalone extends Stoppable {
@@ -26,8 +26,9 @@ export interface RunningStandalone extends Stoppable {
 }
 
 /**
- * The whole product in one process: embedded infrastructure, then every service on it. Waits for parts that are given by
- * URL. Throws the reason of `signal` when that aborts before the services are ready; what was started is stopped again.
+ * Starts the whole product in one process: embedded infrastructure, then every service on it. Waits for parts that are
+ * given by URL. Throws the reason of `signal` if it aborts before the services are ready, and stops everything that was
+ * started.
  */
 export const startStandalone = async (
   config: StandaloneConfig,
@@ -39,7 +40,7 @@ export const startStandalone = async (
   let infrastructure: EmbeddedInfrastructure | undefined;
   try {
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
-    // A mistake of the operator's is told before anything is started.
+    // Reports an operator's mistake before anything starts.
     checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
     infrastructure = await startEmbedded({
       ...config,
@@ -61,20 +62,20 @@ export const startStandalone = async (
   }
 };
 
-/** Stands for where the parts will be. */
+/** Placeholders for the URLs of the parts. */
 const NOT_STARTED_YET = {
   natsUrl: 'nats://embedded',
   eventStoreUrl: 'esdb://embedded?tls=false',
   databaseUrl: 'postgres://embedded',
 };
 
-/** The embedded broker has users with passwords. */
+/** The embedded broker has users with passwords, so these must not apply. */
 const NO_CREDENTIALS: Env = { NATS_CREDS: '', NATS_NKEY: '', NATS_CA: '', NATS_CERT: '', NATS_KEY: '' };
 
 const runtimeDataOf = (config: StandaloneConfig, env: Env): string =>
   resolve(env['BERTH_RUNTIME_DATA'] ?? join(config.dataDir, 'runtime'));
 
-/** What the services read: the operator's variables, and ours where they left something open. */
+/** The environment of the services: the operator's variables, and ours for those that are not set. */
 const serviceEnv = (
   config: StandaloneConfig,
   env: Env,
@@ -82,7 +83,7 @@ const serviceEnv = (
 ): Env => ({
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_BOOTSTRAP_KEY_FILE: bootstrapKeyFile(config.dataDir),
-  // A port that is drawn is not known before the runtime starts; agents then have nothing to relay to.
+  // A port chosen by the system is unknown before the runtime starts; agents then have no relay target.
   ...(config.port === 0 ? {} : { BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}` }),
   ...env,
   ...(config.natsUrl === undefined ? NO_CREDENTIALS : {}),

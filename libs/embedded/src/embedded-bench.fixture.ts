@@ -7,7 +7,7 @@ import { becomesTrue } from './supervision/poll.js';
 import type { EmbeddedLog } from './supervision/embedded-log.js';
 import { identifyProcess } from './supervision/process-identity.js';
 
-/** A log that keeps what was said. */
+/** A log that records its messages. */
 export function recordingLog(): EmbeddedLog & { readonly lines: string[] } {
   const lines: string[] = [];
   const note = (context: object, message: string): void => {
@@ -16,7 +16,7 @@ export function recordingLog(): EmbeddedLog & { readonly lines: string[] } {
   return { lines, info: note, warn: note, error: note };
 }
 
-/** A folder name below a closed temporary folder, as a careful operator's would be, and its removal. */
+/** A path below a private temporary folder, where a careful operator would put it, and a function that removes it. */
 export function temporaryDataDir(): { dataDir: string; remove(): void } {
   const parent = mkdtempSync(join(tmpdir(), 'berth-embedded-'));
   return {
@@ -25,7 +25,7 @@ export function temporaryDataDir(): { dataDir: string; remove(): void } {
   };
 }
 
-/** Fails with `what` when the condition does not come about in time. */
+/** Fails with `what` when the condition does not become true in time. */
 export async function eventually(
   what: string,
   condition: () => boolean | Promise<boolean>,
@@ -35,7 +35,7 @@ export async function eventually(
     throw new Error(`did not happen within ${withinMs} ms: ${what}`);
 }
 
-/** The ids of the parts that are noted in a data folder. */
+/** The process ids recorded in a data folder. */
 export function notedPids(dataDir: string): number[] {
   return ['nats', 'event-store', 'postgres'].map((part) => {
     const note = readFileSync(join(dataDir, 'embedded', `${part}.pid.json`), 'utf8');
@@ -48,7 +48,7 @@ export function runs(pid: number): boolean {
   return identifyProcess(pid) !== undefined;
 }
 
-/** The TCP addresses a process and its children listen on, as "hexAddress:port" of /proc (Linux). */
+/** The TCP addresses that a process and its children listen on, as "hexAddress:port" of /proc (Linux). */
 export function listeners(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>
@@ -60,7 +60,7 @@ export function listeners(port: number): string[] {
   );
 }
 
-/** Another process that runs `script` (ES module text) with the built library at hand as `embedded`. */
+/** Starts another process that runs `script` (ES module source); the built library is available there as `embedded`. */
 export function otherProcess(script: string, args: readonly string[]): OtherProcess {
   const library = pathToFileURL(join(import.meta.dirname, '../dist/index.js')).href;
   const text = `import * as embedded from ${JSON.stringify(library)};\nconst log = { info() {}, warn() {}, error() {} };\n${script}`;
@@ -84,9 +84,9 @@ export function otherProcess(script: string, args: readonly string[]): OtherProc
   };
 }
 
-/** A process under a test's control. */
+/** A process that the test controls. */
 export interface OtherProcess {
-  /** Waits for words in its output and returns all of it. */
+  /** Waits until its output contains the text, and returns the whole output. */
   says(text: string): Promise<string>;
   kill(): Promise<void>;
   readonly ended: Promise<number | null>;

@@ -7,10 +7,10 @@ import { LOOPBACK } from './data-folder/ports.js';
 import { childEnvironment } from './supervision/child-environment.js';
 import type { PartContext, PartPlan } from './part.js';
 
-// Always the built one, also when this file runs as source: the child is a plain Node process.
+// Always the built program, even when this file runs as source: the child is a plain Node process.
 const PROGRAM = fileURLToPath(new URL('../dist/event-store/main.js', import.meta.url));
 
-/** How to run the event log: our own EventStoreDB-compatible server, its file under `<dataDir>/event-store`. */
+/** Plans the event log: our own EventStoreDB-compatible server, with its file under `<dataDir>/event-store`. */
 export function planEventStore(context: PartContext): PartPlan {
   const folder = join(context.dataDir, 'event-store');
   mkdirSync(folder, { recursive: true, mode: 0o700 });

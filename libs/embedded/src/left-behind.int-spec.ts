@@ -20,11 +20,11 @@ console.log('started');
 setInterval(() => undefined, 1000);
 `;
 
-describe('what a killed run leaves behind', () => {
+describe('processes and files of a killed run', () => {
   const folder = temporaryDataDir();
   afterEach(() => folder.remove());
 
-  it('dies with its parent, kill -9 included', async () => {
+  it('end with their parent, even on kill -9', async () => {
     const parent = otherProcess(START, [folder.dataDir]);
     await parent.says('started');
     const pids = notedPids(folder.dataDir);
@@ -33,7 +33,7 @@ describe('what a killed run leaves behind', () => {
     await eventually('every part is gone', () => !pids.some(runs), 8000);
   });
 
-  it('does not hinder a start right after the kill, as a process supervisor does it', async () => {
+  it('do not prevent a start right after the kill, as a process supervisor does it', async () => {
     const parent = otherProcess(START, [folder.dataDir]);
     await parent.says('started');
     const pids = notedPids(folder.dataDir);
@@ -43,7 +43,7 @@ describe('what a killed run leaves behind', () => {
     await next.stop();
   });
 
-  it('is ended by the next start, when it outlived its parent', async () => {
+  it('are ended by the next start if they outlived their parent', async () => {
     const orphan = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     orphan.unref();
     noteAsNats(folder.dataDir, orphan.pid ?? 0, identifyProcess(orphan.pid ?? 0)?.startedAt ?? '');
@@ -52,7 +52,7 @@ describe('what a killed run leaves behind', () => {
     await next.stop();
   });
 
-  it('is not mistaken for a stranger who got its process id', async () => {
+  it('are not confused with an unrelated process that got the same id', async () => {
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
     noteAsNats(folder.dataDir, stranger.pid ?? 0, 'another boot:1');
     const next = await startEmbedded({ dataDir: folder.dataDir, ...elsewhere, log: recordingLog() });
@@ -61,10 +61,10 @@ describe('what a killed run leaves behind', () => {
     stranger.kill();
   });
 
-  it("does not block PostgreSQL by a pid file whose id is a stranger's by now", async () => {
+  it('do not block PostgreSQL by a pid file with the id of an unrelated process', async () => {
     const first = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
     await first.stop();
-    // Of the same user: PostgreSQL itself tells processes of others apart.
+    // Of the same user: PostgreSQL itself recognises processes of other users.
     const { uid, gid } = statSync(join(folder.dataDir, 'postgres', 'data'));
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore', cwd: '/', uid, gid });
     const file = join(folder.dataDir, 'postgres', 'data', 'postmaster.pid');
@@ -76,11 +76,11 @@ describe('what a killed run leaves behind', () => {
     await eventually('the pid file is gone', () => !existsSync(file));
   });
 
-  it('does not block PostgreSQL by a dead server that nobody has waited for', async () => {
+  it('do not block PostgreSQL by a dead server that is still a zombie', async () => {
     const first = await startEmbedded({ dataDir: folder.dataDir, ...onlyTables, log: recordingLog() });
     await first.stop();
     const { uid, gid } = statSync(join(folder.dataDir, 'postgres', 'data'));
-    // What becomes of its child when a program never asks: dead, and still in the table.
+    // The child of a program that never reaps: dead, but still in the process table.
     const careless = spawn('sh', ['-c', 'sleep 0.3 & echo $!; exec sleep 600'], { cwd: '/', uid, gid });
     const [line]: unknown[] = await once(careless.stdout, 'data');
     const dead = Number(String(line));

@@ -3,7 +3,7 @@ import type { PartSecrets } from './data-folder/secrets.js';
 import type { EmbeddedLog } from './supervision/embedded-log.js';
 import type { ProcessSpec } from './supervision/supervised-process.js';
 
-/** Whom the embedded broker serves. */
+/** The installation and hosts that the embedded broker serves. */
 export interface BrokerScope {
   /** The installation's name in subjects and streams. */
   readonly instance: string;
@@ -11,7 +11,7 @@ export interface BrokerScope {
   readonly hosts: readonly string[];
 }
 
-/** What every part is given to plan itself with. */
+/** The inputs for planning a part. */
 export interface PartContext {
   readonly dataDir: string;
   readonly secrets: PartSecrets;
@@ -19,15 +19,15 @@ export interface PartContext {
   readonly log: EmbeddedLog;
 }
 
-/** How one part runs, once its port is known. */
+/** How to run one part, once its port is known. */
 export interface PartPlan {
   readonly name: 'nats' | 'event-store' | 'postgres';
   readonly url: (port: number) => string;
-  /** The URL for one service, where services have users of their own. */
+  /** The URL for one service, if services have users of their own. */
   readonly serviceUrl?: (port: number, service: ServiceName) => string;
-  /** How it is asked to end; the first signal is also the one it gets when we die. */
+  /** How to end it; the first signal is also the one it gets when this process dies. */
   readonly ending: ProcessSpec['ending'];
   readonly spec: (port: number) => Omit<ProcessSpec, 'name' | 'logFile' | 'pidFile' | 'ending'>;
-  /** What is to be done once it answers for the first time. */
+  /** Runs once the part responds for the first time. */
   readonly afterStart?: (port: number) => Promise<void>;
 }

@@ -39,7 +39,7 @@ async function accepts(port: number): Promise<boolean> {
   }
 }
 
-// The client takes no user and password from a URL.
+// The client ignores user and password in a URL.
 function natsOptions(url: string): { servers: string; user: string; pass: string } {
   const { host, username, password } = new URL(url);
   return { servers: host, user: username, pass: password };
@@ -109,7 +109,7 @@ describe('the embedded infrastructure', () => {
       expect(listeners(part.port)).toEqual(['0100007F:' + hexPort(part.port)]);
   });
 
-  it('is open to nobody without the password', async () => {
+  it('rejects clients without the password', async () => {
     await expect(query(running.databaseUrl.replace(/:p\w+@/, ':wrong@'), 'SELECT 1')).rejects.toThrow(
       /password/,
     );
@@ -117,19 +117,19 @@ describe('the embedded infrastructure', () => {
     await expect(connectNats({ servers })).rejects.toThrow(/[Aa]uthorization/);
   });
 
-  it('keeps its data folder closed to others, and every secret in a file only the owner reads', () => {
+  it('keeps its data folder closed to other users, and every secret in a file that only the owner can read', () => {
     expect(statSync(folder.dataDir).mode & 0o777).toBe(0o700);
     expect(statSync(join(folder.dataDir, 'embedded', 'secrets.json')).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder.dataDir, 'nats', 'nats.conf')).mode & 0o777).toBe(0o600);
     expect(readdirSync(join(folder.dataDir, 'postgres'))).toEqual(['data']);
   });
 
-  it('writes no password into what it reports', () => {
+  it('logs no password', () => {
     const secrets = [running.natsUrl, running.databaseUrl].map((url) => new URL(url).password);
     for (const secret of secrets) expect(log.lines.join('\n')).not.toContain(secret);
   });
 
-  it('flushes commits to disk and takes enough connections', async () => {
+  it('flushes commits to disk and accepts enough connections', async () => {
     const rows = await query(
       running.databaseUrl,
       `SELECT current_setting('fsync') AS fsync, current_setting('max_connections') AS connections`,
@@ -137,7 +137,7 @@ describe('the embedded infrastructure', () => {
     expect(rows).toEqual([{ fsync: 'on', connections: '100' }]);
   });
 
-  it.each(['nats', 'eventStore', 'postgres'])('brings a killed %s back on the same port', async (name) => {
+  it.each(['nats', 'eventStore', 'postgres'])('restarts a killed %s on the same port', async (name) => {
     const [, part] = partsOf(running).find(([each]) => each === name) ?? [];
     if (!part) throw new Error(`no part ${name}`);
     const before = part.pid;
@@ -149,12 +149,12 @@ describe('the embedded infrastructure', () => {
     );
   });
 
-  it('answers again after all parts were killed', async () => {
+  it('works again after all parts were killed', async () => {
     for (const [, part] of partsOf(running)) part.kill('SIGKILL');
     await eventually('both answer', async () => (await answersSql(running)) && answersNats(running), 10_000);
   });
 
-  it('keeps what was committed when PostgreSQL is killed', async () => {
+  it('keeps committed rows when PostgreSQL is killed', async () => {
     await query(running.databaseUrl, 'CREATE TABLE kept (word text)');
     await query(running.databaseUrl, `INSERT INTO kept VALUES ('here')`);
     partsOf(running)[2]?.[1].kill('SIGKILL');
@@ -166,7 +166,7 @@ describe('the embedded infrastructure', () => {
     );
   });
 
-  it('keeps what JetStream acknowledged when the broker is killed', async () => {
+  it('keeps the messages that JetStream acknowledged when the broker is killed', async () => {
     await publish(running.natsUrl, 'here');
     partsOf(running)[0]?.[1].kill('SIGKILL');
     await eventually('the message is read again', async () =>
@@ -177,7 +177,7 @@ describe('the embedded infrastructure', () => {
     );
   });
 
-  it('stops within 10 s, leaves no process, and goes on at the same addresses with the same data', async () => {
+  it('stops within 10 s, leaves no process, and restarts at the same addresses with the same data', async () => {
     const pids = notedPids(folder.dataDir);
     const since = performance.now();
     await running.stop();
@@ -195,7 +195,7 @@ describe('the embedded infrastructure', () => {
     expect(await lastPublished(running.natsUrl)).toBe('here');
   });
 
-  it('takes another port when its own was taken meanwhile', async () => {
+  it('uses another port when its own was taken meanwhile', async () => {
     const port = partsOf(running)[0]?.[1].port;
     await running.stop();
     const intruder = createServer().listen(port, '127.0.0.1');
@@ -207,7 +207,7 @@ describe('the embedded infrastructure', () => {
   });
 });
 
-describe('parts that are elsewhere already', () => {
+describe('parts that already run elsewhere', () => {
   it('are used by their URL and not started', async () => {
     const folder = temporaryDataDir();
     const given = { natsUrl: 'nats://n:1', eventStoreUrl: 'esdb://e:2', databaseUrl: 'postgresql://d:3/x' };

@@ -12,31 +12,31 @@ import type { EmbeddedLog } from './supervision/embedded-log.js';
 import { reclaimOrphan } from './supervision/orphans.js';
 import { SupervisedProcess } from './supervision/supervised-process.js';
 
-/** Where the data lies and which parts are elsewhere already (their URL, used as it is). */
+/** The data folder, and the URLs of parts that already run elsewhere. */
 export interface EmbeddedOptions {
   readonly dataDir: string;
   readonly natsUrl?: string | undefined;
   readonly eventStoreUrl?: string | undefined;
   readonly databaseUrl?: string | undefined;
-  /** The installation's name on the broker; `berth` unless said otherwise. */
+  /** The installation's name on the broker; default `berth`. */
   readonly instance?: string | undefined;
   /** Ids of the runtime hosts that use the broker as the service `runtime`. */
   readonly hosts?: readonly string[];
   readonly log: EmbeddedLog;
 }
 
-/** One part that runs as our child. `pid` is undefined while it is down; killed, it comes back on the same port. */
+/** A part that runs as a child process. `pid` is undefined while it is down; it is restarted on the same port. */
 export interface EmbeddedPart {
   readonly pid: number | undefined;
   readonly port: number;
   kill(signal?: NodeJS.Signals): boolean;
 }
 
-/** The running infrastructure. A part that was given by URL is missing from `parts`. URLs hold passwords. */
+/** The running infrastructure. A part that was given by URL is not in `parts`. URLs contain passwords. */
 export interface EmbeddedInfrastructure {
-  /** The embedded broker with a user who may do everything. */
+  /** The embedded broker with a user that has all permissions. */
   readonly natsUrl: string;
-  /** The broker with the user of one service, who may do what that service needs. */
+  /** The broker with the user of one service, which has only the permissions that the service needs. */
   natsUrlOf(service: ServiceName): string;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
@@ -45,7 +45,7 @@ export interface EmbeddedInfrastructure {
     readonly eventStore?: EmbeddedPart;
     readonly postgres?: EmbeddedPart;
   };
-  /** Ends every part (under 7 s each, all at once) and lets the data folder go. Idempotent. */
+  /** Ends every part (in parallel, under 7 s each) and unlocks the data folder. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -58,12 +58,11 @@ interface RunningPart extends EmbeddedPart {
 const PORT_ATTEMPTS = 3;
 
 /**
- * Starts broker, event log and tables, each unless its URL is given, all at once, and resolves when all answer.
- *
- * Every part listens on 127.0.0.1 only, keeps its data, log and port under `dataDir`, is started again when it dies,
- * dies with this process, and is ended by the next start on the same folder should it be left behind all the same.
- * Takes the folder's lock: throws `DataFolderInUseError` when another process has it. When one part fails, the others
- * are stopped and that part's error is thrown. Call from the main thread.
+ * Starts the broker, the event log and the database in parallel, each unless its URL is given, and resolves when all of
+ * them respond. Every part listens on 127.0.0.1 only, keeps its data, log and port under `dataDir`, is restarted when
+ * it dies, and dies with this process; a part that survives anyway is ended by the next start on the same folder. Locks
+ * the folder: throws `DataFolderInUseError` when another process has it. When one part fails, the others are stopped
+ * and that part's error is thrown. Call from the main thread.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedInfrastructure> {
   const lock = acquireDataLock(options.dataDir);
@@ -122,7 +121,7 @@ function stopOnce(parts: readonly (RunningPart | undefined)[], afterwards: () =>
 
 async function startPart(plan: PartPlan, context: PartContext, ports: PortBook): Promise<RunningPart> {
   const pidFile = join(context.dataDir, 'embedded', `${plan.name}.pid.json`);
-  // Before the port is looked at, which an orphan still holds.
+  // Before choosing the port, which an orphan may still hold.
   await endOrphan(plan, pidFile, context.log);
   for (let attempt = 1; ; attempt += 1) {
     const port = await ports.portFor(plan.name);
@@ -136,7 +135,7 @@ async function startPart(plan: PartPlan, context: PartContext, ports: PortBook):
       await plan.afterStart?.(port);
     } catch (error) {
       await process.stop();
-      // Between choosing the port and listening on it somebody else may have taken it.
+      // Another process may have taken the port since it was chosen.
       if (attempt < PORT_ATTEMPTS && !(await isFree(port))) continue;
       throw error;
     }

@@ -8,7 +8,7 @@ export interface Execution {
   readonly stdout?: string;
 }
 
-/** Commands in one agent, through the public door; another end than success ends the bench. */
+/** Runs commands in one agent, through the public API; any outcome but success ends the bench. */
 export class AgentShell {
   readonly #client: ApiClient;
 
@@ -27,7 +27,7 @@ export class AgentShell {
     return execution;
   }
 
-  /** Until it is accepted; it may run on. */
+  /** Resolves once the command is accepted; it may still run. */
   detach(command: string): Promise<Execution> {
     return this.#submit({ command, detached: true });
   }

@@ -8,14 +8,14 @@ import { startHandlers } from '../nats/start-handlers.js';
 import { undoneOnFailure } from '../peers/clean-up.js';
 
 export interface Floor {
-  /** A request to another process and its answer, over the broker that Berth uses. */
+  /** A request to another process and its reply, over the broker that Berth uses. */
   readonly natsRoundTrip: () => Promise<unknown>;
-  /** One event onto the log that Berth uses. */
+  /** Appends one event to the log that Berth uses. */
   readonly append: (worker: number) => Promise<unknown>;
   readonly close: () => Promise<void>;
 }
 
-/** What an execution cannot do without, beside the shell itself: each asked directly. */
+/** The unavoidable costs of an execution, apart from the shell itself: each measured directly. */
 export const openFloor = (
   { env, log }: BenchContext,
   { natsUrl, eventStoreUrl }: EmbeddedInfrastructure,

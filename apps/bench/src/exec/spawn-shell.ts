@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { BenchError } from '../bench-error.js';
 
-/** The least that running a command can cost a Node program: a shell, until it has ended and its streams are closed. */
+/** The minimum cost of running a command in Node: a shell, until it has ended and its streams are closed. */
 export const spawnShell = (command: string): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'pipe'] });

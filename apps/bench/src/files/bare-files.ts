@@ -8,12 +8,12 @@ import { FileServer } from './file-server.js';
 
 export interface BareFiles {
   readonly server: FileServer;
-  /** Makes a folder with so many empty files. */
+  /** Creates a folder with this many empty files. */
   readonly fill: (folder: string, entries: number) => void;
   readonly close: () => Promise<void>;
 }
 
-/** The bare server, on the disk that Berth's volumes are on: both are below the folder of this run. */
+/** Starts the bare server on the same disk as Berth's volumes: both are below the folder of this run. */
 export const startBareFiles = async (context: BenchContext): Promise<BareFiles> => {
   const root = context.file('bare-files');
   const { program, ready } = await ChildProgram.start({

@@ -21,28 +21,28 @@ afterAll(async () => {
 });
 
 describe('the client and the server that files are compared with', () => {
-  it('pass every byte on, of a size that no chunk fits', async () => {
+  it('transfer every byte of a file whose size is no multiple of a chunk', async () => {
     const content = payloadOf(3 * 2 ** 20 + 1);
     expect(await bare.server.upload(prepareUpload('a.bin', content, { dest_dir: '.' }))).toBe(content.length);
     expect(readFileSync(join(folder, 'bare-files', 'a.bin')).equals(content)).toBe(true);
     expect(await bare.server.download('a.bin')).toBe(content.length);
   });
 
-  it('count what a folder has', async () => {
+  it('count the entries of a folder', async () => {
     bare.fill('many', 120);
     writeFileSync(join(folder, 'bare-files', 'many', 'one more'), 'x');
     expect(await bare.server.list('many')).toBe(121);
   });
 
-  it('end the bench with what was answered instead of measuring a refusal', async () => {
+  it('end the bench with the response instead of measuring an error', async () => {
     const refused = bare.server.download('not-there');
     await expect(refused).rejects.toThrow(BenchError);
-    await expect(refused).rejects.toThrow(/GET download.* was answered 500.*ENOENT/);
+    await expect(refused).rejects.toThrow(/GET download.* returned 500.*ENOENT/);
   });
 });
 
 describe('a payload', () => {
-  it('cannot be stored as holes or as one repeated byte', () => {
+  it('cannot be stored as holes or as a single repeated byte', () => {
     const content = payloadOf(2 ** 20);
     expect(new Set(content).size).toBe(256);
     expect(content.equals(payloadOf(2 ** 20))).toBe(false);

@@ -9,26 +9,26 @@ type Request = [
   body?: Buffer,
 ];
 
-/** A server that takes, gives and lists files at paths of the same form: the gateway for one agent, or the bare one. */
+/** A server with the same upload, download and list routes: the gateway for one agent, or the bare server. */
 export class FileServer {
   readonly #pool: Pool;
 
   constructor(
     url: string,
-    /** What stands before `/files/…`. */
+    /** The path before `/files/…`. */
     private readonly prefix: string,
     private readonly headers: Readonly<Record<string, string>>,
   ) {
     this.#pool = new Pool(url, { connections: 1, headersTimeout: 120_000, bodyTimeout: 120_000 });
   }
 
-  /** The size of the file that was written, as the server says. */
+  /** Returns the size of the written file, as reported by the server. */
   async upload({ contentType, body }: PreparedUpload): Promise<number> {
     const text = await this.#text('POST', 'upload', { 'content-type': contentType }, body);
     return (JSON.parse(text) as { readonly size: number }).size;
   }
 
-  /** The number of bytes that came; they are counted and thrown away. */
+  /** Returns the number of bytes received; they are counted and discarded. */
   async download(path: string): Promise<number> {
     const answer = await this.#request('GET', `download?path=${encodeURIComponent(path)}`, {});
     let bytes = 0;
@@ -36,7 +36,7 @@ export class FileServer {
     return bytes;
   }
 
-  /** How many entries a folder has. */
+  /** Returns how many entries a folder has. */
   async list(path: string): Promise<number> {
     const text = await this.#text('GET', `list?path=${encodeURIComponent(path)}`, {});
     return (JSON.parse(text) as { readonly entries: readonly unknown[] }).entries.length;
@@ -59,6 +59,6 @@ export class FileServer {
     });
     if (answer.statusCode === 200) return answer;
     const text = await answer.body.text();
-    throw new BenchError(`${method} ${route} was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+    throw new BenchError(`${method} ${route} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
   }
 }

@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 
-/** A form with one file, as it goes over the wire: in one piece, so that sending it costs the sender next to nothing. */
+/** A form with one file, as sent over the wire: in one piece, so that sending it costs the sender almost nothing. */
 export interface PreparedUpload {
   readonly contentType: string;
   readonly body: Buffer;
 }
 
-/** Bytes that no file system or network makes smaller, the same block again and again. */
+/** Incompressible bytes: the same random block repeated. */
 export const payloadOf = (bytes: number): Buffer => Buffer.alloc(bytes, randomBytes(1 << 20));
 
-/** `fields` stand before the file, so that a server that wants to know where a file goes knows before it comes. */
+/** `fields` come before the file, so that a server that needs the destination has it before the file arrives. */
 export const prepareUpload = (
   name: string,
   content: Buffer,

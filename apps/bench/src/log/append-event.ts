@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { EventStore, NewEvent } from '@berth/event-store';
 import { jsonEvent, type EventStoreDBClient } from '@eventstore/db-client';
 
-/** Appends one event, each worker to a stream of its own. */
+/** Appends one event, each worker to its own stream. */
 export type Append = (worker: number) => Promise<unknown>;
 
-/** A call with credentials of its own is a unary append, as the port makes it. */
+/** A call with credentials of its own is a unary append, like in the event store port. */
 const CREDENTIALS = { username: 'bench', password: 'bench' };
 
 export const newEvent = (): NewEvent => ({
@@ -24,7 +24,7 @@ export const newEvent = (): NewEvent => ({
   },
 });
 
-/** Streams by worker; a side that goes on later goes on where its streams stand. */
+/** Streams by worker; a later round continues at their current revisions. */
 const streamsOf = (category: string): ((worker: number) => { name: string; at: bigint | 'no_stream' }) => {
   const streams = new Map<number, { name: string; at: bigint | 'no_stream' }>();
   return (worker) => {

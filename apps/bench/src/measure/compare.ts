@@ -1,6 +1,6 @@
 import { middleRound, ratioOf, type Measure, type Ratio, type Summary } from './statistics.js';
 
-/** One way of doing a thing: `round` does it once through, `warmUp` before anything counts. */
+/** One side of a comparison: `round` measures one round, `warmUp` runs before anything counts. */
 export interface Side {
   readonly name: string;
   readonly warmUp: () => Promise<unknown>;
@@ -10,23 +10,23 @@ export interface Side {
 export interface ComparisonPlan {
   readonly title: string;
   readonly measure: Measure;
-  /** What a rate counts, where that is not the thing itself. */
+  /** The unit of a rate, if it differs from the operation itself. */
   readonly unit?: string;
-  /** What the ratio to the first limit is held to: at least for a rate, at most for a time. */
+  /** The target of the ratio to the first limit: a minimum for a rate, a maximum for a time. */
   readonly aim?: number;
   readonly ours: Side;
-  /** What the machine, the library or the protocol gives without us. */
+  /** The limits: the machine, the library or the protocol without Berth. */
   readonly limits: readonly Side[];
 }
 
 export interface Row {
   readonly name: string;
   readonly middle: Summary;
-  /** Ours over this one; null for ours. */
+  /** Ratio of Berth to this side; null for Berth itself. */
   readonly ratio: Ratio | null;
 }
 
-/** A measured comparison: the limits first, ours last. */
+/** A measured comparison: the limits first, Berth last. */
 export interface Comparison {
   readonly kind: 'comparison';
   readonly title: string;
@@ -38,8 +38,8 @@ export interface Comparison {
 }
 
 /**
- * Warms every side up, then measures them in turn, round by round, each round from the other end: what else the machine
- * does then meets all sides alike.
+ * Warms every side up, then measures them in turn, round by round, in alternating order: other load on the machine then
+ * affects all sides alike.
  */
 export const compare = async (plan: ComparisonPlan, rounds: number): Promise<Comparison> => {
   const sides = [...plan.limits, plan.ours];

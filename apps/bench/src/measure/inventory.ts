@@ -1,9 +1,9 @@
-/** Figures without a limit beside them. */
+/** Figures without a limit to compare with. */
 export interface Inventory {
   readonly kind: 'inventory';
   readonly title: string;
   readonly unit: string;
   readonly items: readonly { readonly name: string; readonly value: number }[];
-  /** What no item may pass. */
+  /** The maximum for every item. */
   readonly aim?: number;
 }

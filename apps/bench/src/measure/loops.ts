@@ -1,6 +1,6 @@
 import { summarize, summarizeBulk, type Summary } from './statistics.js';
 
-/** Does `work` again and again for `ms` milliseconds, `concurrency` at a time, each worker with its own number. */
+/** Repeats `work` for `ms` milliseconds, `concurrency` at a time; each worker passes its own number. */
 export const repeatFor = async (
   ms: number,
   concurrency: number,
@@ -21,7 +21,10 @@ export const repeatFor = async (
   return summarize(times, performance.now() - begun);
 };
 
-/** Does `work` so many times, one after the other; it answers how long the part that counts took, in milliseconds. */
+/**
+ * Repeats `work` this many times, one after the other. `work` returns the duration of the part that counts, in
+ * milliseconds.
+ */
 export const repeatTimes = async (
   count: number,
   work: (index: number) => Promise<number>,
@@ -34,14 +37,14 @@ export const repeatTimes = async (
   );
 };
 
-/** Does `work` once; it answers how many things it did. */
+/** Runs `work` once; it returns the number of things it did. */
 export const bulk = async (work: () => Promise<number>): Promise<Summary> => {
   const begun = performance.now();
   const count = await work();
   return summarizeBulk(count, performance.now() - begun);
 };
 
-/** How long `work` took, in milliseconds. */
+/** The duration of `work`, in milliseconds. */
 export const timed = async (work: () => Promise<unknown>): Promise<number> => {
   const begun = performance.now();
   await work();

@@ -1,4 +1,4 @@
-/** Why something was not measured, and what would let it be. */
+/** Why something was not measured, and how to enable it. */
 export interface Note {
   readonly kind: 'note';
   readonly title: string;

@@ -2,13 +2,13 @@ import type { Side } from './compare.js';
 import { repeatFor } from './loops.js';
 
 export interface Repetition {
-  /** How many at a time; 1 is one after the other. */
+  /** Number of concurrent workers; 1 means one after the other. */
   readonly concurrency: number;
   readonly warmUpMs: number;
   readonly roundMs: number;
 }
 
-/** A side that does its thing until the round is over, each worker with its own number. */
+/** A side that repeats its operation until the round is over; each worker passes its own number. */
 export const repeatedSide = (
   name: string,
   { concurrency, warmUpMs, roundMs }: Repetition,

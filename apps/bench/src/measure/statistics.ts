@@ -1,4 +1,4 @@
-/** What one round of a measurement showed. Times in milliseconds, null where single times mean nothing. */
+/** The result of one round. Times in milliseconds, null where single times are meaningless. */
 export interface Summary {
   readonly count: number;
   readonly perSecond: number;
@@ -6,16 +6,16 @@ export interface Summary {
   readonly p99: number | null;
 }
 
-/** The ratio in the middle of all rounds, and the two at the ends. */
+/** The median ratio of all rounds, and the extremes. */
 export interface Ratio {
   readonly middle: number;
   readonly least: number;
   readonly most: number;
 }
 
-/** The smallest value that at least `share` (0 to 1) of all values do not pass (nearest rank). */
+/** The smallest value with at least `share` (0 to 1) of all values less than or equal to it (nearest rank). */
 export const percentile = (values: readonly number[], share: number): number => {
-  if (values.length === 0) throw new RangeError('There is no percentile of nothing.');
+  if (values.length === 0) throw new RangeError('A percentile needs at least one value.');
   const sorted = Float64Array.from(values).sort();
   const rank = Math.min(Math.max(Math.ceil(share * sorted.length), 1), sorted.length);
   return sorted[rank - 1] ?? Number.NaN;
@@ -23,7 +23,7 @@ export const percentile = (values: readonly number[], share: number): number => 
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** Rate and percentiles of single times (ms) that were taken within `elapsedMs`. */
+/** Rate and percentiles of single times (ms) measured within `elapsedMs`. */
 export const summarize = (timesMs: readonly number[], elapsedMs: number): Summary => ({
   count: timesMs.length,
   perSecond: rate(timesMs.length, elapsedMs),
@@ -40,24 +40,23 @@ export const summarizeBulk = (count: number, elapsedMs: number): Summary => ({
 });
 
 const rate = (count: number, elapsedMs: number): number => {
-  if (count === 0 || elapsedMs <= 0)
-    throw new RangeError('A rate needs something that happened in some time.');
+  if (count === 0 || elapsedMs <= 0) throw new RangeError('A rate needs a count and a duration above 0.');
   return (count * 1000) / elapsedMs;
 };
 
-/** What is compared: how much was done (more is better) or how long it took (less is better). */
+/** What is compared: a rate (more is better) or a time (less is better). */
 export type Measure = 'rate' | 'time';
 
 const valueOf = (measure: Measure, summary: Summary): number =>
   measure === 'rate' ? summary.perSecond : (summary.p50 ?? 1000 / summary.perSecond);
 
 /**
- * Ours divided by the limit, round by round: what else the machine did in a round, it did to both. The middle of the
- * rounds is not moved by one disturbed round.
+ * Ours divided by the limit, round by round: other load on the machine in a round affects both sides. A single
+ * disturbed round does not move the median.
  */
 export const ratioOf = (measure: Measure, ours: readonly Summary[], limit: readonly Summary[]): Ratio => {
   if (ours.length === 0 || ours.length !== limit.length)
-    throw new RangeError('Both sides need the same rounds.');
+    throw new RangeError('Both sides need the same number of rounds.');
   const ratios = ours.map((round, index) => {
     const other = limit[index];
     return other === undefined ? Number.NaN : valueOf(measure, round) / valueOf(measure, other);
@@ -65,10 +64,10 @@ export const ratioOf = (measure: Measure, ours: readonly Summary[], limit: reado
   return { middle: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) };
 };
 
-/** The round in the middle, as a whole: its rate and its percentiles belong together. */
+/** The median round as a whole: its rate and its percentiles belong together. */
 export const middleRound = (measure: Measure, rounds: readonly Summary[]): Summary => {
   const sorted = [...rounds].sort((a, b) => valueOf(measure, a) - valueOf(measure, b));
   const middle = sorted[Math.ceil(sorted.length / 2) - 1];
-  if (middle === undefined) throw new RangeError('There is no middle of no rounds.');
+  if (middle === undefined) throw new RangeError('A median needs at least one round.');
   return middle;
 };

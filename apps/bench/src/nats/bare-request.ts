@@ -1,7 +1,7 @@
 import type { NatsConnection } from '@nats-io/transport-node';
 import { BARE_SUBJECT, QUESTION } from './echo.request.js';
 
-/** One request and its answer with the client alone. */
+/** One request and its reply with the NATS client alone. */
 export const bareRequest = (connection: NatsConnection): (() => Promise<unknown>) => {
   const bytes = Buffer.from(JSON.stringify(QUESTION));
   return () => connection.request(BARE_SUBJECT, bytes, { timeout: 10_000 });

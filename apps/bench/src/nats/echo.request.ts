@@ -1,6 +1,6 @@
 import { defineRequest } from '@berth/kernel';
 
-/** About what a question for an agent carries, and its answer. */
+/** About the size of a query for an agent and its response. */
 export interface Question {
   readonly accountId: string;
   readonly agentId: string;

@@ -8,7 +8,7 @@ import type { Part, Section } from './part.js';
 
 const PARALLEL = 32;
 
-/** One event onto a stream at its exact revision, each worker on a stream of its own. */
+/** Appends one event to a stream at its exact revision, each worker to its own stream. */
 export const appendPart: Part = {
   name: 'append',
   async run(context) {

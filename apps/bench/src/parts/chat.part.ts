@@ -4,7 +4,7 @@ import { ApiClient } from '../programs/api-client.js';
 import { startEcho } from '../programs/echo-program.js';
 import type { Part } from './part.js';
 
-/** A message to an agent that is awake and its answer, against the same program asked directly. */
+/** A message to an awake agent and its reply, compared with calling the same program directly. */
 export const chatPart: Part = {
   name: 'chat',
   async run(context) {
@@ -15,7 +15,7 @@ export const chatPart: Part = {
     const often = { ...context.effort, concurrency: 1 };
     try {
       const plan = {
-        title: 'Chat with an agent that is awake, one message after the other',
+        title: 'Chat with an awake agent, one message after the other',
         measure: 'time',
         ours: repeatedSide('POST /api/agents/{id}/chat', often, () => berth.chat(agent)),
         limits: [

@@ -12,11 +12,11 @@ import type { BerthProgram } from '../programs/berth-program.js';
 import type { Part, Section } from './part.js';
 
 const PARALLEL = 16;
-/** Of the time that the container's command line takes. */
+/** Share of the time that the container's command line takes. */
 const AIM = 0.15;
 const COMMAND = 'true';
 
-/** A command in an agent that is awake, against the command line of containers, and what its time is made of. */
+/** A command in an awake agent, compared with a container's command line, and a breakdown of its time. */
 export const execPart: Part = {
   name: 'exec',
   async run(context) {
@@ -53,7 +53,7 @@ interface Measured {
   readonly peer: ContainerPeer | undefined;
 }
 
-/** A machine without containers has the rest measured all the same. */
+/** On a machine without containers the rest is measured all the same. */
 const findPeer = async ({
   folder,
   env,
@@ -76,17 +76,17 @@ const oneAfterTheOther = ({ effort, berth, agent, shell, floor, peer }: Measured
   const short = { ...long, roundMs: effort.roundMs };
   return compare(
     {
-      title: `"${COMMAND}" in an agent that is awake, one after the other; and what its time is made of`,
+      title: `"${COMMAND}" in an awake agent, one after the other, with a breakdown of its time`,
       measure: 'time',
       ...(peer === undefined ? {} : { aim: AIM }),
       ours: repeatedSide('POST /api/agents/{id}/exec', ofOurs, () => shell.run(COMMAND)),
       limits: [
         ...peerSide(peer, long),
-        repeatedSide('the same, detached: until it is accepted', short, () => shell.detach(COMMAND)),
+        repeatedSide('the same, detached, until it is accepted', short, () => shell.detach(COMMAND)),
         repeatedSide('GET /api/agents/{id} (asks accounts and agents)', short, () =>
           berth.api.call('GET', `/api/agents/${agent}`),
         ),
-        repeatedSide('NATS request → other process → answer', short, floor.natsRoundTrip),
+        repeatedSide('NATS request → other process → reply', short, floor.natsRoundTrip),
         repeatedSide('append of one event to the log', short, floor.append),
         spawnSide(short),
       ],
@@ -99,7 +99,7 @@ const inParallel = ({ effort, shell, peer }: Measured): Promise<Comparison> => {
   const often = { concurrency: PARALLEL, warmUpMs: effort.warmUpMs, roundMs: effort.longRoundMs };
   return compare(
     {
-      title: `"${COMMAND}" in an agent that is awake, ${PARALLEL} at a time`,
+      title: `"${COMMAND}" in an awake agent, ${PARALLEL} at a time`,
       measure: 'rate',
       ours: repeatedSide('POST /api/agents/{id}/exec', often, () => shell.run(COMMAND)),
       limits: [...peerSide(peer, often), spawnSide(often)],

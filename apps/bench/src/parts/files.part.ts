@@ -14,11 +14,11 @@ import type { BerthProgram } from '../programs/berth-program.js';
 import { growthDuring } from '../programs/peak-memory.js';
 import type { Part, Section } from './part.js';
 
-/** As large as a file may be. */
+/** The maximum size of a file. */
 const MEBIBYTES = 100;
 const BYTES = MEBIBYTES * 2 ** 20;
 const LARGE = { name: 'large.bin', bytes: BYTES };
-/** For warming up: what grew with a file's size would still show. */
+/** For warming up: small enough that memory growth caused by a file's size would still show later. */
 const SMALL = { name: 'small.bin', bytes: BYTES / 10 };
 const FOLDER = 'many';
 const ENTRIES = 10_000;
@@ -26,7 +26,7 @@ const OUTPUT_BYTES = 200_000_000;
 const GROWTH_AIM_MIB = 64;
 const TIMES = 3;
 
-/** Files through the public door, against a server that knows no rule; and what large ones do to the memory. */
+/** File transfers through the public API, compared with a minimal server; and the effect of large files on memory. */
 export const filesPart: Part = {
   name: 'files',
   async run(context) {
@@ -63,11 +63,11 @@ interface Measured {
   readonly shell: AgentShell;
   readonly bare: BareFiles;
   readonly upload: PreparedUpload;
-  /** On the same disk, written without anybody's help. */
+  /** A file on the same disk, written directly. */
   readonly file: string;
 }
 
-/** Memory first: what the comparisons leave behind would hide a growth. */
+/** Memory first: growth would be hidden by memory that the comparisons leave allocated. */
 const measure = async (measured: Measured): Promise<readonly Section[]> => [
   ...(await growth(measured)),
   await uploads(measured),
@@ -89,7 +89,7 @@ const growth = async ({ berth, server, shell, upload }: Measured): Promise<reado
   };
   return [
     await inventory(
-      `Growth of resident memory, at its highest, during ${TIMES} uploads of ${MEBIBYTES} MiB`,
+      `Peak growth of resident memory during ${TIMES} uploads of ${MEBIBYTES} MiB`,
       () => uploadTo(server, small, SMALL.bytes),
       () => uploadTo(server, upload, BYTES),
     ),
@@ -99,7 +99,7 @@ const growth = async ({ berth, server, shell, upload }: Measured): Promise<reado
       () => downloadFrom(server),
     ),
     await inventory(
-      `… during ${TIMES} commands that put out ${OUTPUT_BYTES / 1e6} MB`,
+      `… during ${TIMES} commands that output ${OUTPUT_BYTES / 1e6} MB`,
       () => putOut(shell, OUTPUT_BYTES / 10),
       () => putOut(shell, OUTPUT_BYTES),
     ),
@@ -112,7 +112,7 @@ const times = async (count: number, work: () => Promise<unknown>): Promise<void>
 
 const uploadTo = async (server: FileServer, upload: PreparedUpload, bytes: number): Promise<number> => {
   const size = await server.upload(upload);
-  if (size !== bytes) throw new BenchError(`Of ${bytes} bytes ${size} were written.`);
+  if (size !== bytes) throw new BenchError(`Of ${bytes} bytes, ${size} were written.`);
   return bytes / 2 ** 20;
 };
 
@@ -123,13 +123,13 @@ const writeTo = async (file: string, { body }: PreparedUpload): Promise<number> 
 
 const downloadFrom = async (server: FileServer, { name, bytes } = LARGE): Promise<number> => {
   const came = await server.download(name);
-  if (came !== bytes) throw new BenchError(`Of ${bytes} bytes ${came} came.`);
+  if (came !== bytes) throw new BenchError(`Of ${bytes} bytes, ${came} arrived.`);
   return bytes / 2 ** 20;
 };
 
 const putOut = async (shell: AgentShell, bytes: number): Promise<void> => {
   const { stdout = '' } = await shell.run(`head -c ${bytes} /dev/zero | tr "\\0" x`);
-  if (!/^\[output truncated\]\nx+$/.test(stdout)) throw new BenchError('The end of the output is not there.');
+  if (!/^\[output truncated\]\nx+$/.test(stdout)) throw new BenchError('The end of the output is missing.');
 };
 
 const uploads = ({ effort, server, bare, upload, file }: Measured): Promise<Comparison> =>
@@ -173,7 +173,7 @@ const lists = async ({ effort, server, shell, bare }: Measured): Promise<Compari
   const often = { ...effort, concurrency: 1 };
   return compare(
     {
-      title: `List of a folder of ${ENTRIES.toLocaleString('en')} entries`,
+      title: `Listing of a folder with ${ENTRIES.toLocaleString('en')} entries`,
       measure: 'time',
       ours: repeatedSide('GET /api/agents/{id}/files/list', often, () => listOf(server)),
       limits: [repeatedSide('bare Fastify', often, () => listOf(bare.server))],
@@ -184,5 +184,5 @@ const lists = async ({ effort, server, shell, bare }: Measured): Promise<Compari
 
 const listOf = async (server: FileServer): Promise<void> => {
   const entries = await server.list(FOLDER);
-  if (entries !== ENTRIES) throw new BenchError(`Of ${ENTRIES} entries ${entries} came.`);
+  if (entries !== ENTRIES) throw new BenchError(`Of ${ENTRIES} entries, ${entries} arrived.`);
 };

@@ -11,7 +11,7 @@ import { ChildProgram } from '../programs/child-program.js';
 import type { Part } from './part.js';
 
 const CONNECTIONS = 50;
-/** What every server puts there itself. */
+/** Headers that every server adds itself. */
 const OF_THE_CONNECTION = new Set([
   'connection',
   'keep-alive',
@@ -20,7 +20,7 @@ const OF_THE_CONNECTION = new Set([
   'transfer-encoding',
 ]);
 
-/** An authenticated GET through the only public door, against a server that knows the answer by heart. */
+/** An authenticated GET through the gateway, compared with a server that returns a stored response. */
 export const gatewayPart: Part = {
   name: 'gateway',
   async run(context) {
@@ -32,7 +32,7 @@ export const gatewayPart: Part = {
         title: `GET /api/agents/{id} with a key, ${CONNECTIONS} connections`,
         measure: 'rate',
         aim: 0.3,
-        ours: side('gateway (key and agent looked up each time)', context, berth.api, path),
+        ours: side('gateway (looks up key and agent each time)', context, berth.api, path),
         limits: [side('bare Fastify, the same bytes', context, { url: bare.url, key: berth.api.key }, path)],
       } as const;
       return [await compare(plan, context.effort.rounds)];
@@ -89,6 +89,6 @@ const load = async ({ url, key }: Target, path: string, seconds: number): Promis
     });
   });
   if (refused + result.errors > 0)
-    throw new BenchError(`${refused + result.errors} of ${times.length} answers were no 200.`);
+    throw new BenchError(`${refused + result.errors} of ${times.length} responses were not 200.`);
   return summarize(times, performance.now() - begun);
 };

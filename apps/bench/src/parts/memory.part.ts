@@ -3,10 +3,10 @@ import { kindOf, processTree, type ProcessMemory } from '../programs/process-mem
 import type { Inventory } from '../measure/inventory.js';
 import type { Part } from './part.js';
 
-/** Long enough for what starting left behind to be collected or written. */
+/** Long enough for garbage collection and pending writes after the start. */
 const REST_MS = 3_000;
 
-/** What the processes hold when nothing happens, without an agent and with one. */
+/** Memory of the idle processes, without an agent and with one. */
 export const memoryPart: Part = {
   name: 'memory',
   async run(context) {

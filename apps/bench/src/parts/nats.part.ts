@@ -9,7 +9,7 @@ import type { Part, Section } from './part.js';
 
 const PARALLEL = 32;
 
-/** A request between two services, both processes as they are when every service is one of its own. */
+/** A request between two services, both running as separate processes. */
 export const natsPart: Part = {
   name: 'nats',
   async run(context) {

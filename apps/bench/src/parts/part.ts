@@ -5,7 +5,7 @@ import type { Note } from '../measure/note.js';
 
 export type Section = Comparison | Inventory | Note;
 
-/** One thing to measure; its name is what `--only` takes. */
+/** One measurement; `--only` takes its name. */
 export interface Part {
   readonly name: string;
   run(context: BenchContext): Promise<readonly Section[]>;

@@ -8,7 +8,7 @@ import { BOAT_CATEGORY, boatListProjection } from '../rebuild/boat-list.projecti
 import { fillLog } from '../rebuild/fill-log.js';
 import type { Part } from './part.js';
 
-/** A projection's tables from the whole log, against reading that log and doing nothing with it. */
+/** Rebuilds a projection's tables from the whole log, compared with only reading that log. */
 export const rebuildPart: Part = {
   name: 'rebuild',
   async run(context) {
@@ -33,7 +33,7 @@ export const rebuildPart: Part = {
         ours: side('ProjectionRunner.rebuild', () => rebuild(runner)),
         limits: [
           side('bare EventStoreDBClient.readAll', () => readBare(client)),
-          side('EventStore port, read and thrown away', () => readPort(store)),
+          side('EventStore port, read and discarded', () => readPort(store)),
         ],
       } as const;
       return [await compare(plan, effort.longRounds)];

@@ -27,7 +27,7 @@ const berthSide = (name: string, launch: Launch, folder: string, { env }: BenchC
     await berth.stop();
     return berth.program.startedInMs;
   };
-  // The folder was used a moment ago: what a start reads lies in memory.
+  // The folder was used a moment ago, so the page cache contains the files that a start reads.
   return { name, warmUp: () => Promise.resolve(), round: () => repeatTimes(1, start) };
 };
 
@@ -41,7 +41,7 @@ const nodeSide = ({ env }: BenchContext): Side => {
     return program.startedInMs + answered;
   };
   return {
-    name: 'spawn of node until its HTTP server answers',
+    name: 'spawn of node until its HTTP server responds',
     warmUp: start,
     round: () => repeatTimes(3, start),
   };

@@ -7,7 +7,7 @@ import type { BerthProgram } from '../programs/berth-program.js';
 import { startEcho } from '../programs/echo-program.js';
 import type { Part } from './part.js';
 
-/** A message to an agent that sleeps: from sending it until the answer is there. */
+/** A message to a sleeping agent: from sending it until the response has arrived. */
 export const wakePart: Part = {
   name: 'wake',
   async run(context) {
@@ -22,7 +22,7 @@ const warmWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
   const direct = new ApiClient(echo.url);
   const wake = async (): Promise<number> => {
     const { sleepDepth } = await berth.sleep(agent);
-    if (sleepDepth !== 'warm') throw new BenchError(`The agent fell asleep ${String(sleepDepth)}, not warm.`);
+    if (sleepDepth !== 'warm') throw new BenchError(`The agent's sleep is ${String(sleepDepth)}, not warm.`);
     return timed(() => berth.chat(agent));
   };
   const goOn = async (): Promise<number> => {
@@ -77,7 +77,7 @@ const coldWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
     },
     limits: [
       {
-        name: 'spawn of node until POST /chat is answered',
+        name: 'spawn of node until POST /chat returns',
         warmUp: () => startOnce(env),
         round: () => repeatTimes(effort.coldWakes, () => startOnce(env)),
       },

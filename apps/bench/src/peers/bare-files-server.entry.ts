@@ -5,8 +5,8 @@ import { pipeline } from 'node:stream/promises';
 import multipart from '@fastify/multipart';
 import { fastify } from 'fastify';
 
-// A Fastify server that takes, gives and lists files of the folder named by the first argument, and knows no rule: what
-// the disk and the libraries give. A path in a query is one below that folder.
+// A Fastify server that stores, returns and lists files in the folder given as its first argument, without any checks:
+// the limit of disk and libraries. A path in a query is relative to that folder.
 interface PathQuery {
   readonly path?: string;
 }
@@ -18,7 +18,7 @@ await server.register(multipart, { limits: { fileSize: Number.POSITIVE_INFINITY 
 
 server.post('/files/upload', async (request, reply) => {
   const part = await request.file();
-  if (part === undefined) return reply.code(422).send({ message: 'A multipart field "file" is needed.' });
+  if (part === undefined) return reply.code(422).send({ message: 'A multipart field "file" is required.' });
   const name = basename(part.filename);
   const target = createWriteStream(join(root, name));
   await pipeline(part.file, target);

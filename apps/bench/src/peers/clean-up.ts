@@ -1,4 +1,4 @@
-/** What must be undone, in the opposite order of how it came about. Every step is tried, the first failure thrown. */
+/** Clean-up steps, run in reverse order. Every step runs; the first failure is thrown. */
 export class CleanUp {
   readonly #steps: (() => unknown)[] = [];
 
@@ -19,7 +19,7 @@ export class CleanUp {
   }
 }
 
-/** Does `work`; when that fails, undoes what it had added. */
+/** Runs `work`; if it fails, undoes the steps that it had added. */
 export const undoneOnFailure = async <Result>(
   work: (cleanUp: CleanUp) => Promise<Result>,
 ): Promise<Result> => {
@@ -27,7 +27,7 @@ export const undoneOnFailure = async <Result>(
   try {
     return await work(cleanUp);
   } catch (error) {
-    // Why it failed says more than what could not be undone after it.
+    // The original failure matters more than a failure to undo.
     await cleanUp.run().catch(() => undefined);
     throw error;
   }

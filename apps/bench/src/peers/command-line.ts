@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { BenchError } from '../bench-error.js';
 import { findExecutable } from './executables.js';
 
-/** A command line tool: where it is, what stands before every call's own arguments, and its environment. */
+/** A command line tool: its path, the arguments before each call's own, and its environment. */
 export interface CommandLine {
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** One start of the tool, until it ends. Throws `BenchError` with what it said when that is not with code 0. */
+/** Runs the tool to completion. Throws `BenchError` with its output when the exit code is not 0. */
 export const run = ({ command, args: before, env }: CommandLine, ...args: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, [...before, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
@@ -24,7 +24,7 @@ export const run = ({ command, args: before, env }: CommandLine, ...args: readon
     });
   });
 
-/** The same tool, but asked to end by the system when this process dies, however that happens; where that can be had. */
+/** The same tool, but the kernel asks it to end when this process dies for any reason, if the system supports that. */
 export const endingWithUs = (tool: CommandLine, folders: readonly string[]): CommandLine => {
   const setpriv = findExecutable('setpriv', folders);
   if (setpriv === undefined) return tool;

@@ -24,13 +24,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** A folder of the machine's own programs, so that a test says what is installed. */
+/** A folder with only these of the machine's programs, so that a test controls what is installed. */
 const programs = (...names: readonly string[]): string => {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   for (const name of names) {
     const found = findExecutable(name, usualFolders(process.env));
-    // Without it the peer refuses, with the command that installs it.
+    // If it is missing, the peer refuses with the command that installs it.
     if (found !== undefined) symlinkSync(found, join(bin, name));
   }
   return bin;
@@ -40,8 +40,8 @@ const script = (bin: string, name: string, text: string): void =>
   writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
 
 /**
- * Whether this machine lets us make namespaces and control groups, which a container without privileges does not. Asked
- * of the system and not of runc, so that a runc that is out of order is none of it.
+ * Whether this machine lets us create namespaces and control groups, which an unprivileged container does not. Tested
+ * with the system and not with runc, so that a broken runc does not count as a restriction.
  */
 const mayMakeContainers = (): boolean => {
   const isRoot = process.getuid?.() === 0;
@@ -62,7 +62,7 @@ const isWritable = (path: string): boolean => {
   }
 };
 
-/** Opens one, runs `use` and closes it; where the machine forbids containers, what is promised is to say so. */
+/** Opens a peer, runs `use` and closes it. On a machine that forbids containers, expects the error that says so. */
 const withPeer = async (
   open: () => Promise<ContainerPeer>,
   use: (peer: ContainerPeer) => Promise<void>,
@@ -77,12 +77,12 @@ const withPeer = async (
   expect(traces()).toEqual(before);
 };
 
-/** All by which a container shows on this machine. */
+/** Everything by which a container is visible on this machine. */
 const traces = () => ({
   processes: execFileSync('ps', ['-A', '-ww', '-o', 'args='], { encoding: 'utf8' })
     .split('\n')
     .filter((args) => /berth-bench-|dockerd|containerd-shim|echo ready/.test(args))
-    // Ended already; when the first process of the machine collects it is not ours to say.
+    // These have ended already; the machine's init process decides when it reaps them.
     .filter((args) => !args.includes('<defunct>')),
   mounts: readFileSync('/proc/mounts', 'utf8')
     .split('\n')
@@ -102,8 +102,8 @@ const foldersIn = (parent: string): string[] =>
     .filter((entry) => entry.isDirectory())
     .map((entry) => join(parent, entry.name));
 
-describe('the container that an execution is compared with', () => {
-  it('runs a command, fails with one that fails, and leaves nothing behind', async () => {
+describe('the container for comparison with an execution', () => {
+  it('runs a command, throws for a failing one, and leaves nothing behind', async () => {
     const before = traces();
     await withPeer(
       () => openContainerPeer(folder, process.env),
@@ -118,7 +118,7 @@ describe('the container that an execution is compared with', () => {
     );
   });
 
-  it('is one of runc where there is no docker, and leaves nothing behind', async () => {
+  it('is one of runc if docker is not installed, and leaves nothing behind', async () => {
     const bin = programs('runc', 'busybox');
     await withPeer(
       () => openContainerPeer(folder, { PATH: bin }, [bin]),
@@ -130,7 +130,7 @@ describe('the container that an execution is compared with', () => {
     );
   });
 
-  it('is one of runc where a docker daemon does not start, and leaves nothing behind', async () => {
+  it('is one of runc if the docker daemon does not start, and leaves nothing behind', async () => {
     const bin = programs('runc', 'busybox');
     for (const name of ['docker', 'dockerd']) script(bin, name, 'echo "no daemon here" >&2; exit 1');
     await withPeer(
@@ -142,7 +142,7 @@ describe('the container that an execution is compared with', () => {
     );
   });
 
-  it('is refused with what the tool said when it cannot be opened, and leaves nothing behind', async () => {
+  it('fails with the output of the tool if it cannot be started, and leaves nothing behind', async () => {
     const before = traces();
     const bin = programs('busybox');
     const real = findExecutable('runc', usualFolders(process.env));
@@ -152,17 +152,17 @@ describe('the container that an execution is compared with', () => {
     expect(traces()).toEqual(before);
   });
 
-  it('is refused when its BusyBox needs libraries', async () => {
+  it('fails if its BusyBox needs libraries', async () => {
     const before = traces();
     const bin = programs('runc');
     symlinkSync(process.execPath, join(bin, 'busybox'));
     await expect(openContainerPeer(folder, process.env, [bin])).rejects.toThrow(
-      /needs libraries.*apt-get install -y busybox-static/,
+      /needs shared libraries.*apt-get install -y busybox-static/,
     );
     expect(traces()).toEqual(before);
   });
 
-  it('is refused with the command that installs what is missing, and leaves nothing behind', async () => {
+  it('fails with the command that installs what is missing, and leaves nothing behind', async () => {
     const before = traces();
     const bin = programs('busybox');
     await expect(openContainerPeer(folder, { PATH: bin }, [bin])).rejects.toThrow(

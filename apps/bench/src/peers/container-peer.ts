@@ -8,15 +8,15 @@ import { openRuncPeer } from './runc-peer.js';
 export type { ContainerPeer } from './peer.js';
 
 /**
- * Opens `docker exec` where a daemon answers or one can be started for this run, else `runc exec`. Throws `BenchError`
- * with the command that installs what is missing, or with what the tools said; nothing stays in either case.
+ * Opens `docker exec` if a daemon responds or can be started for this run, else `runc exec`. Throws `BenchError` with
+ * the command that installs what is missing, or with the output of the tools; leaves nothing behind in either case.
  */
 export const openContainerPeer = async (
   folder: string,
   env: Environment,
   folders: readonly string[] = usualFolders(env),
 ): Promise<ContainerPeer> => {
-  if (process.platform !== 'linux') throw new BenchError('Containers are only compared with on Linux.');
+  if (process.platform !== 'linux') throw new BenchError('The comparison with containers needs Linux.');
   const busybox = findExecutable('busybox', folders);
   if (busybox === undefined) throw missing('a static BusyBox to put into a container');
   const place = { folder, env, folders, busybox };

@@ -10,16 +10,18 @@ import { findExecutable } from './executables.js';
 type Variables = Readonly<Record<string, string>>;
 
 const CONTROL_GROUPS = '/sys/fs/cgroup';
-/** Where dockerd and containerd write whatever they are told, besides /run; only docker has a file there. */
+/**
+ * Folders outside /run where dockerd and containerd write regardless of their settings; only docker has a file there.
+ */
 const SETTINGS = '/etc/docker';
 const OWN_TO_THE_CLIENT = /^DOCKER_(HOST|CONTEXT|TLS.*|CERT_PATH)$/;
 
-/** In a mount namespace of its own, with empty folders where the daemon would leave files behind. */
+/** Runs in a mount namespace of its own, with empty folders where the daemon would leave files behind. */
 const SCRIPT = `set -e
 for folder in /run /opt ${SETTINGS}; do [ ! -d "$folder" ] || mount -t tmpfs -o mode=0755 tmpfs "$folder"; done
 exec dockerd "$@"`;
 
-/** A Docker daemon for this run alone: it changes no network, no firewall and no setting of the machine. */
+/** A Docker daemon for this run only: it changes no network, firewall or setting of the machine. */
 export class DockerDaemon {
   private constructor(
     readonly host: string,
@@ -30,7 +32,7 @@ export class DockerDaemon {
     return process.getuid?.() === 0 && findExecutable('dockerd', folders) !== undefined;
   }
 
-  /** Throws `BenchError` with what the daemon said when it does not get ready. */
+  /** Throws `BenchError` with the daemon's output when it does not become ready. */
   static async start(folder: string, env: Variables, folders: readonly string[]): Promise<DockerDaemon> {
     return undoneOnFailure(async (cleanUp) => {
       const paths = makeFolders(folder, cleanUp);
@@ -63,7 +65,7 @@ interface Paths {
 const makeFolders = (folder: string, cleanUp: CleanUp): Paths => {
   cleanUp.add(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
   mkdirSync(folder, { recursive: true });
-  // A socket's path is at most 107 characters long, and the checkout may lie deep.
+  // A socket path is limited to 107 characters, and the path of the checkout may be long.
   const sockets = mkdtempSync(join(tmpdir(), 'berth-bench-'));
   cleanUp.add(() => rmSync(sockets, { recursive: true, force: true, maxRetries: 5 }));
   if (!existsSync(SETTINGS)) {
@@ -86,7 +88,7 @@ const inOwnMounts = (
 });
 
 const daemonOptions = (host: string, controlGroup: string, { sockets, data, settings }: Paths): string[] => [
-  // The machine's own settings would contradict these, and dockerd refuses what it is told twice.
+  // The machine's own settings would conflict with these, and dockerd refuses an option that is set twice.
   ...['--config-file', settings],
   ...['--host', host, '--data-root', data],
   ...['--exec-root', join(sockets, 'exec'), '--pidfile', join(sockets, 'pid')],
@@ -94,7 +96,9 @@ const daemonOptions = (host: string, controlGroup: string, { sockets, data, sett
   ...['--exec-opt', 'native.cgroupdriver=cgroupfs', `--cgroup-parent=/${controlGroup}`],
 ];
 
-/** Version 1 has a hierarchy of folders for each controller, version 2 one for all. A group with members stays. */
+/**
+ * Version 1 has a hierarchy of folders for each controller, version 2 has one for all. A group with members is kept.
+ */
 const removeControlGroup = (name: string): void => {
   const hierarchies = readdirSync(CONTROL_GROUPS, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -10,7 +10,7 @@ import { findExecutable } from './executables.js';
 import type { ContainerPeer, PeerPlace } from './peer.js';
 import { FIRST_PROGRAM, writeRootFileSystem } from './root-file-system.js';
 
-/** A container under Docker; undefined where no daemon answers and none can be started. */
+/** A container under Docker; undefined if no daemon responds and none can be started. */
 export const openDockerPeer = async (place: PeerPlace): Promise<ContainerPeer | undefined> => {
   const command = findExecutable('docker', place.folders);
   if (command === undefined) return undefined;
@@ -42,7 +42,7 @@ const reachDaemon = async (
   return { ...docker, env: daemon.clientEnvironment(docker.env) };
 };
 
-/** The client alone answers too, but with another code. */
+/** The client alone responds too, but with another exit code. */
 const answers = (docker: CommandLine): Promise<boolean> =>
   run(docker, 'version').then(
     () => true,
@@ -63,9 +63,9 @@ const startContainer = async (
   await run({ ...docker, command: 'tar' }, '-C', join(files, 'root'), '-cf', archive, '.');
   await run(docker, 'import', archive, name);
   cleanUp.add(() => run(docker, 'rmi', '--force', name));
-  // Mostly finds nothing; what it could not take away, the removal of the image complains about.
+  // Usually finds nothing; if it fails to remove the container, removing the image reports that.
   cleanUp.add(() => run(docker, 'rm', '--force', name).catch(() => undefined));
-  // In the foreground: it goes when this process goes, also out of a daemon that stays.
+  // In the foreground: it ends with this process, even under a daemon that keeps running.
   const { program } = await ChildProgram.start({
     name: '"docker run"',
     command: docker.command,

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { Environment } from '../programs/child-environment.js';
 
-/** Where to look: the PATH, and the folders where Debian has runc and dockerd, which a PATH may leave out. */
+/** Where to look: the PATH, and the folders where Debian installs runc and dockerd, which a PATH may omit. */
 export const usualFolders = (env: Environment): readonly string[] => [
   ...(env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== ''),
   '/usr/local/sbin',

@@ -5,8 +5,8 @@ import { BenchError } from '../bench-error.js';
 const PROGRAMS = ['sh', 'true', 'false', 'sleep'];
 
 /**
- * The container's first program. It ends when asked to: the first process of a container ignores every signal that it
- * does not handle, and would have to be killed.
+ * The container's first program. It handles SIGTERM: the first process of a container ignores every signal that it does
+ * not handle, and would otherwise have to be killed.
  */
 export const FIRST_PROGRAM = [
   '/bin/sh',
@@ -14,11 +14,11 @@ export const FIRST_PROGRAM = [
   "trap 'exit 0' TERM; echo ready; while :; do sleep 1000 & wait; done",
 ] as const;
 
-/** Writes a root file system that holds BusyBox and nothing else. Throws `BenchError` when it needs libraries. */
+/** Writes a root file system that contains only BusyBox. Throws `BenchError` when BusyBox needs libraries. */
 export const writeRootFileSystem = (root: string, busybox: string): void => {
   if (needsInterpreter(readFileSync(busybox))) {
     throw new BenchError(
-      `${busybox} needs libraries that no container has. Install another: apt-get install -y busybox-static`,
+      `${busybox} needs shared libraries, which the container does not have. Install a static one: apt-get install -y busybox-static`,
     );
   }
   const bin = join(root, 'bin');
@@ -31,7 +31,7 @@ export const writeRootFileSystem = (root: string, busybox: string): void => {
 
 const PT_INTERP = 3;
 
-/** Whether a 64-bit ELF file names a program interpreter, which a dynamically linked one does (elf(5)). */
+/** Whether a 64-bit ELF file names a program interpreter, as a dynamically linked one does (elf(5)). */
 const needsInterpreter = (elf: Buffer): boolean => {
   const [offset, size, count] = [Number(elf.readBigUInt64LE(32)), elf.readUInt16LE(54), elf.readUInt16LE(56)];
   return Array.from({ length: count }, (_, index) => elf.readUInt32LE(offset + index * size)).includes(

@@ -9,7 +9,7 @@ import { findExecutable } from './executables.js';
 import type { ContainerPeer, PeerPlace } from './peer.js';
 import { FIRST_PROGRAM, writeRootFileSystem } from './root-file-system.js';
 
-/** A container under runc alone, without any daemon; undefined where runc is not installed. */
+/** A container under runc alone, without a daemon; undefined if runc is not installed. */
 export const openRuncPeer = async ({
   folder,
   env,
@@ -27,7 +27,7 @@ export const openRuncPeer = async ({
     writeRootFileSystem(join(bundle, 'rootfs'), busybox);
     await run(runc, 'spec', ...(isRoot() ? [] : ['--rootless']), '--bundle', bundle);
     adaptSpec(join(bundle, 'config.json'));
-    // Finds nothing when runc could take its container along, which it cannot when it is killed.
+    // Finds nothing if runc removed its container itself, which it cannot do when it is killed.
     cleanUp.add(() => run(runc, 'delete', '--force', name));
     const { program } = await ChildProgram.start({
       name: 'runc',

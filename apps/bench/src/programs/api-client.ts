@@ -7,7 +7,9 @@ export interface Answer {
   readonly text: string;
 }
 
-/** Plain HTTP over kept connections; what is not a 2xx ends the bench, because it would measure something else. */
+/**
+ * Plain HTTP over keep-alive connections. Any response but 2xx ends the bench, because it would measure something else.
+ */
 export class ApiClient {
   readonly #pool: Pool;
 
@@ -31,7 +33,7 @@ export class ApiClient {
     });
     const text = await answer.body.text();
     if (answer.statusCode >= 300) {
-      throw new BenchError(`${method} ${path} was answered ${answer.statusCode}: ${text.slice(0, 500)}`);
+      throw new BenchError(`${method} ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
     }
     return { status: answer.statusCode, headers: answer.headers, text };
   }

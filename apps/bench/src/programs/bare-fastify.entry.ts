@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fastify } from 'fastify';
 
-// A Fastify server that knows one answer: the file named by the first argument, `{body, headers}`.
+// A Fastify server with one fixed response: the file named by the first argument, `{body, headers}`.
 interface Answer {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import { ApiClient } from './api-client.js';
 import { childEnvironment, type Environment } from './child-environment.js';
 import { ChildProgram } from './child-program.js';
 
-/** How long an agent stays warm: long enough to be woken warm, short enough to wait for the cold. */
+/** How long an agent stays warm: long enough to wake it warm, short enough to wait until it is cold. */
 const WARM_SECONDS = 2;
 const COLD_WITHIN_MS = 20_000;
 
@@ -17,16 +17,16 @@ export interface AgentState {
   readonly sleepDepth: 'warm' | 'cold' | null;
 }
 
-/** How to begin a Berth: the program alone, or what somebody types. */
+/** How to start a Berth: the program directly, or the command that a user types. */
 export type Launch = 'program' | 'npm start';
 
 export interface BerthOptions {
   readonly launch?: Launch;
-  /** Variables beside those that every Berth of the bench gets. */
+  /** Variables in addition to those of every Berth of the bench. */
   readonly settings?: Environment;
 }
 
-/** A whole Berth with its embedded parts, as a process of its own. */
+/** A whole Berth with its embedded parts, as a separate process. */
 export class BerthProgram {
   readonly #agents: string[] = [];
 
@@ -64,7 +64,7 @@ export class BerthProgram {
     return this.createAgent(name, 'echo');
   }
 
-  /** One that runs and stays awake. */
+  /** Creates an agent that runs and stays awake. */
   async createAgent(name: string, templateId: 'echo' | 'blank'): Promise<string> {
     const body = { name, templateId, idleTtlSeconds: 0 };
     const { id } = await this.api.json<AgentState>('POST', '/api/agents', body);
@@ -74,7 +74,7 @@ export class BerthProgram {
     return id;
   }
 
-  /** Removes every agent it made, so that the next part does not measure them too. */
+  /** Removes every agent it created, so that the next part does not measure them too. */
   async removeAgents(): Promise<void> {
     for (const id of this.#agents.splice(0)) await this.api.call('DELETE', `/api/agents/${id}`);
   }
@@ -87,7 +87,7 @@ export class BerthProgram {
     return this.api.json<AgentState>('POST', `/api/agents/${agentId}/sleep`);
   }
 
-  /** Puts it to sleep and waits until its processes are gone. */
+  /** Puts an agent to sleep and waits until its processes are gone. */
   async sleepCold(agentId: string): Promise<void> {
     await this.sleep(agentId);
     for (const end = performance.now() + COLD_WITHIN_MS; performance.now() < end; await sleep(100)) {

@@ -2,7 +2,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 const BERTHS_OWN = /^(BERTH_.*|NATS_URL|EVENTSTORE_URL|DATABASE_URL|OTEL_.*|PORT)$/;
 
-/** The environment without what would lead a Berth of ours to other parts or another data folder. */
+/** The environment without variables that would direct a Berth of ours to other parts or another data folder. */
 export const childEnvironment = (env: Environment, own: Environment): Record<string, string> => {
   const kept = Object.entries(env).filter(([name]) => !BERTHS_OWN.test(name));
   return Object.fromEntries(

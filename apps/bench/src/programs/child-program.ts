@@ -2,23 +2,23 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { BenchError } from '../bench-error.js';
 
 export interface ChildProgramOptions {
-  /** What it is called in messages. */
+  /** Its name in messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** What it prints when it is ready. */
+  /** The output that marks it as ready. */
   readonly ready: RegExp;
   readonly withinMs?: number;
-  /** Whether it gets a channel by which a Node program notices the end of this one; it does unless this says no. */
+  /** Whether it gets an IPC channel, by which a Node program detects the end of this process; default true. */
   readonly channel?: boolean;
 }
 
 const STOP_WITHIN_MS = 12_000;
 const running = new Set<ChildProcess>();
 
-/** Asks every program of this process to end and waits until they have. */
+/** Asks every program of this process to end and waits until all have. */
 export const stopPrograms = async (): Promise<void> => {
   await Promise.all(
     [...running].map((child) => {
@@ -28,12 +28,13 @@ export const stopPrograms = async (): Promise<void> => {
   );
 };
 
-// However this process ends, what it started does not stay. Asked, not killed: a Berth takes its agents along.
+// However this process ends, its children must not survive. They are asked to end rather than killed, because a Berth
+// then ends its agents too.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGTERM');
 });
 
-/** A program as a process of its own, ready when it says so. */
+/** A program as a separate process, ready once it prints its ready line. */
 export class ChildProgram {
   #output = '';
   readonly #exited: Promise<void>;
@@ -58,7 +59,7 @@ export class ChildProgram {
     });
   }
 
-  /** Throws `BenchError` with what the program said when it ends or is silent instead of getting ready. */
+  /** Throws `BenchError` with the program's output when it ends or times out before it is ready. */
   static async start(
     options: ChildProgramOptions,
   ): Promise<{ program: ChildProgram; ready: RegExpExecArray }> {
@@ -87,7 +88,7 @@ export class ChildProgram {
     this.child.kill(signal);
   }
 
-  /** SIGTERM, and SIGKILL when that does not help. */
+  /** Sends SIGTERM, then SIGKILL if that does not end it. */
   async stop(): Promise<void> {
     if (!running.has(this.child)) return;
     const timer = setTimeout(() => this.child.kill('SIGKILL'), STOP_WITHIN_MS);
@@ -100,7 +101,7 @@ export class ChildProgram {
     return new Promise((resolve, reject) => {
       const fail = (what: string): void => {
         this.child.kill('SIGKILL');
-        reject(new BenchError(`${this.name} ${what}. It said:\n${this.#output.trim() || '(nothing)'}`));
+        reject(new BenchError(`${this.name} ${what}. Its output:\n${this.#output.trim() || '(nothing)'}`));
       };
       const timer = setTimeout(() => fail(`was not ready within ${withinMs / 1000} s`), withinMs);
       const look = (): void => {

@@ -3,7 +3,7 @@ import { childEnvironment, type Environment } from './child-environment.js';
 import { ChildProgram } from './child-program.js';
 import { freePort } from './free-port.js';
 
-/** The program of the template `echo`, without Berth around it. */
+/** Starts the program of the template `echo`, without Berth. */
 export const startEcho = async (env: Environment): Promise<{ program: ChildProgram; url: string }> => {
   const port = await freePort();
   const { program } = await ChildProgram.start({

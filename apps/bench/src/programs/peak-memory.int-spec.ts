@@ -5,7 +5,7 @@ import { growthDuring } from './peak-memory.js';
 
 const MIB = 2 ** 20;
 
-/** Holds so many bytes for a moment when told to, and answers when it has let them go. */
+/** Allocates this many bytes for a moment on request, and replies when it has released them. */
 const PROGRAM = `
 process.on('message', (bytes) => {
   let held = Buffer.alloc(bytes, 1);
@@ -49,20 +49,20 @@ const growthOf = async (pid: number, work: () => Promise<unknown>): Promise<numb
 };
 
 describe('the growth of a process', () => {
-  it('is counted at its highest, also when the memory was given back before the end', async () => {
+  it('is measured at its peak, even when the memory was released before the end', async () => {
     const { pid, hold } = await startProgram();
     const grown = await growthOf(pid, () => hold(100 * MIB));
     expect(grown).toBeGreaterThan(80);
     expect(grown).toBeLessThan(130);
   });
 
-  it('leaves out what was held before and is not held any more', async () => {
+  it('ignores memory that was released before the measurement', async () => {
     const { pid, hold } = await startProgram();
     await hold(100 * MIB);
     expect(await growthOf(pid, () => hold(MIB))).toBeLessThan(30);
   });
 
-  it('of a process that ends meanwhile is nothing', async () => {
+  it('of a process that ends meanwhile is not reported', async () => {
     const { pid } = await startProgram();
     const end = async (): Promise<void> => {
       const gone = children.map((child) => once(child, 'exit'));
@@ -73,7 +73,7 @@ describe('the growth of a process', () => {
     expect(await growthOf(pid, end)).toBe(0);
   });
 
-  it('is told of what a process started, too, and a failure of the work is passed on', async () => {
+  it('includes child processes, and a failure of the work is rethrown', async () => {
     const { hold } = await startProgram();
     const growths = await growthDuring(process.pid, () => hold(100 * MIB));
     expect(Math.max(...growths.map(({ mebibytes }) => mebibytes))).toBeGreaterThan(80);

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { kindOf, listTree } from './process-memory.js';
 
-/** The growth of that process of a kind that grew most. */
+/** The growth of the process that grew most of its kind. */
 export interface Growth {
   readonly kind: string;
   readonly mebibytes: number;
@@ -10,13 +10,13 @@ export interface Growth {
 
 const KB_PER_MIB = 1024;
 const SAMPLE_EVERY_MS = 100;
-/** proc(5): sets the highest resident size that was seen back to the present one. */
+/** proc(5): resets the recorded peak resident size to the current one. */
 const RESET_PEAK = '5';
 
 /**
- * How far the resident memory of each process below `root` went, at its highest while `work` was done, above what it was
- * before. Linux keeps the highest itself; elsewhere it is looked at ten times a second. A process that began meanwhile
- * belongs to the work and not to Berth.
+ * The peak growth of the resident memory of each process below `root` during `work`, relative to its size before. Linux
+ * records the peak itself; elsewhere memory is sampled ten times a second. A process that started meanwhile belongs to
+ * the work and not to Berth.
  */
 export const growthDuring = async (
   root: number,
@@ -37,7 +37,7 @@ export const growthDuring = async (
 /** Growth in kB by process id. */
 type Peaks = ReadonlyMap<number, number>;
 
-/** false where the system does not offer it; a process that has just ended has no peak that matters. */
+/** Returns false if the system does not support it; a process that has just ended has no relevant peak. */
 const resetPeak = (pid: number): Promise<boolean> =>
   writeFile(`/proc/${pid}/clear_refs`, RESET_PEAK).then(
     () => true,
@@ -64,7 +64,7 @@ const sampledPeaks = async (root: number, work: () => Promise<unknown>): Promise
     for (const { pid, residentKb } of await listTree(root))
       peaks.set(pid, Math.max(peaks.get(pid) ?? 0, residentKb - (before.get(pid) ?? residentKb)));
   };
-  // One that fails or comes late is made up for by the next.
+  // A sample that fails or comes late is made up for by the next one.
   const timer = setInterval(() => void look().catch(() => undefined), SAMPLE_EVERY_MS);
   try {
     await work();

@@ -6,11 +6,11 @@ import { BenchError } from '../bench-error.js';
 export interface ProcessMemory {
   readonly pid: number;
   readonly command: string;
-  /** Its own share of what it holds where the system tells (Linux), all it holds elsewhere. */
+  /** Its proportional share of memory if the system reports it (Linux), else all its resident memory. */
   readonly megabytes: number;
 }
 
-/** A process as "ps" shows it. */
+/** A process as listed by "ps". */
 export interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
@@ -28,13 +28,13 @@ const KINDS: readonly (readonly [string, RegExp])[] = [
   ['echo program', /agent\.mjs/],
 ];
 
-/** What a process of a Berth is, where `root` is the one that was started. */
+/** What kind of process of a Berth it is; `root` is the process that was started. */
 export const kindOf = ({ pid, command }: { pid: number; command: string }, root: number): string =>
   pid === root
     ? 'all services (one process)'
     : (KINDS.find(([, form]) => form.test(command))?.[0] ?? 'other');
 
-/** The process and everything it started, directly or not. */
+/** The process and all its descendants. */
 export const listTree = async (root: number): Promise<readonly ListedProcess[]> => {
   const listed = await listProcesses();
   const tree = listed.filter(({ pid }) => pid === root);
@@ -42,7 +42,7 @@ export const listTree = async (root: number): Promise<readonly ListedProcess[]> 
   return tree;
 };
 
-/** The same processes and what each of them holds. */
+/** The same processes with the memory of each. */
 export const processTree = async (root: number): Promise<readonly ProcessMemory[]> =>
   Promise.all(
     (await listTree(root)).map(async ({ pid, residentKb, command }) => ({
@@ -66,7 +66,7 @@ const listProcesses = async (): Promise<readonly ListedProcess[]> => {
   });
 };
 
-/** Pages that several processes hold (PostgreSQL's buffers, node's own code) are divided among them. */
+/** Pages shared by several processes (PostgreSQL's buffers, Node's own code) are divided among them. */
 const shareKb = async (pid: number): Promise<number | undefined> => {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '');
   const [, share] = /^Pss:\s+(\d+) kB/m.exec(rollup) ?? [];

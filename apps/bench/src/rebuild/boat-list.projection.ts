@@ -1,7 +1,7 @@
 import type { Projection, RecordedEvent } from '@berth/event-store';
 import type { SqlRunner } from '@berth/persistence';
 
-/** Shaped like the list of agents: one row a stream, folded in JavaScript, written by bulk statements. */
+/** Built like the list of agents: one row per stream, folded in JavaScript, written by bulk statements. */
 export const BOAT_CATEGORY = 'benchBoat';
 
 interface BoatRow {

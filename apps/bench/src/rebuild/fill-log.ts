@@ -3,7 +3,7 @@ import { jsonEvent, type EventStoreDBClient } from '@eventstore/db-client';
 import { BOAT_CATEGORY } from './boat-list.projection.js';
 
 const AT_A_TIME = 64;
-/** The life of one boat: as many events a stream has. */
+/** The events of one boat: the content of one stream. */
 const TYPES = [
   'BoatCreated',
   ...Array.from({ length: 3 }, () => ['BoatStarting', 'BoatStarted', 'BoatFellAsleep']),

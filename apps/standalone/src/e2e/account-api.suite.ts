@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { Api, codeOf } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** What an account may rely on around its agents: names, lists, keys, idempotent calls. */
+/** The guarantees for an account beyond its agents: names, lists, keys, idempotent calls. */
 export const describeAccountApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('names', () => {
-    it('go to one of twenty racing creates', async () => {
+    it('are given to exactly one of twenty concurrent creates', async () => {
       const name = `raced ${String(Date.now())}`;
       const gateways = stack().urls.length;
       const answers = await Promise.all(
@@ -73,7 +73,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
   });
 
   describe('keys', () => {
-    it('are refused everywhere once their revocation has answered: none of 200 parallel calls passes', async () => {
+    it('are refused everywhere once their revocation has returned: none of 200 parallel calls succeeds', async () => {
       const minted = await api.post<{ id: string; key: string }>('/api/v1/keys', {
         name: 'short-lived',
         scopes: ['deploy'],
@@ -89,7 +89,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
     });
 
-    it('without the scope are refused, naming it', async () => {
+    it('without the required scope are refused, naming that scope', async () => {
       const { body } = await api.post<{ key: string }>('/api/v1/keys', { name: 'reader', scopes: ['read'] });
       const refused = await api.post('/api/agents', { name: 'nope', templateId: 'echo' }, { key: body.key });
       expect([refused.status, codeOf(refused)]).toEqual([403, 'missing_scope']);
@@ -98,7 +98,7 @@ export const describeAccountApi = (stack: () => Stack): void => {
   });
 
   describe('an idempotency key', () => {
-    it('makes a create that is sent twice one agent', async () => {
+    it('creates one agent when a create is sent twice', async () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const body = { name: `once ${String(Date.now())}`, templateId: 'blank' };
       const first = await api.post<{ id: string }>('/api/agents', body, { headers });

@@ -7,12 +7,12 @@ interface LogsBody {
   readonly logs: readonly { readonly level: string; readonly source: string; readonly message: string }[];
 }
 
-/** The life of an agent over HTTP: the same guarantees however the services are laid out. */
+/** The life cycle of an agent over HTTP: the same guarantees for every layout of the services. */
 export const describeAgentsApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('an agent', () => {
-    it('is created deploying, runs, and answers a chat with the message in it', async () => {
+    it('is created deploying, then runs, and replies to a chat with its message', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: 'first one',
         templateId: 'echo',
@@ -34,7 +34,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(chat.body.conversation_id).toMatch(/^cnv_/);
     });
 
-    it('shows a chat as its last activity once that was answered', async () => {
+    it('shows a chat as its last activity once the chat has returned', async () => {
       const { id } = await api.runningAgent();
       const before = Date.now();
       await api.chat(id, 'hello');
@@ -43,14 +43,14 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(Date.parse(String(body['lastActiveAt']))).toBeGreaterThanOrEqual(before);
     });
 
-    it('answers a message of nearly the largest size with all of it', async () => {
+    it('echoes a message of nearly the maximum size completely', async () => {
       const { id } = await api.runningAgent();
       const message = 'x'.repeat(1_048_576 - 100);
       const chat = await api.chat(id, message);
       expect([chat.status, chat.body.response.length]).toEqual([200, message.length + 'echo: '.length]);
     });
 
-    it('goes on in its current conversation, and opens the one it is told', async () => {
+    it('continues its current conversation, and opens the one that a request names', async () => {
       const { id } = await api.runningAgent();
       const first = await api.chat(id, 'one');
       const second = await api.chat(id, 'two');
@@ -86,7 +86,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(after.body.response).not.toBe(before);
     });
 
-    it('falls asleep by itself when it is idle', async () => {
+    it('falls asleep when it is idle', async () => {
       const { id } = await api.runningAgent({ idleTtlSeconds: 15 });
       const asleep = await api.inState(id, 'sleeping', 40_000);
       expect(asleep).toMatchObject({ stateReason: 'idle' });
@@ -114,7 +114,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect((await api.chat(id, 'started')).body.response).not.toBe(before);
     });
 
-    it('is gone and its names are free once its deletion has answered', async () => {
+    it('is gone and its names are free once its deletion has returned', async () => {
       const { id, name } = await api.runningAgent({ externalId: 'to-be-freed' });
       expect((await api.call('DELETE', `/api/agents/${id}`)).status).toBe(204);
       for (const gateway of stack().urls.keys())
@@ -125,7 +125,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(again.status).toBe(201);
     });
 
-    it('is deleted in the middle of its deploy', async () => {
+    it('can be deleted during its deploy', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: `gone early ${String(Date.now())}`,
         templateId: 'echo',
@@ -136,7 +136,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   });
 
   describe('waking', () => {
-    it('happens once for a hundred chats at the same time, and all are answered', async () => {
+    it('happens once for a hundred concurrent chats, and all get a reply', async () => {
       const { id } = await api.runningAgent();
       await api.post(`/api/agents/${id}/sleep`);
       await eventually(
@@ -160,7 +160,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect((await starts()) - before).toBe(1);
     });
 
-    it('leaves a chat that goes on its answer: an explicit sleep comes after it', async () => {
+    it('lets a running chat finish: an explicit sleep comes after its reply', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const chat = api.chat(id, 'slow 1500');
       await eventually(async () => {
@@ -172,7 +172,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect(slept.body).toMatchObject({ state: 'sleeping' });
     });
 
-    it('wins against a sleep that races with a chat', async () => {
+    it('wins when a chat races with a sleep', async () => {
       const { id } = await api.runningAgent();
       for (let round = 0; round < 10; round++) {
         const [slept, chat] = await Promise.all([
@@ -189,7 +189,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   });
 
   describe('messages', () => {
-    it('of one conversation are handed over one at a time', async () => {
+    it('of one conversation are delivered one at a time', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const answers = await Promise.all(
         Array.from({ length: 5 }, () =>
@@ -200,14 +200,14 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect((await api.chat(id, 'most')).body.response).toBe('1');
     });
 
-    it('that the agent cannot answer are its error, with its words', async () => {
+    it('that the agent cannot handle return its error, with its message', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const failed = await api.chat(id, 'fail');
       expect([failed.status, failed.body.detail.code]).toEqual([502, 'agent_error']);
       expect(JSON.stringify(failed.body)).toContain('the model said no');
     });
 
-    it('whose agent dies midway end as its error, and the agent comes back', async () => {
+    it('whose agent dies midway end as an error of the agent, and the agent restarts', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const died = await api.chat(id, 'die');
       expect([died.status, died.body.detail.code]).toEqual([502, 'agent_error']);
@@ -216,7 +216,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       });
     });
 
-    it('find no chat in a blank agent', async () => {
+    it('fail in a blank agent, which has no chat', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       const chat = await api.chat(id, 'hello');
       expect([chat.status, chat.body.detail.code]).toEqual([501, 'chat_unsupported']);
@@ -224,7 +224,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   });
 
   describe('a program that keeps dying', () => {
-    it('fails its agent with the reason, and its logs can be read', async () => {
+    it('makes its agent fail with the reason, and its logs can be read', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: `crasher ${String(Date.now())}`,
         templateId: 'crasher',

@@ -11,7 +11,7 @@ export interface CallOptions {
   readonly body?: unknown;
   readonly key?: string | null;
   readonly headers?: Record<string, string>;
-  /** Which gateway. */
+  /** The index of the gateway. */
   readonly gateway?: number;
   readonly signal?: AbortSignal;
 }
@@ -58,17 +58,17 @@ export class Api {
     return this.call<Body>('POST', path, { ...options, ...(body === undefined ? {} : { body }) });
   }
 
-  /** Creates an agent and answers when it runs. Throws with the agent when it does not. */
+  /** Creates an agent and returns it once it runs. Throws with the agent if it does not. */
   async runningAgent(more: Record<string, unknown> = {}): Promise<{ id: string; name: string }> {
     const name = `agent ${crypto.randomUUID().slice(0, 8)}`;
     const created = await this.post<{ id: string }>('/api/agents', { name, templateId: 'echo', ...more });
     if (created.status !== 201)
-      throw new Error(`The create was answered ${String(created.status)}: ${JSON.stringify(created.body)}`);
+      throw new Error(`The create returned ${String(created.status)}: ${JSON.stringify(created.body)}`);
     await this.inState(created.body.id, 'running');
     return { id: created.body.id, name };
   }
 
-  /** Waits through the API until the agent is in the state. */
+  /** Polls the API until the agent is in the state. */
   async inState(agentId: string, state: string, timeoutMs = 30_000): Promise<Record<string, unknown>> {
     return await eventually(
       async () => {
@@ -90,7 +90,7 @@ export class Api {
   }
 }
 
-/** The `detail.code` of an error answer. */
+/** The `detail.code` of an error response. */
 export const codeOf = (answer: Answer): unknown => {
   const { detail } = answer.body;
   return typeof detail === 'object' && detail !== null && 'code' in detail ? detail.code : undefined;

@@ -12,7 +12,7 @@ const FROZEN_MS = 30_000;
 const DEAD_MS = 8_000;
 /** Contract §1. */
 const NOT_BEGUN_AFTER_MS = 5_000;
-/** Two pings of 2 s unanswered, and what the clients need to come back. */
+/** Two unanswered pings of 2 s each, plus the time that the clients need to recover. */
 const WELL_AGAIN_WITHIN_MS = 15_000;
 
 const folder = temporaryFolder();
@@ -41,7 +41,7 @@ const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const failed = (calls: readonly CountedCall[]): readonly CountedCall[] =>
   calls.filter(({ isDone }) => !isDone);
 const shareFailed = (calls: readonly CountedCall[]): number => failed(calls).length / calls.length;
-/** The caller was told that nothing happened. */
+/** The caller was told that nothing was done. */
 const isDenied = ({ status }: CountedCall): boolean => [409, 429, 503].includes(status);
 const summary = (calls: readonly CountedCall[]): string =>
   JSON.stringify(
@@ -79,7 +79,7 @@ describe('every service as a process of its own, on three brokers', () => {
     marks = await readMarks(api, agents);
   }, 180_000);
 
-  /** Waits until two seconds' calls in a row succeed. */
+  /** Waits until all calls of two seconds in a row succeed. */
   const wellAgain = (): Promise<void> =>
     eventually(
       () => {
@@ -91,7 +91,7 @@ describe('every service as a process of its own, on three brokers', () => {
 
   const during = ([from = 0, to = 0]: readonly number[]): readonly CountedCall[] => load.between(from, to);
 
-  it('begin nothing later than 5 s after its caller was told that it was not done', () => {
+  it('start nothing later than 5 s after telling its caller that it was not done', () => {
     const late = load.calls.filter(
       (call) =>
         isDenied(call) &&
@@ -100,12 +100,12 @@ describe('every service as a process of its own, on three brokers', () => {
     expect(late).toEqual([]);
   });
 
-  it('never say that a command was not started which was', () => {
+  it('never report a started command as not started', () => {
     const wrong = load.calls.filter((call) => call.kind === 'exec' && isDenied(call) && marks.has(call.mark));
     expect(wrong).toEqual([]);
   });
 
-  it('do each call once that succeeds, and none twice', () => {
+  it('execute each successful call exactly once, and none twice', () => {
     const wrong = load.calls.filter(({ mark, isDone }) => {
       const times = marks.get(mark)?.length ?? 0;
       return times > 1 || (isDone && times !== 1);
@@ -113,7 +113,7 @@ describe('every service as a process of its own, on three brokers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep no execution as failed that ran to its end, and none as completed that did not run', async () => {
+  it('record no completed execution as failed, and none as completed that did not run', async () => {
     const unknown = load.calls.filter(
       ({ kind, isDone, executionId }) => kind === 'exec' && !isDone && executionId !== undefined,
     );
@@ -122,7 +122,7 @@ describe('every service as a process of its own, on three brokers', () => {
       const known = await eventually(
         async () => {
           const { status, body } = await api.get<{ status?: string }>(path);
-          if (body.status === 'running') throw new Error('It is not known yet.');
+          if (body.status === 'running') throw new Error('The outcome is not known yet.');
           return status === 404 ? 'refused' : body.status;
         },
         { timeoutMs: 60_000, intervalMs: 500 },
@@ -131,7 +131,7 @@ describe('every service as a process of its own, on three brokers', () => {
     }
   });
 
-  it('fail a bounded share of calls while a broker stands still, and fewer when one dies', () => {
+  it('fail a bounded share of calls while a broker is frozen, and fewer when one dies', () => {
     const frozen = during(phases.frozen);
     expect(frozen.length).toBeGreaterThan((PER_SECOND * FROZEN_MS) / 2_000);
     expect(shareFailed(frozen), summary(frozen)).toBeLessThan(0.35);

@@ -26,7 +26,7 @@ export class BrokerNode {
     return varz.connections;
   }
 
-  /** Throws until JetStream has a leader of the whole cluster. */
+  /** Throws until JetStream has a leader for the whole cluster. */
   async ready(size: number): Promise<void> {
     const health = await fetch(this.#monitor('healthz'));
     if (!health.ok) throw new Error(`A broker is not healthy: ${await health.text()}`);
@@ -53,7 +53,7 @@ export class BrokerNode {
   }
 }
 
-/** Real nats-servers that form one JetStream cluster, configured as docs/operations.md says. */
+/** Real nats-servers that form one JetStream cluster, configured as described in docs/operations.md. */
 export class BrokerCluster {
   private constructor(readonly nodes: readonly BrokerNode[]) {}
 
@@ -74,18 +74,18 @@ export class BrokerCluster {
     return cluster;
   }
 
-  /** Clients spread over the nodes. */
+  /** Lists all nodes, so that clients spread over them. */
   get url(): string {
     return this.nodes.map(({ address }) => `nats://${address}`).join(',');
   }
 
-  /** The node that most clients are connected to. */
+  /** The node with the most client connections. */
   async busiest(): Promise<BrokerNode> {
     const counted = await Promise.all(
       this.nodes.map(async (node) => ({ node, connections: await node.connections() })),
     );
     const [first] = counted.toSorted((one, other) => other.connections - one.connections);
-    if (first === undefined || first.connections === 0) throw new Error('Nobody is connected.');
+    if (first === undefined || first.connections === 0) throw new Error('No client is connected.');
     return first.node;
   }
 

@@ -19,7 +19,7 @@ export const describeConsoleApi = (stack: () => Stack): void => {
   };
 
   describe('a console', () => {
-    it('wakes the agent, is a terminal in its volume, takes another size and ends with its shell', async () => {
+    it('wakes the agent, is a terminal in its volume, can be resized and ends with its shell', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/sleep`);
       const { socket, shown } = open(id, '?cols=90&rows=30');
@@ -34,7 +34,7 @@ export const describeConsoleApi = (stack: () => Stack): void => {
       expect((await closed)[0]).toBe(1000);
     });
 
-    it('keeps the agent awake while it is open, without a keystroke, and no longer', async () => {
+    it('keeps the agent awake exactly while it is open, even without input', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 15 });
       const { socket } = open(id);
       await once(socket, 'open');
@@ -59,7 +59,7 @@ export const describeConsoleApi = (stack: () => Stack): void => {
       });
     });
 
-    it('of an agent that sleeps by order is closed', async () => {
+    it('is closed when its agent is put to sleep', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       const { socket } = open(id);
       await once(socket, 'open');
@@ -68,7 +68,7 @@ export const describeConsoleApi = (stack: () => Stack): void => {
       expect((await closed)[0]).toBe(1011);
     });
 
-    it('is refused where a command would be', async () => {
+    it('is refused in the same cases as a command', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/stop`);
       const { socket } = open(id);

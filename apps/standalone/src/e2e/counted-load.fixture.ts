@@ -10,7 +10,7 @@ export interface CountedCall {
   /** 0: the connection failed. */
   readonly status: number;
   readonly code: string | undefined;
-  /** Whether it was told that what it asked for is done. */
+  /** Whether the caller was told that the request is done. */
   readonly isDone: boolean;
   readonly executionId: string | undefined;
 }
@@ -24,7 +24,7 @@ interface Told {
 /** A machine that is too slow for the rate gets fewer calls. */
 const MOST_OPEN = 40;
 
-/** Calls at a steady rate, chats and commands in turn, each of which leaves its own mark in the agent's volume. */
+/** Sends calls at a steady rate, chats and commands in turn; each leaves a mark of its own in the agent's volume. */
 export class CountedLoad {
   readonly calls: CountedCall[] = [];
   readonly #open = new Set<Promise<void>>();
@@ -39,7 +39,7 @@ export class CountedLoad {
     this.#timer = setInterval(() => this.#send(), 1_000 / perSecond);
   }
 
-  /** Sends no more, and waits for every answer. */
+  /** Stops sending, and waits for every response. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#open);
@@ -79,7 +79,7 @@ export class CountedLoad {
   }
 }
 
-/** When each mark was left, read from the agents' volumes. */
+/** Returns when each mark was left, read from the agents' volumes. */
 export const readMarks = async (
   api: Api,
   agents: readonly string[],

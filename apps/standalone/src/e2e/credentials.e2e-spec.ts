@@ -13,7 +13,7 @@ let stack: StandaloneStack;
 let agentId: string;
 
 beforeAll(async () => {
-  // Secrets of an operator who keeps them in the environment are looked for as well.
+  // The search must also cover secrets that an operator sets in the environment.
   stack = await startStandaloneStack(folder.path, { BERTH_SECRET_KEY: `k1:${sealingKey}` });
   agentId = (await api.runningAgent()).id;
 });
@@ -23,7 +23,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** Everything that can be read of processes, of Berth's files and of where containers keep secrets, on its output. */
+/** Prints everything readable of processes, of Berth's files and of the places where containers keep secrets. */
 const LOOT = `
   cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/[0-9]*/task/[0-9]*/environ 2>/dev/null
   for root in "$DATA" /proc/1/root"$DATA" /proc/"$PPID"/root"$DATA" /run/secrets /etc/nats /etc/berth; do
@@ -62,8 +62,8 @@ const found = (loot: string): readonly string[] =>
   [...secrets()].filter(([, secret]) => loot.includes(secret)).map(([name]) => name);
 
 describe.runIf(process.getuid?.() === 0)('an agent with a user of its own', () => {
-  it('reads no credential of Berth, however it looks', { timeout: 120_000 }, async () => {
-    // A file, because the output of a command is bounded.
+  it('cannot read any credential of Berth, wherever it looks', { timeout: 120_000 }, async () => {
+    // Written to a file, because the output of a command is bounded.
     await inAgent(`export DATA='${folder.path}'; (${LOOT}) > loot; wc -c < loot`);
     const response = await fetch(
       `${stack.urls[0] ?? ''}/api/agents/${agentId}/files/download?path=${encodeURIComponent('loot')}`,
@@ -75,7 +75,7 @@ describe.runIf(process.getuid?.() === 0)('an agent with a user of its own', () =
     expect(found(loot)).toEqual([]);
   });
 
-  it('looks where they are: the same search as root finds all of them', { timeout: 60_000 }, () => {
+  it('searches the right places: the same search as root finds all credentials', { timeout: 60_000 }, () => {
     const loot = execFileSync('sh', ['-c', LOOT], {
       env: { PATH: process.env['PATH'], DATA: folder.path },
       maxBuffer: 1 << 30,
@@ -85,7 +85,7 @@ describe.runIf(process.getuid?.() === 0)('an agent with a user of its own', () =
     expect(found(loot)).toEqual([...secrets().keys()]);
   });
 
-  it('is not let in by the broker', { timeout: 60_000 }, async () => {
+  it('is rejected by the broker', { timeout: 60_000 }, async () => {
     const conf = readFileSync(join(folder.path, 'nats', 'nats.conf'), 'utf8');
     const port = /^port: (\d+)$/m.exec(conf)?.[1] ?? '';
     const attempts = [

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** What only a real socket shows: input that no library sends. */
+/** Tests that need a raw socket: input that no library sends. */
 export const describeEdges = (stack: () => Stack): void => {
   const api = new Api(stack);
   const address = (): { readonly host: string; readonly port: number } => {
@@ -13,19 +13,19 @@ export const describeEdges = (stack: () => Stack): void => {
     return { host: '127.0.0.1', port: Number(url.port) };
   };
 
-  /** Bytes as they are, and all that comes back until the server closes. */
+  /** Sends the bytes unchanged and returns everything received until the server closes. */
   const exchange = (bytes: string): Promise<string> =>
     new Promise((resolve, reject) => {
       const { host, port } = address();
       const socket = connect(port, host, () => socket.write(bytes));
       let answer = '';
-      socket.setTimeout(5_000, () => socket.destroy(new Error(`No end after: ${answer}`)));
+      socket.setTimeout(5_000, () => socket.destroy(new Error(`The server did not close after: ${answer}`)));
       socket.on('data', (chunk) => (answer += chunk.toString('utf8')));
       socket.on('close', () => resolve(answer));
       socket.on('error', reject);
     });
 
-  /** Status and JSON of an answer that was read byte by byte. */
+  /** Status and JSON of a response that was read byte by byte. */
   const parse = (
     answer: string,
   ): { readonly status: number; readonly head: string; readonly body: unknown } => {
@@ -40,7 +40,7 @@ export const describeEdges = (stack: () => Stack): void => {
   const detail = (code: unknown): object => ({ detail: { code, message: expect.any(String) } });
 
   describe('a request', () => {
-    it('with a request id of 3,000 characters gets another one', async () => {
+    it('with a request id of 3,000 characters gets a new one', async () => {
       const given = 'x'.repeat(3_000);
       const answer = await api.get('/api/agents', { headers: { 'x-request-id': given } });
       expect(answer.status).toBe(200);
@@ -49,7 +49,7 @@ export const describeEdges = (stack: () => Stack): void => {
       expect(kept.headers.get('x-request-id')).toBe('trace.1:a-b');
     });
 
-    it('with headers beyond all measure is 431, on a connection that closes', async () => {
+    it('with oversized headers returns 431 and closes the connection', async () => {
       const { status, head, body } = parse(
         await exchange(`GET /api/agents HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(100_000)}\r\n\r\n`),
       );
@@ -58,7 +58,7 @@ export const describeEdges = (stack: () => Stack): void => {
       expect(head).toMatch(/x-request-id: \S+/);
     });
 
-    it('that is no HTTP at all is 400 with a detail, and the next caller is served', async () => {
+    it('that is not HTTP returns 400 with a detail, and the next caller is served', async () => {
       const { status, body } = parse(await exchange('HELLO\r\n\r\n'));
       expect(status).toBe(400);
       expect(body).toMatchObject(detail(expect.any(String)));
@@ -72,7 +72,7 @@ export const describeEdges = (stack: () => Stack): void => {
       ['GET', '/api/agents/%E0%A4%A', 400],
       ['GET', '/api/agents/agt_%00', 404],
       ['GET', `/api/agents/${'a'.repeat(5_000)}`, 404],
-    ])('%s %s is answered %i with a detail', async (method, path, status) => {
+    ])('%s %s returns %i with a detail', async (method, path, status) => {
       const answer = await api.call(method, path);
       expect(answer.status, JSON.stringify(answer.body)).toBe(status);
       expect(answer.body).toMatchObject(detail(expect.any(String)));
@@ -85,7 +85,7 @@ export const describeEdges = (stack: () => Stack): void => {
       ['"text"', 'application/json', 400],
       ['{"__proto__": {"name": "x"}, "templateId": "echo"}', 'application/json', 400],
       [`{"name": "${'x'.repeat(1_100_000)}", "templateId": "echo"}`, 'application/json', 413],
-    ])('that creates with the body %.40s as %s is %i', async (body, type, status) => {
+    ])('that creates with the body %.40s as %s returns %i', async (body, type, status) => {
       const answer = await fetch(`${stack().urls[0] ?? ''}/api/agents`, {
         method: 'POST',
         headers: { authorization: `Bearer ${stack().key}`, 'content-type': type },
@@ -96,7 +96,7 @@ export const describeEdges = (stack: () => Stack): void => {
       expect(JSON.parse(text)).toMatchObject(detail(expect.any(String)));
     });
 
-    it('whose body never comes to its end holds up nobody else', async () => {
+    it('whose body never ends does not delay other callers', async () => {
       const { host, port } = address();
       const half = request({
         host,

@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** Variables of an agent over HTTP: the same guarantees however the services are laid out. */
+/** Variables of an agent over HTTP: the same guarantees for every layout of the services. */
 export const describeEnvironmentApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('environment variables', () => {
-    it('reach the program after a reload, and a secret is never shown', async () => {
+    it('reach the program after a reload, and a secret value is never returned', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'moin' } });
       expect((await api.chat(id, 'env GREETING')).body.response).toBe('moin');
       const put = await api.call('PUT', `/api/agents/${id}/env/API_TOKEN`, {
@@ -29,7 +29,7 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
       expect((await api.call('DELETE', `/api/agents/${id}/env/API_TOKEN`)).status).toBe(404);
     });
 
-    it('set in the middle of a deploy are there after the reload', async () => {
+    it('that are set during a deploy are available after the reload', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: `reloaded early ${crypto.randomUUID()}`,
         templateId: 'probe',
@@ -41,7 +41,7 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
       expect((await api.chat(id, 'env LATE')).body.response).toBe('in time');
     });
 
-    it('reloaded while the agent sleeps warm are there when it wakes', async () => {
+    it('that are reloaded while the agent sleeps warm are available when it wakes', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe', env: { GREETING: 'old' } });
       expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({ sleepDepth: 'warm' });
       await api.call('PUT', `/api/agents/${id}/env/GREETING`, { body: { value: 'new' } });
@@ -50,7 +50,7 @@ export const describeEnvironmentApi = (stack: () => Stack): void => {
       expect((await api.chat(id, 'env GREETING')).body.response).toBe('new');
     });
 
-    it('stay secret when their value is renewed, until they are said to be none', async () => {
+    it('stay secret when their value is replaced, until they are declared not secret', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       const put = async (body: Record<string, unknown>): Promise<Record<string, unknown>> =>
         (await api.call('PUT', `/api/agents/${id}/env/TOKEN`, { body })).body;

@@ -4,12 +4,12 @@ import { Api } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** What commands and the life of an agent mean to each other, and agents with the older guest. */
+/** How commands affect the life cycle of an agent and vice versa, and agents with the older guest. */
 export const describeExecAndAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('an agent', () => {
-    it('is woken by a submission, and not by reading a result', async () => {
+    it('is woken by a submission, but not by reading a result', async () => {
       const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const { body } = await own.run('echo kept');
       await api.post(`/api/agents/${own.agentId}/sleep`);
@@ -21,7 +21,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       expect((await api.get(`/api/agents/${own.agentId}`)).body['state']).toBe('running');
     });
 
-    it('stays awake beyond its idle time while a detached execution runs, and falls asleep after it', async () => {
+    it('stays awake beyond its idle time while a detached execution runs, and falls asleep afterwards', async () => {
       const own = new Executions(
         api,
         (await api.runningAgent({ templateId: 'blank', idleTtlSeconds: 15 })).id,
@@ -33,7 +33,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
     }, 80_000);
 
     it.each(['sleep', 'stop', 'restart'])(
-      '%s ends what runs as failed, with what it had put out',
+      '%s ends running executions as failed, with their output so far',
       async (verb) => {
         const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
         const attached = own.run('echo attached; sleep 100');
@@ -53,7 +53,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       },
     );
 
-    it('that is stopped is exactly the printed 503, and nothing has started', async () => {
+    it('that is stopped returns exactly the specified 503 and starts nothing', async () => {
       const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       await api.post(`/api/agents/${own.agentId}/stop`);
       const { status, body } = await own.run('echo x > started');
@@ -65,7 +65,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       expect((await own.run('ls started 2>/dev/null | wc -l')).body.stdout.trim()).toBe('0');
     });
 
-    it('that is deploying is exactly the printed 409', async () => {
+    it('that is deploying returns exactly the specified 409', async () => {
       const name = `deploying ${crypto.randomUUID()}`;
       const { body } = await api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' });
       const { status, body: refused } = await new Executions(api, body.id).run('true');
@@ -96,13 +96,13 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       old = new Executions(api, (await api.runningAgent({ templateId: 'legacy' })).id);
     });
 
-    it('answers attached with both streams in stdout and no execution', async () => {
+    it('returns both streams in stdout and no execution when attached', async () => {
       const { status, body } = await old.run('echo out; echo err >&2; exit 2');
       expect([status, body]).toEqual([200, { exitCode: 2, stdout: 'out\nerr\n', stderr: '' }]);
       expect((await api.get<{ items: unknown[] }>(old.path)).body.items).toEqual([]);
     });
 
-    it('refuses detached with exactly the printed 501, running nothing and waking nobody', async () => {
+    it('refuses detached with exactly the specified 501, runs nothing and wakes no agent', async () => {
       await api.post(`/api/agents/${old.agentId}/sleep`);
       const { status, body } = await old.run('echo x > started', { detached: true });
       expect([status, body]).toEqual([501, { detail: 'unsupported: outdated vm. Please use a new agent.' }]);
@@ -111,7 +111,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       expect((await old.run('ls started 2>/dev/null | wc -l')).body.stdout.trim()).toBe('0');
     });
 
-    it('ends by its timeout with -1', async () => {
+    it('ends a command at its time-out with -1', async () => {
       const { status, body } = await old.run('echo a; sleep 100', { timeout: 0.5 });
       expect([status, body]).toEqual([200, { exitCode: -1, stdout: 'a\n', stderr: '' }]);
     });

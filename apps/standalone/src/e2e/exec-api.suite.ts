@@ -6,7 +6,7 @@ import type { Stack } from './stack.fixture.js';
 
 const KEPT = 262_144;
 
-/** Commands in agents over HTTP, rule by rule: the same guarantees however the services are laid out. */
+/** Commands in agents over HTTP, rule by rule: the same guarantees for every layout of the services. */
 export const describeExecApi = (stack: () => Stack): void => {
   const api = new Api(stack);
   let exec: Executions;
@@ -16,7 +16,7 @@ export const describeExecApi = (stack: () => Stack): void => {
   });
 
   describe('an attached execution', () => {
-    it('answers exactly its five members, streams apart', async () => {
+    it('returns exactly its five members, with separate streams', async () => {
       const { status, body } = await exec.run('printf out; printf err >&2; exit 3');
       expect([status, body]).toEqual([
         200,
@@ -31,21 +31,21 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.get(body.executionId)).body).toEqual(body);
     });
 
-    it('is shell text, or arguments that no shell touches', async () => {
+    it('is shell text, or arguments that no shell interprets', async () => {
       expect((await exec.run('echo $((6*7)) | cat')).body.stdout).toBe('42\n');
       const hostile = ['$(id)', "it's", '*', 'a  b', '', '\n', '"', '`id`', '\\', '-n', 'ü'];
       const { body } = await exec.run(['printf', '[%s]', ...hostile]);
       expect(body.stdout).toBe(hostile.map((item) => `[${item}]`).join(''));
     });
 
-    it('may open its outputs again by name', async () => {
+    it('may reopen its outputs by name', async () => {
       const { body } = await exec.run(
         'echo o > /dev/stdout; echo both | tee -a /dev/stderr; echo e >> /dev/stderr',
       );
       expect(body).toMatchObject({ exitCode: 0, stdout: 'o\nboth\n', stderr: 'both\ne\n' });
     });
 
-    it('is refused, with nothing started, when it is too large together with its environment', async () => {
+    it('is refused without starting when it is too large together with its environment', async () => {
       const env = Object.fromEntries(
         Array.from({ length: 64 }, (_, index) => [`V${index}`, 'x'.repeat(32_768)]),
       );
@@ -54,7 +54,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.run('ls too-large')).body.exitCode).not.toBe(0);
     });
 
-    it('ends by its timeout with -1 and what it had put out, with everything it started', async () => {
+    it('ends at its time-out with -1 and its output so far, together with everything it started', async () => {
       const begun = Date.now();
       const { status, body } = await exec.run(
         'echo before; (trap "" TERM; setsid sh -c "echo \\$\\$ > pid; sleep 1000" & ); sleep 1000',
@@ -75,7 +75,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect([status, body.status]).toEqual([200, end]);
     });
 
-    it('runs where and with what it is told, as the agent and not as its host', async () => {
+    it('runs in the requested folder with the requested variables, as the user of the agent and not of the host', async () => {
       await exec.run('mkdir -p sub');
       const { body } = await exec.run('pwd; echo $MINE; echo $BERTH_AGENT_ID', {
         cwd: 'sub',
@@ -90,7 +90,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       if (process.getuid?.() === 0) expect(own.body.stdout).not.toMatch(/^0$/m);
     });
 
-    it('keeps what its background children put out before its end, and lets them live', async () => {
+    it('keeps the output of its background children until it ends, and lets them live', async () => {
       const { body } = await exec.run(
         '(until [ -e over ]; do sleep 0.05; done; echo late; echo alive > lives) & echo first',
       );
@@ -100,7 +100,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.get(body.executionId)).body.stdout).toBe('first\n');
     });
 
-    it('goes on when its caller hangs up', async () => {
+    it('continues when its caller hangs up', async () => {
       const leave = new AbortController();
       const gone = exec
         .run('sleep 1; echo survived > hung-up', {}, { signal: leave.signal })
@@ -114,7 +114,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(await exec.wrote('hung-up')).toBe('survived');
     });
 
-    it('that uses up the memory of its agent with many small processes ends, and nothing beside it', async () => {
+    it('that exhausts the memory of its agent with many small processes is ended, and nothing else is', async () => {
       const small = { templateId: 'blank', resources: { memMb: 128 } };
       const own = new Executions(api, (await api.runningAgent(small)).id);
       const beside = await own.begin('while [ ! -e over ]; do sleep 0.1; done; echo beside');
@@ -127,21 +127,21 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(await own.ended(beside)).toMatchObject({ status: 'completed', stdout: 'beside\n' });
     }, 40_000);
 
-    it('takes a command of nearly 1 MiB', async () => {
+    it('accepts a command of nearly 1 MiB', async () => {
       const { body } = await exec.run(`echo ${'x'.repeat(1_048_576 - 13)} | wc -c`);
       expect(body).toMatchObject({ status: 'completed', exitCode: 0, stdout: `${1_048_576 - 13 + 1}\n` });
     });
   });
 
   describe('output', () => {
-    it('that fits is whole', async () => {
+    it('that fits is complete', async () => {
       const { body } = await exec.run(
         `head -c ${KEPT} /dev/zero | tr '\\0' x; head -c ${KEPT} /dev/zero | tr '\\0' y >&2`,
       );
       expect([body.stdout, body.stderr]).toEqual(['x'.repeat(KEPT), 'y'.repeat(KEPT)]);
     });
 
-    it('is cut to its last 262,144 characters behind the mark, each stream for itself', async () => {
+    it('is truncated to its last 262,144 characters after the marker, each stream separately', async () => {
       const { body } = await exec.run(
         `printf a; head -c ${KEPT - 1} /dev/zero | tr '\\0' x; printf bc; printf err >&2`,
       );
@@ -150,14 +150,14 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.get(body.executionId)).body).toEqual(body);
     });
 
-    it('counts characters, not bytes, and cuts none in two', async () => {
+    it('counts characters, not bytes, and never splits one', async () => {
       const { body } = await exec.run(
         `i=0; while [ $i -lt 10 ]; do printf '\\360\\237\\230\\200'; i=$((i+1)); done; head -c ${KEPT - 5} /dev/zero | tr '\\0' x`,
       );
       expect(body.stdout).toBe(`[output truncated]\n${'😀'.repeat(5)}${'x'.repeat(KEPT - 5)}`);
     });
 
-    it('of any bytes is text, NUL and control characters too', async () => {
+    it('of arbitrary bytes is text, including NUL and control characters', async () => {
       const { body } = await exec.run(`printf 'a\\000b\\377\\001ü'`);
       expect(body.stdout).toBe('a\0b\ufffd\u0001ü');
       expect((await exec.get(body.executionId)).body.stdout).toBe('a\0b\ufffd\u0001ü');
@@ -165,7 +165,7 @@ export const describeExecApi = (stack: () => Stack): void => {
   });
 
   describe('a detached execution', () => {
-    it('answers 202 with two members and where it is, runs on and is read later', async () => {
+    it('returns 202 with two members and its location, continues, and can be read later', async () => {
       const { status, headers, body } = await exec.run('sleep 0.5; echo done', { detached: true });
       expect([status, Object.keys(body)]).toEqual([202, ['executionId', 'status']]);
       expect(headers.get('location')).toBe(`${exec.path}/${body.executionId}`);
@@ -180,7 +180,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       });
     });
 
-    it('is another one for every POST, and the same one under an Idempotency-Key', async () => {
+    it('is new for every POST, but the same one under an Idempotency-Key', async () => {
       const [one, two] = [await exec.begin('true'), await exec.begin('true')];
       expect(one).not.toBe(two);
       const headers = { 'idempotency-key': crypto.randomUUID() };
@@ -192,7 +192,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.run('wc -l < once')).body.stdout.trim()).toBe('1');
     });
 
-    it('is cancelled with -1 and its partial output, also when it ignores TERM, and stays so', async () => {
+    it('is cancelled with -1 and its partial output, even if it ignores TERM, and stays cancelled', async () => {
       const id = await exec.begin('trap "" TERM; echo partial; while :; do sleep 0.1; done');
       await eventually(async () => {
         const { body } = await api.get<{ text: string }>(`${exec.path}/${id}/output`);
@@ -204,14 +204,14 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.cancel(id)).body).toEqual(body);
     });
 
-    it('that has ended is unchanged by DELETE', async () => {
+    it('that has ended is not changed by DELETE', async () => {
       const { body } = await exec.run('echo result; exit 9');
       const cancelled = await exec.cancel(body.executionId);
       expect([cancelled.status, cancelled.body]).toEqual([200, body]);
       expect((await exec.get(body.executionId)).body).toEqual(body);
     });
 
-    it('that is cancelled as it completes has one outcome for everybody', async () => {
+    it('that is cancelled while it completes has the same outcome for all readers', async () => {
       for (let round = 0; round < 5; round++) {
         const id = await exec.begin(`sleep 0.0${String(round * 2)}; echo over`);
         const answers = await Promise.all([exec.cancel(id), exec.cancel(id)]);
@@ -222,15 +222,15 @@ export const describeExecApi = (stack: () => Stack): void => {
     });
   });
 
-  describe('an execution that is not there', () => {
-    it.each(['GET', 'DELETE'])('%s is exactly the printed 404', async (method) => {
+  describe('an unknown execution', () => {
+    it.each(['GET', 'DELETE'])('%s returns exactly the specified 404', async (method) => {
       for (const id of ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x', 'nonsense']) {
         const { status, body } = await api.call(method, `${exec.path}/${id}`);
         expect([status, body]).toEqual([404, { detail: 'Execution not found' }]);
       }
     });
 
-    it("of another agent's path is that 404 too", async () => {
+    it("under another agent's path returns the same 404", async () => {
       const other = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const { body } = await exec.run('true');
       expect((await other.get(body.executionId)).body).toEqual({ detail: 'Execution not found' });
@@ -239,7 +239,7 @@ export const describeExecApi = (stack: () => Stack): void => {
   });
 
   describe('the list', () => {
-    it('shows what was just answered, newest first, by status, in pages', async () => {
+    it('shows executions at once, newest first, by status, in pages', async () => {
       const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const ids: string[] = [];
       for (const code of [0, 1, 2]) ids.unshift((await own.run(`exit ${String(code)}`)).body.executionId);
@@ -270,7 +270,7 @@ export const describeExecApi = (stack: () => Stack): void => {
   });
 
   describe('followed output', () => {
-    it('is what is retained, then what comes, then how it ended', async () => {
+    it('contains the retained output, then new output, then how it ended', async () => {
       const id = await exec.begin(
         'echo early; while [ ! -e go ]; do sleep 0.05; done; echo late >&2; exit 4',
       );

@@ -1,7 +1,7 @@
 import { eventually } from '@berth/testing';
 import type { Answer, Api, CallOptions } from './api.fixture.js';
 
-/** An execution as the API shows it. */
+/** An execution as returned by the API. */
 export interface Execution extends Record<string, unknown> {
   readonly executionId: string;
   readonly status: string;
@@ -11,7 +11,7 @@ export interface Execution extends Record<string, unknown> {
   readonly detail?: unknown;
 }
 
-/** Prints the state of a process that lives: one that nobody has waited for yet is no process any more. */
+/** A command that prints the state of a live process; a zombie does not count as one. */
 export const aliveIn = (pid: string): string => `grep -s '^State:[[:space:]]*[RSDTtI]' /proc/${pid}/status`;
 
 /** Commands in one agent, over HTTP. */
@@ -33,11 +33,10 @@ export class Executions {
     return this.api.post<Execution>(this.path, { command, ...more }, options);
   }
 
-  /** Submits detached and answers the id. */
+  /** Submits detached and returns the id. */
   async begin(command: string, more: Record<string, unknown> = {}): Promise<string> {
     const { status, body } = await this.run(command, { detached: true, ...more });
-    if (status !== 202)
-      throw new Error(`The submission was answered ${String(status)}: ${JSON.stringify(body)}`);
+    if (status !== 202) throw new Error(`The submission returned ${String(status)}: ${JSON.stringify(body)}`);
     return body.executionId;
   }
 
@@ -49,7 +48,7 @@ export class Executions {
     return this.api.call<Execution>('DELETE', `${this.path}/${executionId}`);
   }
 
-  /** Waits through the API until it has ended. */
+  /** Polls the API until it has ended. */
   ended(executionId: string, timeoutMs = 20_000): Promise<Execution> {
     return eventually(
       async () => {
@@ -61,12 +60,12 @@ export class Executions {
     );
   }
 
-  /** Waits until a file in the volume holds something, and answers that. */
+  /** Waits until a file in the volume has content, and returns it. */
   wrote(file: string): Promise<string> {
     return eventually(
       async () => {
         const { body } = await this.run(`cat ${file}`);
-        if (body.stdout === '') throw new Error(`Nothing stands in ${file}.`);
+        if (body.stdout === '') throw new Error(`${file} is empty.`);
         return body.stdout.trim();
       },
       { timeoutMs: 10_000, intervalMs: 50 },

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const kill = (part: PartName): void => signalAll([runningPart(folder.path, part)], 'SIGKILL');
 
-/** It is started again at once: only one that dies whenever it is back is away for a while. */
+/** The part is restarted at once, so only killing it repeatedly makes it unavailable for a while. */
 const keepKilled = async (part: PartName): Promise<void> => {
   for (const end = Date.now() + KILLED_FOR_MS; Date.now() < end;) {
     const pid = pidOfPart(folder.path, part);
@@ -44,7 +44,7 @@ const keepKilled = async (part: PartName): Promise<void> => {
   }
 };
 
-/** Hanging is worse than dying: the connections stay open and nobody answers. */
+/** Hanging is worse than dying: connections stay open and get no response. */
 const freeze = async (part: PartName): Promise<void> => {
   const pids = treeOf(runningPart(folder.path, part));
   signalAll(pids, 'SIGSTOP');
@@ -69,14 +69,14 @@ describe.each(PARTS)('%s', (part) => {
     before = (await api.chat(agentId, 'pid')).body;
   });
 
-  it('killed: calls end in time meanwhile, and nothing acknowledged is lost', async () => {
+  it('killed: calls end in time, and nothing acknowledged is lost', async () => {
     const client = new Client(api, agentId);
     await client.roundsDuring(keepKilled(part));
     await client.expectRecovery();
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
   });
 
-  it('frozen while an agent falls asleep: calls end in time, and nothing is left in between', async () => {
+  it('frozen while an agent falls asleep: calls end in time, and nothing is left half-done', async () => {
     const client = new Client(api, agentId);
     await eventually(
       async () => {
@@ -94,7 +94,7 @@ describe.each(PARTS)('%s', (part) => {
 });
 
 describe('the broker killed right after an event', () => {
-  it('still brings it to its consumers: conversations of a deleted agent are forgotten', async () => {
+  it('still reaches its consumers: the conversations of a deleted agent are removed', async () => {
     const other = await api.runningAgent();
     const { id } = await api.runningAgent();
     expect((await api.chat(id, 'remember me')).status).toBe(200);
@@ -121,11 +121,11 @@ describe.each([
 ] as const)("an agent's %s killed", (_, find) => {
   const killIt = (id: string): void => {
     const pid = find(id);
-    if (pid === undefined) throw new Error('There is no such process.');
+    if (pid === undefined) throw new Error('The process does not exist.');
     signalAll([pid], 'SIGKILL');
   };
 
-  it('while it is awake: the agent answers again', async () => {
+  it('while it is awake: the agent replies again', async () => {
     const { id } = await api.runningAgent();
     killIt(id);
     await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), {
@@ -134,7 +134,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('while it sleeps warm: the agent answers when it is woken', async () => {
+  it('while it sleeps warm: the agent replies when it is woken', async () => {
     const { id } = await api.runningAgent();
     expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({
       state: 'sleeping',
@@ -147,7 +147,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('in the middle of a chat: the caller is told, and the next message is answered', async () => {
+  it('during a chat: the caller gets an error, and the next message gets a reply', async () => {
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const begun = Date.now();
     const chat = api.chat(id, 'slow 60000');
@@ -167,8 +167,8 @@ describe.each([
   });
 });
 
-describe('a caller who hangs up in the middle of a chat', () => {
-  it('cancels nothing, and the next message comes after it', async () => {
+describe('a caller who hangs up during a chat', () => {
+  it('cancels nothing, and the next message is delivered after it', async () => {
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const { conversation_id } = (await api.chat(id, 'pid')).body;
     const gone = new AbortController();
@@ -184,7 +184,7 @@ describe('a caller who hangs up in the middle of a chat', () => {
     expect(await hungUp).toBeInstanceOf(Error);
     const next = await api.post(`/api/agents/${id}/chat`, { message: 'slow 1', conversation_id });
     expect(next.body['response']).toBe('slept 1');
-    // Two at a time would have been seen.
+    // The agent would have seen two messages at a time.
     expect((await api.chat(id, 'most')).body.response).toBe('1');
   });
 });

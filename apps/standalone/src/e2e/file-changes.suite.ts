@@ -4,7 +4,7 @@ import { Executions } from './executions.fixture.js';
 import { Files } from './files.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** What changes a volume, the walls around it, and the agent it belongs to. */
+/** Calls that change a volume, its boundaries, and the agent it belongs to. */
 export const describeFileChanges = (stack: () => Stack): void => {
   const api = new Api(stack);
   let files: Files;
@@ -22,14 +22,14 @@ export const describeFileChanges = (stack: () => Stack): void => {
   const sh = async (command: string): Promise<string> => (await exec.run(command)).body.stdout;
 
   describe('mkdir, move and delete', () => {
-    it('mkdir makes parents, is fine with a folder and not with a file', async () => {
+    it('mkdir creates parents, accepts an existing folder and refuses a file', async () => {
       expect((await files.mkdir('m/a/b')).body).toEqual({ ok: true, path: `${root}/m/a/b` });
       expect((await files.mkdir('m/a/b')).status).toBe(200);
       await files.write('m/file', 'x');
       expect(refused(await files.mkdir('m/file'))).toEqual([409, 'path_exists']);
     });
 
-    it('move keeps what stands at its destination, and says what is missing', async () => {
+    it('move does not overwrite its destination, and names what is missing', async () => {
       await files.write('mv/from', 'x');
       await files.write('mv/there', 'y');
       expect(refused(await files.move('mv/from', 'mv/there'))).toEqual([409, 'destination_exists']);
@@ -45,7 +45,7 @@ export const describeFileChanges = (stack: () => Stack): void => {
       expect(await sh('cat mv/there mv/to; ls mv')).toBe('yxthere\nto\n');
     });
 
-    it('delete takes folders with all they hold, never the root, and says what is missing', async () => {
+    it('delete removes folders with their content, never the root, and names what is missing', async () => {
       await sh('mkdir -p del/a/b; touch del/a/b/c; ln -s /etc del/a/link');
       expect((await files.delete('del')).body).toEqual({ ok: true, path: `${root}/del` });
       expect(refused(await files.delete('del'))).toEqual([404, 'path_not_found']);
@@ -59,8 +59,8 @@ export const describeFileChanges = (stack: () => Stack): void => {
     });
   });
 
-  describe('the walls', () => {
-    it('no path leads out, by .., from the root, or by links', async () => {
+  describe('the boundaries of a volume', () => {
+    it('no path leaves it, by .., from the root, or by links', async () => {
       await sh(
         'mkdir -p w walled; ln -sfn /etc w/etc; ln -sfn ../../../../etc w/up; ln -sfn /etc/passwd w/passwd; ln -sfn /tmp/new-file w/dangling',
       );
@@ -91,7 +91,7 @@ export const describeFileChanges = (stack: () => Stack): void => {
       expect(await sh('ls /etc/passwd; ls /tmp/new-file 2>/dev/null')).toBe('/etc/passwd\n');
     });
 
-    it('names that are none are 400', async () => {
+    it('invalid names return 400', async () => {
       for (const path of [`x/${'a'.repeat(256)}`, `x/${'ü'.repeat(128)}`, 'a\0b']) {
         for (const answer of [
           await files.write(path, 'x'),
@@ -126,7 +126,7 @@ export const describeFileChanges = (stack: () => Stack): void => {
       }
     });
 
-    it('that is stopped is 409 agent_stopped for every file call, and one that is not there 404', async () => {
+    it('returns 409 agent_stopped for every file call if it is stopped, and 404 if it does not exist', async () => {
       const { id } = await api.runningAgent({ templateId: 'blank' });
       await api.post(`/api/agents/${id}/stop`);
       const calls = (own: Files) => [

@@ -24,7 +24,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
   const sh = async (command: string): Promise<string> => (await exec.run(command)).body.stdout;
 
   describe('an upload', () => {
-    it('into a folder makes it and puts the file exactly there, fields in any order', async () => {
+    it('into a folder creates it and puts the file exactly there, with fields in any order', async () => {
       const bytes = randomBytes(100_000);
       for (const order of ['before', 'after'] as const) {
         const { status, body } = await files.upload(bytes, {
@@ -41,7 +41,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       }
     });
 
-    it('replaces a file of its name, and not a folder', async () => {
+    it('replaces a file of its name, but not a folder', async () => {
       await files.upload(Buffer.from('one'), { name: 'same', dest_dir: 'replace' });
       await files.upload(Buffer.from('two'), { name: 'same', dest_dir: 'replace' });
       expect(await sh('cat replace/same')).toBe('two');
@@ -52,7 +52,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       ]);
     });
 
-    it('is named by the last part of the path it came with', async () => {
+    it('is named by the last segment of the path in its filename', async () => {
       for (const name of ['../../etc/evil', 'C:\\temp\\evil', '/abs/evil']) {
         const { body } = await files.upload(Buffer.from('x'), { name, dest_dir: 'named' });
         expect(body['path']).toBe(`${root}/named/evil`);
@@ -60,7 +60,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect((await files.upload(Buffer.from('x'), { name: '..', dest_dir: 'named' })).status).toBe(400);
     });
 
-    it('that breaks off leaves nothing', async () => {
+    it('that is aborted leaves nothing', async () => {
       await files.abortedUpload('broken', 'half');
       await eventually(async () =>
         expect(refused(await files.list('broken'))).toEqual([404, 'path_not_found']),
@@ -70,7 +70,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       );
     });
 
-    it('without a folder lands in the inbox under a name of its own, and the agent is told', async () => {
+    it('without a folder goes to the inbox under a unique name, and the agent is notified', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const own = new Files(stack, id);
       const first = await own.upload(Buffer.from('1'), { name: 'note.txt', message: 'read this' });
@@ -87,7 +87,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       });
     });
 
-    it('to an agent that cannot be told stays in its inbox', async () => {
+    it('to an agent that cannot be notified stays in its inbox', async () => {
       const { status, body } = await files.upload(Buffer.from('kept'), {
         name: 'kept.txt',
         message: 'hello?',
@@ -96,7 +96,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect(await sh('cat inbox/kept.txt')).toBe('kept');
     });
 
-    it('under an Idempotency-Key is one upload, told apart by fields and content', async () => {
+    it('under an Idempotency-Key is stored once; other fields or content are another request', async () => {
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const one = await files.upload(Buffer.from('a'), { name: 'idem', headers });
       const again = await files.upload(Buffer.from('a'), { name: 'idem', headers });
@@ -110,7 +110,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect(await sh('ls inbox | grep -c idem')).toBe('1\n');
     });
 
-    it('without a file, or with no multipart at all, is a clear refusal', async () => {
+    it('without a file, or without multipart, returns a clear error', async () => {
       const form = new FormData();
       form.set('dest_dir', 'x');
       expect(refused(await files.form(form))).toEqual([400, 'invalid_request']);
@@ -121,7 +121,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
   });
 
   describe('a download', () => {
-    it('is the bytes with what a browser needs to leave them alone', async () => {
+    it('returns the bytes with headers that keep a browser from interpreting them', async () => {
       const bytes = randomBytes(70_000);
       await files.upload(bytes, { name: 'plain', dest_dir: 'dl' });
       await files.move('dl/plain', 'dl/naïve "x".txt');
@@ -139,7 +139,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
     });
 
-    it('answers parts, and says when there is no such part', async () => {
+    it('serves ranges, and reports an unsatisfiable one', async () => {
       await files.write('range', '0123456789');
       const part = async (range: string, more: Record<string, string> = {}) => {
         const { status, bytes, headers } = await files.download('range', { range, ...more });
@@ -158,7 +158,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect((await files.download('range')).headers.get('etag')).not.toBe(etag);
     });
 
-    it('reaches any path inside the agent that its own user may read, and no other', async () => {
+    it('can read any path inside the agent that the user of the agent can read, and no other', async () => {
       expect((await files.download('/etc/hostname')).status).toBe(200);
       if (process.getuid?.() !== 0) return;
       for (const path of ['/etc/shadow', `${stack().dataDir}/bootstrap-key`, '/root/.bashrc']) {
@@ -183,7 +183,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect([answer.status, answer.json]).toMatchObject([status, { detail: { code } }]);
     });
 
-    it('is lost by neither side: a caller that leaves frees the agent', async () => {
+    it('that its caller aborts releases the agent', async () => {
       await sh('head -c 50000000 /dev/zero > big');
       await files.abortedDownload('big');
       expect((await files.download('big')).bytes.length).toBe(50_000_000);

@@ -6,7 +6,10 @@ import type { Stack } from './stack.fixture.js';
 
 const CAP = 104_857_600;
 
-/** Lists and writes in agents over HTTP, and the cap of all transfers: the same guarantees however the services are laid out. */
+/**
+ * Lists and writes in agents over HTTP, and the size limit of all transfers: the same guarantees for every layout of
+ * the services.
+ */
 export const describeFilesApi = (stack: () => Stack): void => {
   const api = new Api(stack);
   let files: Files;
@@ -31,7 +34,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
       expect(body.root).toMatch(/^\//);
     });
 
-    it('has exactly four members for each entry, sorted by name, links not followed', async () => {
+    it('has exactly four members for each entry, is sorted by name and does not follow links', async () => {
       await sh('mkdir -p ls/b; printf 12345 > ls/a; ln -s /etc/passwd ls/c; touch -d @1700000000 ls/a ls/b');
       const { body } = await files.list('ls');
       expect(body.path).toBe(`${root}/ls`);
@@ -43,13 +46,13 @@ export const describeFilesApi = (stack: () => Stack): void => {
       expect((await files.list(`${root}/ls`)).body).toEqual(body);
     });
 
-    it('of nothing is 404, of a file 400', async () => {
+    it('of a missing path returns 404, of a file 400', async () => {
       await files.write('plain', 'x');
       expect(refused(await files.list('nothing/there'))).toEqual([404, 'path_not_found']);
       expect(refused(await files.list('plain'))).toEqual([400, 'not_a_directory']);
     });
 
-    it('of 100,000 entries keeps nobody waiting', async () => {
+    it('of 100,000 entries does not delay other callers', async () => {
       await sh('mkdir many && cd many && seq -f %06g 1 100000 | xargs touch');
       const listed = files.list('many');
       let over = false;
@@ -64,7 +67,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
   });
 
   describe('a write', () => {
-    it('creates parents, replaces whole, and answers where and how much', async () => {
+    it('creates parents, replaces the whole file, and returns its path and size', async () => {
       const { status, body } = await files.write('deep/er/text.txt', 'grüße\n');
       expect([status, body]).toEqual([200, { ok: true, path: `${root}/deep/er/text.txt`, size: 8 }]);
       await files.write(`${root}/deep/er/text.txt`, 'short');
@@ -72,7 +75,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
       expect(await sh('stat -c %u deep/er/text.txt deep/er deep | sort -u; id -u')).toMatch(/^(\d+)\n\1\n$/);
     });
 
-    it('shows a reader the old file or the new one', async () => {
+    it('shows a reader either the old file or the new one', async () => {
       const [a, b] = ['a'.repeat(300_000), 'b'.repeat(300_000)];
       await files.write('atomic', a);
       const reader = exec.run(
@@ -82,7 +85,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
       expect((await reader).body.stdout).toMatch(/^([ab]\n)+$/);
     });
 
-    it('takes content before path, and whatever JSON can say', async () => {
+    it('accepts content before path, and any JSON string', async () => {
       const content = '"\\\u0000\u0001\u2028😀\r\n\t/';
       const { status } = await files.raw(
         'PUT',
@@ -100,17 +103,17 @@ export const describeFilesApi = (stack: () => Stack): void => {
       ['no path', '{"content":"x"}'],
       ['no content', '{"path":"x"}'],
       ['an empty path', '{"path":"","content":"x"}'],
-      ['content that is no text', '{"path":"x","content":5}'],
-      ['half of a body', '{"path":"x","content":"abc'],
-      ['no object', '[]'],
+      ['content that is not a string', '{"path":"x","content":5}'],
+      ['a truncated body', '{"path":"x","content":"abc'],
+      ['a list instead of an object', '[]'],
     ])('with %s is 400', async (_what, body) => {
       const answer = await files.raw('PUT', 'write', body, { 'content-type': 'application/json' });
       expect(refused(answer)).toEqual([400, 'invalid_request']);
     });
   });
 
-  describe('the cap of 100 MB', () => {
-    it('passes exactly so many bytes and not one more, which leaves nothing', async () => {
+  describe('the limit of 100 MB', () => {
+    it('accepts exactly this many bytes; one more is refused and leaves nothing', async () => {
       const bytes = Buffer.alloc(CAP, 'x');
       const whole = await files.upload(bytes, { name: 'whole', dest_dir: 'cap' });
       expect([whole.status, whole.body]).toMatchObject([200, { size: CAP }]);
@@ -135,7 +138,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
       await files.delete('cap');
     }, 60_000);
 
-    it('holds for written text, counted after decoding', async () => {
+    it('applies to written text, counted after decoding', async () => {
       const escaped = `${'\\u0078'.repeat(1000)}${'x'.repeat(CAP - 1000)}`;
       const whole = await files.raw('PUT', 'write', `{"path":"text","content":"${escaped}"}`, {
         'content-type': 'application/json',

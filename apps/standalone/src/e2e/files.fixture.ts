@@ -17,7 +17,7 @@ export interface Upload {
   readonly name: string;
   readonly dest_dir?: string;
   readonly message?: string;
-  /** Where the fields stand, seen from the file. */
+  /** Where the fields are, relative to the file. */
   readonly order?: 'before' | 'after';
   readonly headers?: Record<string, string>;
 }
@@ -26,7 +26,7 @@ export interface Downloaded {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** The body of a refusal. */
+  /** The body of an error response. */
   readonly json: unknown;
 }
 

@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const folder of folders) folder.remove();
 });
 
-it('an installation does not start under the name that another one uses on its broker, and starts when that one has stopped', async () => {
+it('an installation does not start under a name that another one uses on its broker, and starts once that one has stopped', async () => {
   const env = { NATS_URL: infra.natsUrl };
   const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
   stack = await startStandaloneStack(ours, env);
@@ -32,7 +32,7 @@ it('an installation does not start under the name that another one uses on its b
   await stack.stop();
   const running = await startStandaloneStack(theirs, env);
   stack = running;
-  // It has the streams of the other log, which it empties; its own events are in them then.
+  // It takes over the streams of the other log and empties them; its own events are in them then.
   await running.program.says(/The stream holds events that the log does not have/);
   const api = new Api(() => running);
   await api.runningAgent();
@@ -42,7 +42,7 @@ it('an installation does not start under the name that another one uses on its b
   });
 });
 
-it('two installations with names of their own share a broker', async () => {
+it('two installations with different names can share a broker', async () => {
   const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
   stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'ours' });
   const other = await startStandaloneStack(theirs, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'theirs' });
@@ -50,7 +50,7 @@ it('two installations with names of their own share a broker', async () => {
     const [url = ''] = other.urls;
     const mine = await fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${other.key}` } });
     expect(mine.status).toBe(200);
-    // Each installation has keys of its own.
+    // Each installation has its own keys.
     const foreign = await fetch(`${url}/api/agents`, { headers: { authorization: `Bearer ${stack.key}` } });
     expect(foreign.status).toBe(401);
   } finally {

@@ -7,7 +7,7 @@ import { Executions } from './executions.fixture.js';
 import type { Stack } from './stack.fixture.js';
 import { queryTables } from './tables.fixture.js';
 
-/** JSON takes six bytes for this one. */
+/** JSON needs six bytes for this character. */
 const CONTROL = '\u0001';
 const VARIABLES = 256;
 const VARIABLE_BYTES = 1_048_576;
@@ -16,7 +16,9 @@ const INSTRUCTIONS = CONTROL.repeat(65_536);
 
 const nameOf = (n: number): string => `N${String(n).padStart(3, '0')}`;
 
-/** The values of 256 variables that together with their names hold exactly 1 MiB: large ones first, then empty ones. */
+/**
+ * The values of 256 variables that, together with their names, are exactly 1 MiB: large ones first, then empty ones.
+ */
 const largestValues = (): readonly string[] => {
   let left = VARIABLE_BYTES - VARIABLES * nameOf(0).length;
   return Array.from({ length: VARIABLES }, () => {
@@ -31,7 +33,7 @@ const largestLabels = (count = 64): Record<string, string> =>
     Array.from({ length: count }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
   );
 
-/** Agents that hold as much as the contract lets them: whatever is accepted can be read, listed and started. */
+/** Agents with the maximum of data that the contract allows: whatever is accepted can be read, listed and started. */
 export const describeLargestAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
 
@@ -53,7 +55,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
     return id;
   };
 
-  /** Puts variables past the API, as a version without limits took them. */
+  /** Stores variables without the API, as a version without limits accepted them. */
   const putUnchecked = async (agentId: string, keys: readonly string[], value: string): Promise<void> => {
     const { dataDir } = stack();
     const box = new SecretBox(parseKeyring(readFileSync(join(dataDir, 'secret-key'), 'utf8').trim()));
@@ -67,7 +69,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
   };
 
   describe('an agent with more variables than one message holds, from a version without limits', () => {
-    it('is readable, says why it does not start, and starts once variables are deleted', async () => {
+    it('is readable, reports why it does not start, and starts once variables are deleted', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const path = `/api/agents/${id}`;
       const keys = Array.from({ length: 60 }, (_, n) => nameOf(n));
@@ -88,8 +90,8 @@ export const describeLargestAgents = (stack: () => Stack): void => {
     });
   });
 
-  describe('an agent that holds as much as it may', () => {
-    it('is created, listed, read, reloaded, restarted, woken and used, and refuses one byte more', async () => {
+  describe('an agent with the maximum of data', () => {
+    it('can be created, listed, read, reloaded, restarted, woken and used, and refuses one more byte', async () => {
       const id = await createLargest();
       const path = `/api/agents/${id}`;
       const more = await api.call('PUT', `${path}/env/${nameOf(255)}`, { body: { value: 'x' } });
@@ -120,7 +122,7 @@ export const describeLargestAgents = (stack: () => Stack): void => {
       ]);
     });
 
-    it('is refused at creation with one byte more in its instructions', async () => {
+    it('is refused at creation with one more byte in its instructions', async () => {
       const { status, body } = await api.post('/api/agents', {
         name: 'one byte more',
         templateId: 'blank',
@@ -129,10 +131,10 @@ export const describeLargestAgents = (stack: () => Stack): void => {
       expect([status, body['detail']]).toMatchObject([400, { fields: [{ path: 'instructions' }] }]);
     });
 
-    it('is listed among as many of its kind as there are, page by page', async () => {
+    it('is listed among many of its kind, page by page', async () => {
       const label = `crowd-${crypto.randomUUID().slice(0, 8)}`;
       const created: string[] = [];
-      // More than 8 MiB of JSON together.
+      // Together more than 8 MiB of JSON.
       for (let n = 0; n < 18; n++) {
         const { body, status } = await api.post<{ id: string }>('/api/agents', {
           name: `${label} ${String(n)}`,

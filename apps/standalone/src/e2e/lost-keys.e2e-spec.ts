@@ -31,7 +31,7 @@ const startOn = async (dataDir: string): Promise<void> => {
 const statusWith = async (key: string, path: string): Promise<number> =>
   (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-/** An installation, and then a new data folder on its log: the vault with its keys is lost. */
+/** An installation, then a new data folder on the same log: the vault with its keys is lost. */
 beforeAll(async () => {
   parts = await startEmbedded({
     dataDir: elsewhere.path,
@@ -52,12 +52,12 @@ afterAll(async () => {
 });
 
 describe('an installation whose keys are all lost', () => {
-  it('says so at the start, and how to mint a key', async () => {
+  it('logs at the start that no key is left and how to mint one', async () => {
     expect(await statusWith(readKey(first.path), '/api/agents')).toBe(401);
     await program?.says(/No key with the scope operate works.*npm run berth -- keys recover/);
   });
 
-  it('mints a key with every scope for whoever may enter the data folder', async () => {
+  it('mints a key with every scope for a user who can enter the data folder', async () => {
     expect(statSync(join(second.path, 'accounts.sock')).mode & 0o777).toBe(0o600);
     const { stdout } = await exec(process.execPath, [CLI, 'keys', 'recover'], {
       env: { BERTH_DATA: second.path },
@@ -69,7 +69,7 @@ describe('an installation whose keys are all lost', () => {
     expect(program?.said).not.toContain(key);
   });
 
-  it('tells the command line where it looked when no Berth runs there', async () => {
+  it('makes the command line name the socket when no Berth runs there', async () => {
     const nowhere = exec(process.execPath, [CLI, 'keys', 'recover'], { env: { BERTH_DATA: elsewhere.path } });
     await expect(nowhere).rejects.toMatchObject({
       code: 3,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
-/* What operators see and do. */
+/* The operations interface. */
 
 const DEAD_LETTERS = '/api/v1/operations/dead-letters';
 const PATIENTLY = { timeoutMs: 30_000 };
@@ -27,7 +27,7 @@ afterAll(async () => {
 
 const health = async (): Promise<Record<string, unknown>> => (await api.get('/health')).body;
 
-/** Puts what no consumer can handle among the events of agents. */
+/** Publishes an event of agents that no consumer can handle. */
 const spoil = async (): Promise<void> => {
   const log = createLogger({ service: 'test', level: 'silent' });
   const link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log });
@@ -47,7 +47,7 @@ it('dead letters are counted by /health, listed without payload, replayed and de
   expect(body.items.map(({ service }) => service)).toEqual(['delivery', 'exec']);
   expect(JSON.stringify(body)).not.toContain('Lovelace');
   for (const { id } of body.items) {
-    // It is no event, so that it stays a letter whatever the consumer does.
+    // It is not a valid event, so it remains a dead letter whatever the consumer does.
     expect((await api.post(`${DEAD_LETTERS}/${id}/replay`)).status).toBe(202);
     expect((await api.call('DELETE', `${DEAD_LETTERS}/${id}`)).status).toBe(204);
     expect((await api.call('DELETE', `${DEAD_LETTERS}/${id}`)).status).toBe(404);
@@ -56,7 +56,7 @@ it('dead letters are counted by /health, listed without payload, replayed and de
   await eventually(async () => expect(await health()).toMatchObject({ deadLetters: 0 }), PATIENTLY);
 });
 
-it('a key that manages its account reaches nothing under operations', async () => {
+it('a key with the scope manage cannot access operations', async () => {
   const minted = await api.post<{ key: string }>('/api/v1/keys', {
     name: 'manager',
     scopes: ['read', 'deploy', 'manage', 'computers'],

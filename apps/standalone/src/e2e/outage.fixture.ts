@@ -3,13 +3,13 @@ import { eventually } from '@berth/testing';
 import { expect } from 'vitest';
 import type { Answer, Api } from './api.fixture.js';
 
-/** The contract's bounds: an answer while a part is away, and everything itself again after its return. */
+/** The contract's bounds: a response while a part is unavailable, and full recovery after its return. */
 export const ANSWERED_WITHIN_MS = 5_000;
 export const RECOVERED_WITHIN_MS = 30_000;
-/** Every creation starts a process: what a client asks for must not be what is too slow. */
+/** Every creation starts a process, so a faster client would itself overload the machine. */
 const ROUND_EVERY_MS = 1_000;
 
-/** One call as it was answered. */
+/** One call with its response. */
 interface Observed {
   readonly call: string;
   readonly millis: number;
@@ -22,7 +22,7 @@ const observe = async (call: string, work: () => Promise<Answer>): Promise<Obser
   return { call, millis: Math.round(performance.now() - begun), answer };
 };
 
-/** A call that is answered as always, or by 503 with what a client needs to try again; both in time. */
+/** Expects the usual response, or 503 with what a client needs to retry; both in time. */
 const expectInTime = ({ call, millis, answer }: Observed, usual: number): void => {
   const { status, headers, body } = answer;
   const said = `${call}: ${String(status)} after ${String(millis)} ms, ${JSON.stringify(body)}`;
@@ -35,11 +35,11 @@ const expectInTime = ({ call, millis, answer }: Observed, usual: number): void =
   expect(Number(headers.get('retry-after')), said).toBeGreaterThanOrEqual(1);
 };
 
-/** What a client does with one agent and its account, over and over, and what it was promised meanwhile. */
+/** A client that repeats calls for one agent and its account, and records what it was promised. */
 export class Client {
-  /** Agents whose creation was answered 201. */
+  /** Agents whose creation returned 201. */
   readonly created: string[] = [];
-  /** Creations that were answered 503: their outcome is open. */
+  /** Creations that returned 503: their outcome is open. */
   readonly open: { readonly name: string; readonly key: string }[] = [];
 
   constructor(
@@ -47,7 +47,7 @@ export class Client {
     private readonly agentId: string,
   ) {}
 
-  /** One round of calls, all at once. */
+  /** One round of concurrent calls. */
   async round(): Promise<void> {
     const { api, agentId } = this;
     const name = `outage ${crypto.randomUUID()}`;
@@ -66,7 +66,7 @@ export class Client {
     }
   }
 
-  /** Rounds until the work is over, at least one. */
+  /** Repeats rounds until the work is done, at least one. */
   async roundsDuring(work: Promise<unknown>): Promise<void> {
     let over = false;
     const ended = work.finally(() => (over = true));
@@ -77,7 +77,10 @@ export class Client {
     await ended;
   }
 
-  /** Within 30 s: chat works, nothing acknowledged is missing, what is open can be repeated, nothing is left in between. */
+  /**
+   * Expects within 30 s: chat works, nothing acknowledged is missing, open creations can be retried, nothing is
+   * half-done.
+   */
   async expectRecovery(): Promise<void> {
     const { api, agentId } = this;
     const options = { timeoutMs: RECOVERED_WITHIN_MS, intervalMs: 100 };
@@ -97,7 +100,7 @@ export class Client {
     await Promise.all(this.created.map((id) => api.call('DELETE', `/api/agents/${id}`)));
   }
 
-  /** Creates it, or finds that it was created although the answer said otherwise. */
+  /** Creates it, or finds that it was created despite the 503. */
   async #repeated(name: string, key: string): Promise<string> {
     const { status, body } = await this.#create(name, key);
     const { detail } = body as { detail?: { agentId?: string } };

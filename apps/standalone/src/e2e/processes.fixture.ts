@@ -26,7 +26,7 @@ const pids = (): number[] =>
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
 
-/** Fields of proc(5)'s `stat` after the command's name: state, parent, … A zombie is no process any more. */
+/** Fields of proc(5)'s `stat` after the command's name: state, parent, … A zombie counts as ended. */
 const statOf = (pid: number): string[] => {
   const stat = read(`/proc/${String(pid)}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -35,7 +35,7 @@ const statOf = (pid: number): string[] => {
 
 const isAlive = (pid: number): boolean => statOf(pid).length > 0;
 
-/** The process and all that descend from it. */
+/** The process and all its descendants. */
 export const treeOf = (root: number): number[] => {
   const parents = pids().map((pid) => [pid, Number(statOf(pid)[1])] as const);
   const found = [root];
@@ -44,7 +44,7 @@ export const treeOf = (root: number): number[] => {
   return found.filter(isAlive);
 };
 
-/** The process that runs an embedded part of the data folder right now; undefined while there is none. */
+/** The process that currently runs an embedded part of the data folder; undefined if there is none. */
 export const pidOfPart = (dataDir: string, part: PartName): number | undefined => {
   const file = read(join(dataDir, 'embedded', `${part}.pid.json`));
   if (file === '') return undefined;
@@ -52,14 +52,14 @@ export const pidOfPart = (dataDir: string, part: PartName): number | undefined =
   return isAlive(pid) ? pid : undefined;
 };
 
-/** The same where there must be one. */
+/** Like `pidOfPart`, but throws if there is none. */
 export const runningPart = (dataDir: string, part: PartName): number => {
   const pid = pidOfPart(dataDir, part);
-  if (pid === undefined) throw new Error(`${part} does not run.`);
+  if (pid === undefined) throw new Error(`${part} is not running.`);
   return pid;
 };
 
-/** Sends a signal to all of them; who is gone already is fine. */
+/** Sends a signal to all of them; ignores those that are already gone. */
 export const signalAll = (targets: readonly number[], signal: NodeJS.Signals): void => {
   for (const pid of targets) {
     try {
@@ -70,14 +70,14 @@ export const signalAll = (targets: readonly number[], signal: NodeJS.Signals): v
   }
 };
 
-/** What the runtime of a data folder calls its control groups and marks its processes with. */
+/** The name that the runtime of a data folder gives its control groups and marks its processes with. */
 const instanceOf = (dataDir: string): string => {
   const folder = join(dataDir, 'runtime');
-  if (!existsSync(folder)) return 'no runtime has been here';
+  if (!existsSync(folder)) return 'no runtime has used this data folder';
   return createHash('sha256').update(realpathSync(folder)).digest('hex').slice(0, 12);
 };
 
-/** Every process that has to do with the data folder: the program, its parts, its agents and what they started. */
+/** Every process that belongs to the data folder: the program, its parts, its agents and what they started. */
 export const processesOf = (dataDir: string): { readonly pid: number; readonly command: string }[] => {
   const marks = [dataDir, instanceOf(dataDir)];
   return pids().flatMap((pid) => {
@@ -95,11 +95,11 @@ export const processesOf = (dataDir: string): { readonly pid: number; readonly c
 
 const variablesOf = (pid: number): string[] => read(`/proc/${String(pid)}/environ`).split('\0');
 
-/** The agent's own program; undefined while it has none. */
+/** The agent's own program; undefined if there is none. */
 export const programOf = (agentId: string): number | undefined =>
   pids().find((pid) => isAlive(pid) && variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`));
 
-/** The guest that watches over the agent. */
+/** The guest that supervises the agent. */
 export const guestOf = (agentId: string): number | undefined =>
   pids().find((pid) => {
     const variables = variablesOf(pid);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Where a server listens: a port of this machine, or a unix socket. */
+/** Where a server listens: a TCP port on this machine, or a Unix socket. */
 export type Listener = number | string;
 
 const FLOOD = Buffer.alloc(65_536, 'flood ');
@@ -29,16 +29,16 @@ export const BEHAVIOURS = {
 export type Behaviour = keyof typeof BEHAVIOURS;
 
 const reset = (socket: Socket): void => {
-  // A unix socket knows no reset.
+  // A Unix socket cannot be reset.
   if (socket.remotePort === undefined) socket.destroy();
   else socket.resetAndDestroy();
 };
 
-/** Clients of raw sockets. Those that stay never close their side by themselves. */
+/** Clients on raw sockets. Those that stay connected never close their side. */
 export class RawClients {
   readonly #open = new Set<Socket>();
 
-  /** Connects, sends the bytes and behaves so. Resolves once it has begun to; a refused connection is fine. */
+  /** Connects, sends the bytes and starts the behaviour. Resolves once it has started; a refused connection is fine. */
   async attack(listener: Listener, bytes: string | Uint8Array, behaviour: Behaviour): Promise<void> {
     const socket =
       typeof listener === 'number'

@@ -17,10 +17,10 @@ import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './s
 
 const MOST_CONNECTIONS = 400;
 const CLIENTS_PER_CASE = 2;
-/** What comes and goes by itself: pooled connections, files that are being read. */
+/** Descriptors that come and go: pooled connections, files being read. */
 const SPARE_DESCRIPTORS = 16;
 const SPARE_BYTES = 200 * 1_024 * 1_024;
-/** The slowest bound of any port, and the time to notice it. */
+/** The longest time-out of any port, and the time to notice it. */
 const BOUNDED_MS = 50_000;
 
 const folder = temporaryFolder();
@@ -29,7 +29,7 @@ let stack: StandaloneStack;
 let api: Api;
 let agentId: string;
 let listeners: Readonly<Record<string, Listener>>;
-/** Processes that must live on as they are, with what they held before. */
+/** Processes that must survive, with their resources before the attacks. */
 let processes: Readonly<
   Record<
     string,
@@ -75,7 +75,7 @@ const takeStock = (pid: number) => ({
   memory: memoryOf(pid),
 });
 
-/** What an API consumer does, through every part. */
+/** Everything that an API consumer does, through every part. */
 const useEverything = async (): Promise<void> => {
   expect((await api.chat(agentId, 'hello')).body.response).toContain('hello');
   expect((await new Executions(api, agentId).run('echo there')).body.stdout).toBe('there\n');
@@ -95,7 +95,7 @@ beforeEach(async () => {
   };
 });
 
-/** The clients that stall are still there meanwhile. */
+/** The stalling clients stay connected meanwhile. */
 afterEach(async () => {
   await useEverything();
   await eventually(
@@ -129,11 +129,14 @@ const post = (path: string, ...headers: readonly string[]): string =>
 const withFrame = (request: string, frame: readonly number[]): Buffer =>
   Buffer.concat([Buffer.from(request), Buffer.from(frame)]);
 
-/** Only the runtime reaches a guest's socket: to a guest, a console that stays is one that is in use. */
+/** Only the runtime can reach a guest's socket: to a guest, a console that stays open is one in use. */
 const AT_GUEST_CONSOLE = 'at a console of the guest';
 const STAYING: ReadonlySet<Behaviour> = new Set(['stalls', 'stops reading']);
 
-/** How far each client comes. Whole requests ask to be the last, because a server may wait for a next one for a minute. */
+/**
+ * How far each client gets. Complete requests ask to close the connection, because a server may wait a minute for the
+ * next one.
+ */
 const moments = (): Readonly<Record<string, string | Uint8Array>> => {
   const console = `/api/agents/${agentId}/console`;
   const many = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -166,7 +169,7 @@ const moments = (): Readonly<Record<string, string | Uint8Array>> => {
 };
 
 describe('clients that reset, stall, half-close, flood and do not read', () => {
-  it('at any moment on any port leave nothing behind', async () => {
+  it('at any point on any port leave nothing behind', async () => {
     for (const listener of Object.values(listeners)) {
       for (const [moment, bytes] of Object.entries(moments())) {
         const behaviours = (Object.keys(BEHAVIOURS) as Behaviour[]).filter(
@@ -181,7 +184,7 @@ describe('clients that reset, stall, half-close, flood and do not read', () => {
     expect((await api.get('/api/agents')).status).toBe(200);
   }, 90_000);
 
-  it('in their thousands keep nobody else from being served', async () => {
+  it('by the thousands do not keep others from being served', async () => {
     const flood = Array.from({ length: 3_000 }, (_, index) =>
       clients.attack(listeners['gateway'] ?? 0, index % 2 === 0 ? '' : 'GET /heal', 'stalls'),
     );

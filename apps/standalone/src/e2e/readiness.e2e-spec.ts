@@ -40,14 +40,14 @@ const golden = (type: string): NewEvent =>
     (JSON.parse(readFileSync(join(GOLDEN, `${type}.json`), 'utf8')) as { data: NewEvent['data'] }).data,
   );
 
-/** An agent that was there for long: created, started a thousand times, deleted. */
+/** The history of an old agent: created, started a thousand times, deleted. */
 const pastLife = (): readonly NewEvent[] => [
   golden('AgentCreated'),
   ...Array.from({ length: EVENTS_PER_AGENT - 2 }, () => golden('AgentStarting')),
   golden('AgentDeleted'),
 ];
 
-/** A long log, and tables that have read nothing of it. */
+/** A long log, and tables that have read none of it. */
 beforeAll(async () => {
   parts = await startEmbedded({
     dataDir: elsewhere.path,
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 describe('Berth on a log that its tables have not read', () => {
-  it('says that it is ready only when a new agent can be created and read at once', async () => {
+  it('reports that it is ready only when a new agent can be created and read at once', async () => {
     program = Program.start('standalone', {
       PORT: '0',
       BERTH_DATA: folder.path,

@@ -8,12 +8,12 @@ const linksOf = (pid: number): string[] =>
     try {
       return [readlinkSync(`/proc/${String(pid)}/fd/${fd}`)];
     } catch {
-      // Closed between two looks.
+      // Closed between the two calls.
       return [];
     }
   });
 
-/** How many descriptors the process holds. */
+/** Number of the process's file descriptors. */
 export const descriptorsOf = (pid: number): number => linksOf(pid).length;
 
 /** Resident memory in bytes. */
@@ -22,7 +22,7 @@ export const memoryOf = (pid: number): number => {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1_024;
 };
 
-/** How many processes descend from this one. */
+/** Number of the process's descendants. */
 export const childrenOf = (pid: number): number => treeOf(pid).length - 1;
 
 /** The process's TCP sockets: local port and state, as proc(5) writes them. */
@@ -39,7 +39,7 @@ const socketsOf = (pid: number): { readonly port: number; readonly state: string
   });
 };
 
-/** How many connections it has accepted on each port that it listens on. */
+/** Number of accepted connections for each port that the process listens on. */
 export const connectionsOf = (pid: number): Readonly<Record<number, number>> => {
   const sockets = socketsOf(pid);
   const counts: Record<number, number> = {};
@@ -54,7 +54,7 @@ export const connectionsOf = (pid: number): Readonly<Record<number, number>> => 
 /** The TCP port that the process listens on. */
 export const listeningPortOf = (pid: number): number => {
   const port = socketsOf(pid).find(({ state }) => state === LISTENING)?.port;
-  if (port === undefined) throw new Error(`Process ${String(pid)} listens on no port.`);
+  if (port === undefined) throw new Error(`Process ${String(pid)} does not listen on any port.`);
   return port;
 };
 

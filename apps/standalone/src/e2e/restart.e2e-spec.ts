@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
-/** The contract gives 10 s. */
+/** The contract allows 10 s. */
 const STOPS_WITHIN_MS = 10_000;
 
 const folder = temporaryFolder();
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('after SIGTERM and a new start on the same data', () => {
-  it('agents are cold asleep, always-on ones run again, and what was stopped or asleep is not got up', async () => {
+  it('agents are cold asleep, always-on ones run again, and stopped or sleeping ones are not started', async () => {
     const ids = {
       usual: (await api.runningAgent()).id,
       alwaysOn: (await api.runningAgent({ idleTtlSeconds: 0 })).id,

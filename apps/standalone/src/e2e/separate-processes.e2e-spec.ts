@@ -44,7 +44,7 @@ describe('every service as a process of its own, two gateways, two agents servic
     const api = new Api(running);
 
     it.each(['accounts', 'agents', 'delivery', 'runtime', 'gateway'])(
-      '%s: calls end within 5 s while it is away, and all is itself again within 30 s of its return',
+      '%s: calls end within 5 s while it is down, and everything recovers within 30 s of its return',
       async (name) => {
         const { id } = await api.runningAgent();
         await running().programs.get(name)?.end('SIGKILL');
@@ -62,7 +62,7 @@ describe('every service as a process of its own, two gateways, two agents servic
       },
     );
 
-    it('runtime: leaves its agents alive, and the next one finds them again', async () => {
+    it('runtime: leaves its agents alive, and the next one takes them over', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const before = (await api.chat(id, 'started')).body.response;
       await running().replace('runtime');

@@ -11,19 +11,19 @@ import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** Every service a process of its own, the gateway, `agents` and `exec` twice, on one infrastructure. */
+/** Every service as a process of its own, with two each of the gateway, `agents` and `exec`, on one infrastructure. */
 export interface SeparateStack extends Stack {
   readonly infrastructure: EmbeddedInfrastructure;
-  /** By name; two of a kind are `gateway-2`, `agents-2`, `exec-2`. */
+  /** By name; the second ones are `gateway-2`, `agents-2`, `exec-2`. */
   readonly programs: ReadonlyMap<string, Program>;
-  /** kill -9, and a new process in its place. */
+  /** Kills it with kill -9 and starts a new process in its place. */
   replace(name: string): Promise<void>;
 }
 
 export const startSeparateStack = async (
   dataDir: string,
   more: Env = {},
-  /** The embedded broker unless said otherwise. */
+  /** Default: the embedded broker. */
   natsUrl?: string,
 ): Promise<SeparateStack> => {
   const host = newId('hst');
@@ -89,7 +89,7 @@ const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInf
   BERTH_LOG_LEVEL: 'warn',
 });
 
-/** Waits until the gateway and everything behind it answers. */
+/** Waits until the gateway and everything behind it responds. */
 export const healthy = async (
   url: string,
   programs: ReadonlyMap<string, Program>,

@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
 
-/** Agents with the behaviours the tests need, as an operator's own templates. */
+/** Templates with the behaviour that the tests need, installed as an operator's own. */
 export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
 const APPS = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** One of our programs as a process of its own, started by the node that runs the tests. */
+/** One of our programs as a process of its own, started by the Node that runs the tests. */
 export class Program {
   private output = '';
   readonly exited: Promise<number | null>;
@@ -28,7 +28,7 @@ export class Program {
     return Program.run(app, [process.execPath, ...args], env, options);
   }
 
-  /** As `start`, with a terminal for its output; util-linux's `script` provides it. */
+  /** Like `start`, with a terminal for its output; util-linux's `script` provides it. */
   static onTerminal(app: string, env: Env): Program {
     const command = `exec ${process.execPath} ${join(APPS, app, 'dist', 'main.js')}`;
     return Program.run(app, ['script', '--quiet', '--flush', '--command', command, '/dev/null'], env, {});
@@ -59,20 +59,20 @@ export class Program {
     return this.output;
   }
 
-  /** Waits for the line; throws with the output when the program ends first or the time is over. */
+  /** Waits for a matching line; throws with the output when the program ends first or the time is over. */
   async says(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
     const end = Date.now() + timeoutMs;
     for (;;) {
       const match = pattern.exec(this.output);
       if (match !== null) return match;
       if (this.child.exitCode !== null || Date.now() > end) {
-        throw new Error(`${this.app} did not say ${String(pattern)}, but:\n${this.output.slice(-4_000)}`);
+        throw new Error(`${this.app} did not print ${String(pattern)}, but:\n${this.output.slice(-4_000)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
 
-  /** Sends the signal and waits for the end. */
+  /** Sends the signal and waits until the program has ended. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     this.child.kill(signal);
     return await this.exited;

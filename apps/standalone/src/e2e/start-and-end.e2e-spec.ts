@@ -36,7 +36,7 @@ const start = async (): Promise<void> => {
 
 const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/agents/${id}`)).body;
 
-/** Ends the whole program by the signal: in time, by itself, with nothing left. */
+/** Ends the whole program by the signal and expects that it ends in time, by itself, and leaves nothing behind. */
 const expectCleanEnd = async (program: Program, end: () => void): Promise<void> => {
   const begun = Date.now();
   end();
@@ -52,7 +52,7 @@ const pidOf = ({ child }: Program): number => {
 
 describe('SIGTERM', () => {
   it(
-    'ends all with agents awake, asleep and in the middle of their deploy; the next start goes on',
+    'ends everything with agents awake, asleep and deploying; the next start continues',
     { timeout: 120_000 },
     async () => {
       await start();
@@ -88,7 +88,7 @@ describe('SIGTERM', () => {
     },
   );
 
-  it('ends all in the middle of a chat', async () => {
+  it('ends everything during a chat', async () => {
     await start();
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const chat = api.chat(id, 'slow 60000').then(
@@ -106,10 +106,10 @@ describe('SIGTERM', () => {
     expect([502, 503, 'cut off']).toContain(await chat);
   });
 
-  it('ends all at any point of the start, and the next start is none the worse', async () => {
+  it('ends everything at any point of the start, and the next start is unaffected', async () => {
     for (const millis of [0, 150, 500, 1_200]) {
       const program = Program.start('standalone', { PORT: '0', BERTH_DATA: folder.path });
-      // How far the start has come is what varies here.
+      // The test varies how far the start has come.
       await sleep(millis);
       const asked = Date.now();
       await program.end('SIGTERM');
@@ -120,7 +120,7 @@ describe('SIGTERM', () => {
     expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
   });
 
-  it('ends all in time while every part is frozen', async () => {
+  it('ends everything in time while every part is frozen', async () => {
     await start();
     const { id } = await api.runningAgent();
     for (const part of PARTS) signalAll([runningPart(folder.path, part)], 'SIGSTOP');
@@ -134,7 +134,7 @@ describe('SIGTERM', () => {
 });
 
 describe('npm start', () => {
-  it('passes SIGTERM on, and nothing is left', async () => {
+  it('forwards SIGTERM, and nothing is left behind', async () => {
     const program = Program.npmStart({ PORT: '0', BERTH_DATA: folder.path });
     await program.says(/Berth is ready at/);
     const asked = Date.now();
@@ -147,7 +147,7 @@ describe('npm start', () => {
 });
 
 describe('Ctrl-C', () => {
-  it('reaches the parts as well, and ends all as cleanly', async () => {
+  it('reaches the parts as well, and ends everything just as cleanly', async () => {
     stack = await startStandaloneStack(folder.path, {}, { detached: true });
     const { id } = await api.runningAgent();
     await expectCleanEnd(stack.program, () => process.kill(-pidOf(stack.program), 'SIGINT'));
@@ -157,7 +157,7 @@ describe('Ctrl-C', () => {
 });
 
 describe('kill -9', () => {
-  it('of everything right after a 201 loses nothing: the agent is there on the next start and runs', async () => {
+  it('of everything right after a 201 loses nothing: the agent exists and runs after the next start', async () => {
     await start();
     const { body, status } = await api.post<{ id: string }>('/api/agents', {
       name: 'promised',
@@ -174,7 +174,7 @@ describe('kill -9', () => {
     expect((await api.chat(body.id, 'hello')).body.response).toContain('hello');
   });
 
-  it('of the program alone leaves no part behind, and the next start goes on with its agents', async () => {
+  it('of the program alone leaves no part behind, and the next start continues with its agents', async () => {
     await start();
     const [once, always] = await Promise.all([api.runningAgent(), api.runningAgent({ idleTtlSeconds: 0 })]);
     const said = (await api.chat(once.id, 'remember')).body;
@@ -203,7 +203,7 @@ describe('a second start', () => {
     expect(await api.get('/api/agents')).toMatchObject({ status: 200 });
   };
 
-  it('on a data folder or a port in use says so in one line, and the first goes on', async () => {
+  it('on a data folder or a port in use reports that in one line, and the first keeps running', async () => {
     await start();
     const { id } = await api.runningAgent();
     const port = new URL(stack.urls[0] ?? '').port;
@@ -236,7 +236,7 @@ describe('a second start', () => {
 });
 
 describe('a first start', () => {
-  it('has nothing to warn of but that its agents are not isolated', async () => {
+  it('warns of nothing but that its agents are not isolated', async () => {
     stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' });
     expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
     await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));

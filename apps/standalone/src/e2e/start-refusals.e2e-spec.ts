@@ -28,7 +28,7 @@ const environment = (more: Record<string, string>): Record<string, string> => ({
   ...more,
 });
 
-/** An event log of its own, which keeps its address when it is started again. */
+/** A separate event log that keeps its address when it is restarted. */
 const startLog = (): Promise<EmbeddedInfrastructure> =>
   startEmbedded({
     dataDir: elsewhere.path,
@@ -37,12 +37,12 @@ const startLog = (): Promise<EmbeddedInfrastructure> =>
     log: createLogger({ service: 'embedded', level: 'warn' }),
   });
 
-describe('a mistake in the URL of a part', () => {
+describe('a mistake in the URL of a backing service', () => {
   it.each([
     ['EVENTSTORE_URL', 'esdb://admin:hunter2@localhost:seven'],
     ['NATS_URL', 'nats://berth:hunter2@localhost:422222'],
     ['DATABASE_URL', 'postgres://berth:hunter2@localhost:0/berth'],
-  ])('%s: exit code 78 and one line that names the variable, not its value', async (name, url) => {
+  ])('%s: exits 78 with one line that names the variable, not its value', async (name, url) => {
     const program = Program.start('standalone', environment({ [name]: url }));
     expect(await program.exited).toBe(78);
     expect(program.said.trim().split('\n')).toHaveLength(1);
@@ -51,8 +51,8 @@ describe('a mistake in the URL of a part', () => {
   });
 });
 
-describe('a part that cannot be reached', () => {
-  it('is waited for with its variable, its address and the reason, and used once it is there', async () => {
+describe('an unreachable backing service', () => {
+  it('is awaited, naming its variable, its address and the reason, and used once it is available', async () => {
     const first = await startLog();
     const { eventStoreUrl } = first;
     const port = first.parts.eventStore?.port ?? 0;
@@ -79,7 +79,7 @@ describe('a part that cannot be reached', () => {
     }
   });
 
-  it('does not keep the process from ending at SIGTERM', async () => {
+  it('does not keep the process from ending on SIGTERM', async () => {
     const program = Program.start('standalone', environment({ NATS_URL: 'nats://127.0.0.1:1' }));
     await program.says(/Waiting for the message broker at 127\.0\.0\.1:1 \(NATS_URL\)/, 30_000);
     const begun = Date.now();
@@ -89,7 +89,7 @@ describe('a part that cannot be reached', () => {
 });
 
 describe('a terminal', () => {
-  it('is told that Berth is ready although the operator has deleted the bootstrap key', async () => {
+  it('learns that Berth is ready although the bootstrap key was deleted', async () => {
     const env = environment({});
     const first = Program.start('standalone', env);
     await first.says(/Berth is ready at/);

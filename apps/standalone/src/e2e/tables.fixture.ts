@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Looks into the tables of a running installation's data folder. */
+/** Queries the tables of a running installation's data folder. */
 export const queryTables = async (
   dataDir: string,
   sql: string,

@@ -21,7 +21,7 @@ describe('the lock of a data folder', () => {
   const folder = temporaryDataDir();
   afterEach(() => folder.remove());
 
-  it('refuses a second process at once, naming the first and what to do', async () => {
+  it('refuses a second process at once, naming the first process and a remedy', async () => {
     const lock = acquireDataLock(folder.dataDir);
     const second = otherProcess(TRY, [folder.dataDir]);
     const said = await second.says('DataFolderInUseError');
@@ -31,7 +31,7 @@ describe('the lock of a data folder', () => {
     await second.ended;
   });
 
-  it('is still held by the first after a second was refused', async () => {
+  it('is still held by the first process after a second one was refused', async () => {
     const lock = acquireDataLock(folder.dataDir);
     for (const attempt of [1, 2]) {
       const other = otherProcess(TRY, [folder.dataDir]);
@@ -49,7 +49,7 @@ describe('the lock of a data folder', () => {
     acquireDataLock(folder.dataDir).release();
   });
 
-  it('is shared within one process and let go by the last', async () => {
+  it('is shared within one process and released by the last holder', async () => {
     const [one, two] = [acquireDataLock(folder.dataDir), acquireDataLock(folder.dataDir)];
     one.release();
     one.release();

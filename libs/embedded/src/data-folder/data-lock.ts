@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ensurePrivateFolder, readJsonObject, writePrivateFile } from './private-file.js';
 
-/** A data folder is held by another process. */
+/** Thrown when another process holds the data folder. */
 export class DataFolderInUseError extends Error {
   override readonly name = 'DataFolderInUseError';
 }
 
-/** The hold on a data folder. `release` is idempotent; the end of the process releases too. */
+/** A lock on a data folder. `release` is idempotent; the end of the process releases the lock too. */
 export interface DataLock {
   readonly dataDir: string;
   release(): void;
@@ -23,11 +23,10 @@ interface Hold {
 const holds = new Map<string, Hold>();
 
 /**
- * Takes a data folder for this process, making it (mode 0700) where it is missing.
- *
- * The hold is a lock of the kernel on `<dataDir>/lock`, taken through SQLite: it ends with the process however that
- * ends, so nothing stale can stay behind and no process id has to be trusted. Taking it again in the same process
- * shares it. Throws {@link DataFolderInUseError} at once when another process has it.
+ * Locks a data folder for this process, creating it (mode 0700) if it is missing. The lock is a kernel lock on
+ * `<dataDir>/lock`, taken through SQLite: it ends with the process, however the process ends, so it can neither become
+ * stale nor depend on a process id. Acquiring it again in the same process shares it. Throws {@link
+ * DataFolderInUseError} at once when another process holds it.
  */
 export function acquireDataLock(dataDir: string): DataLock {
   ensurePrivateFolder(dataDir);
@@ -54,7 +53,7 @@ function takeHold(folder: string): Hold {
   const holderFile = join(folder, 'lock-holder.json');
   const database = new DatabaseSync(join(folder, 'lock'), { timeout: 0 });
   try {
-    // A rollback journal is what makes BEGIN EXCLUSIVE shut out readers too; WAL would let a second holder in.
+    // A rollback journal makes BEGIN EXCLUSIVE exclude readers too; WAL would let a second holder in.
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
@@ -66,7 +65,7 @@ function takeHold(folder: string): Hold {
 }
 
 function isBusy(error: unknown): boolean {
-  // 5 is SQLITE_BUSY; the upper bits of an extended code say why.
+  // 5 is SQLITE_BUSY; the upper bits of an extended code give the reason.
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }
 

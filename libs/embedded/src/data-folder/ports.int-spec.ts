@@ -22,7 +22,7 @@ describe('ports', () => {
     for (const server of servers.splice(0)) server.close();
   });
 
-  it('say who has to move when one is in use', async () => {
+  it('name the port and the remedy when one is in use', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = server.address();
@@ -36,7 +36,7 @@ describe('ports', () => {
     await expect(assertPortFree(port)).resolves.toBeUndefined();
   });
 
-  it('are the same again for whoever opens the book anew, and differ between parts', async () => {
+  it('stay the same when the port book is opened again, and differ between parts', async () => {
     mkdirSync(folder.dataDir, { recursive: true });
     const book = new PortBook(folder.dataDir);
     const [nats, tables] = [await book.portFor('nats'), await book.portFor('postgres')];
@@ -44,7 +44,7 @@ describe('ports', () => {
     expect(await new PortBook(folder.dataDir).portFor('nats')).toBe(nats);
   });
 
-  it('of parts are none that the system gives to clients, who could keep a part from coming back', async () => {
+  it('of parts are outside the ephemeral range, from which a client could take the port of a part', async () => {
     mkdirSync(folder.dataDir, { recursive: true });
     const client = connect({ host: '127.0.0.1', port: await listeningPort() });
     await once(client, 'connect');
@@ -61,7 +61,7 @@ describe('ports', () => {
     expect(given < first || given > last).toBe(true);
   });
 
-  it('are looked for below those of clients, else above, and anywhere where these are all', () => {
+  it('are taken from below the ephemeral range, else from above it, or from anywhere if that range covers all ports', () => {
     expect(portsOfServers([32_768, 60_999])).toEqual([20_000, 32_767]);
     expect(portsOfServers([10_000, 60_999])).toEqual([61_000, 65_535]);
     expect(portsOfServers([1_024, 65_535])).toEqual([20_000, 65_535]);

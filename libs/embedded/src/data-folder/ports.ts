@@ -7,12 +7,15 @@ import { readJsonObject, writePrivateFile } from './private-file.js';
 /** The only address embedded parts listen on. */
 export const LOOPBACK = '127.0.0.1';
 
-/** A port that somebody else already listens on, or that this process may not use. */
+/** Another process already listens on the port, or this process is not allowed to use it. */
 export class PortUnavailableError extends Error {
   override readonly name = 'PortUnavailableError';
 }
 
-/** Passes when `port` (TCP) can be listened on at `host`; else throws {@link PortUnavailableError} saying what to do. */
+/**
+ * Resolves when this process can listen on TCP `port` at `host`; otherwise throws {@link PortUnavailableError} with the
+ * remedy.
+ */
 export async function assertPortFree(port: number, host: string = LOOPBACK): Promise<void> {
   try {
     await listenOnce(port, host);
@@ -26,7 +29,7 @@ export async function assertPortFree(port: number, host: string = LOOPBACK): Pro
 
 function unavailableReason(code: string, port: number, host: string): string {
   if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use by another program.`;
-  if (code === 'EACCES') return `Port ${port} on ${host} may not be used by this user.`;
+  if (code === 'EACCES') return `Port ${port} on ${host} requires privileges that this user does not have.`;
   return `Port ${port} on ${host} cannot be listened on (${code}).`;
 }
 
@@ -34,15 +37,15 @@ const PORTS_TRIED = 1000;
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 65_535;
 const FEWEST_PORTS = 1000;
-/** What Linux takes unless told otherwise; other systems begin higher. */
+/** Linux's default ephemeral ports; other systems start higher. */
 const USUAL_CLIENT_PORTS: PortRange = [32_768, 60_999];
 
 type PortRange = readonly [first: number, last: number];
 
 /**
- * Where to look for a part's port: not among those the system gives to outgoing connections. While the part is down
- * any client on the machine could be given its port, and the part would not come back until that client has gone;
- * even a client that tries to reach the part can be given it, and is then connected to itself.
+ * Returns the range to choose a part's port from: outside the system's ephemeral ports. Otherwise, while the part is
+ * down, the system could assign its port to any client on the machine, and the part could not restart until that client
+ * has gone. Even a client that connects to the part could be assigned that port, and would then be connected to itself.
  */
 export function portsOfServers(clients: PortRange = portsOfClients()): PortRange {
   const [first, last] = clients;
@@ -64,7 +67,7 @@ function portsOfClients(): PortRange {
   }
 }
 
-/** The ports of a data folder's parts, kept over restarts so that addresses stay what they were. */
+/** Remembers the ports of a data folder's parts, so that their addresses survive restarts. */
 export class PortBook {
   readonly #file: string;
   readonly #ports = new Map<string, number>();
@@ -76,7 +79,7 @@ export class PortBook {
     }
   }
 
-  /** The port of last time where it is still free, else a new one, remembered from now on. */
+  /** Returns the previous port if it is still free, else a new one, which it remembers. */
   async portFor(name: string): Promise<number> {
     const known = this.#ports.get(name);
     if (known !== undefined && isForServers(known) && (await isFree(known))) return known;
@@ -97,7 +100,7 @@ export class PortBook {
   }
 }
 
-/** Whether `port` can be listened on at the loopback address right now. */
+/** Whether this process can listen on `port` at the loopback address right now. */
 export async function isFree(port: number): Promise<boolean> {
   return listenOnce(port, LOOPBACK).then(
     () => true,

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
-/** A data folder that cannot be made or entered; the message says why. */
+/** A data folder that cannot be created or entered; the message gives the reason. */
 export class DataFolderUnusableError extends Error {
   override readonly name = 'DataFolderUnusableError';
 }
 
 /**
- * Creates a folder (and its parents) that only its owner may enter, and tightens one that exists. Throws
+ * Creates a folder (and its parents) that only its owner can enter, and restricts an existing one. Throws
  * `DataFolderUnusableError`.
  */
 export function ensurePrivateFolder(path: string): void {
@@ -23,14 +23,14 @@ export function ensurePrivateFolder(path: string): void {
   }
 }
 
-/** Writes a file of mode 0600 in one step: a reader sees the old content or the new, never a part of it. */
+/** Writes a file of mode 0600 atomically: a reader sees either the old or the new content, never a part of it. */
 export function writePrivateFile(path: string, content: string): void {
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   writeFileSync(draft, content, { mode: 0o600, flag: 'wx', flush: true });
   renameSync(draft, path);
 }
 
-/** The object in a JSON file, or nothing where the file is missing or was cut short. */
+/** The object in a JSON file; undefined if the file is missing or truncated. */
 export function readJsonObject(path: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { readJsonObject, writePrivateFile } from './private-file.js';
 
-/** Passwords of the embedded parts: drawn once per data folder, kept in a file of mode 0600. */
+/** Passwords of the embedded parts: generated once per data folder and kept in a file of mode 0600. */
 export interface PartSecrets {
-  /** Of the broker's user who may do everything. */
+  /** Of the broker's user with all permissions. */
   readonly natsPassword: string;
-  /** Of each service's user on the broker. */
+  /** Of each service's broker user. */
   readonly natsServicePasswords: Readonly<Record<string, string>>;
   readonly postgresPassword: string;
 }
 
-/** Reads the passwords of a data folder, drawing those that are missing (192 random bits each, safe in a URL). */
+/** Reads the passwords of a data folder and generates the missing ones (192 random bits each, URL-safe). */
 export function readOrDrawSecrets(folder: string, services: readonly string[]): PartSecrets {
   const file = join(folder, 'secrets.json');
   const kept = readJsonObject(file) ?? {};
@@ -32,6 +32,6 @@ function asObject(value: unknown): object {
 }
 
 function keptOrNew(value: unknown): string {
-  // Hex, because a NATS configuration reads a bare word of digits with a unit letter as a number.
+  // A prefix and hex digits, because a NATS configuration parses a bare word of digits with a unit letter as a number.
   return typeof value === 'string' && value.length >= 32 ? value : `p${randomBytes(24).toString('hex')}`;
 }

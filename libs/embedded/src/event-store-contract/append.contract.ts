@@ -3,10 +3,10 @@ import { binaryEvent, jsonEvent } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, rejection, type StoreFixture } from './store-fixture.js';
 
-/** What an append promises. */
+/** The guarantees of an append. */
 export function describeAppends(store: () => StoreFixture): void {
   describe('append', () => {
-    it('a new stream starts at revision 0 and later appends go on from there', async () => {
+    it('a new stream starts at revision 0 and later appends continue from there', async () => {
       const stream = store().stream();
       const first = await store().append(stream, numberedRange(0, 2), 'no_stream');
       const second = await store().append(stream, numbered(3), 2n);
@@ -16,7 +16,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1, 2, 3]);
     });
 
-    it('what is read back is what was written: id, type, data, metadata, time, position', async () => {
+    it('events are read as they were written: id, type, data, metadata, time, position', async () => {
       const stream = store().stream();
       const id = randomUUID();
       const data = { text: 'grüße 🌍', nested: { list: [1, null, true] } };
@@ -38,7 +38,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(Math.abs((read?.event?.created.getTime() ?? 0) - before)).toBeLessThan(60_000);
     });
 
-    it('binary data and metadata come back byte by byte', async () => {
+    it('binary data and metadata are read back byte for byte', async () => {
       const stream = store().stream();
       const data = Uint8Array.from({ length: 256 }, (_, byte) => byte);
       const metadata = Uint8Array.of(0, 255, 1, 254);
@@ -49,7 +49,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(Buffer.from(read?.event?.metadata as Uint8Array)).toEqual(Buffer.from(metadata));
     });
 
-    it('stream names beyond ASCII are names like any other', async () => {
+    it('stream names may contain any Unicode characters', async () => {
       const stream = `${store().stream()}-käse/€ 100%`;
       await store().append(stream, numbered(1), 'no_stream');
       expect(await store().numbers(stream)).toEqual([1]);
@@ -57,7 +57,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(refused).toMatchObject({ type: 'wrong-expected-version', streamName: stream });
     });
 
-    it('an append of many events that the caller breaks off is there whole or not at all', async () => {
+    it('an append of many events that the caller aborts is written completely or not at all', async () => {
       const streams = Array.from({ length: 200 }, () => store().stream());
       const events = numberedRange(0, 39);
       await Promise.allSettled(
@@ -65,7 +65,7 @@ export function describeAppends(store: () => StoreFixture): void {
           store().append(stream, events, 'no_stream', { deadline: index % 3 === 0 ? -1 : index % 5 }),
         ),
       );
-      // What was still under way when its caller gave up has settled once a later append is answered.
+      // Whatever was in progress when the caller gave up has settled once a later append returns.
       await store().append(store().stream(), numbered(1), 'no_stream');
       const lengths = await Promise.all(streams.map((stream) => store().length(stream)));
       expect(new Set([0, 40, ...lengths])).toEqual(new Set([0, 40]));
@@ -123,7 +123,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(await store().read(stream)).toHaveLength(2);
     });
 
-    it('more than the largest append is refused as that, and nothing of it is written', async () => {
+    it('an append above the maximum size is refused with that error, and none of it is written', async () => {
       const stream = store().stream();
       const half = jsonEvent({ type: 'Large', data: { text: 'x'.repeat(600_000) } });
       const other = jsonEvent({ type: 'Large', data: { text: 'y'.repeat(600_000) } });

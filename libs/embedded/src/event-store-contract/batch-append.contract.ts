@@ -2,10 +2,10 @@ import { jsonEvent } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, rejection, type StoreFixture } from './store-fixture.js';
 
-/** What the client's batch append promises, which it uses when a call has no credentials of its own. */
+/** The guarantees of the client's batch append, which it uses for calls without credentials of their own. */
 export function describeBatchAppends(store: () => StoreFixture): void {
   describe('batch append', () => {
-    it('appends that share one call are answered each with its own result', async () => {
+    it('appends that share one call each get a result of their own', async () => {
       const streams = Array.from({ length: 50 }, () => store().stream());
       const results = await Promise.all(
         streams.map((stream, index) =>
@@ -18,7 +18,7 @@ export function describeBatchAppends(store: () => StoreFixture): void {
       expect(await store().read(streams[49] ?? '')).toHaveLength(50);
     });
 
-    it('a refused append does not disturb the others of the call', async () => {
+    it('a refused append does not affect the others of the call', async () => {
       const [good, bad, other] = [store().stream(), store().stream(), store().stream()];
       const client = store().client;
       const [first, refused, last] = await Promise.allSettled([
@@ -39,7 +39,7 @@ export function describeBatchAppends(store: () => StoreFixture): void {
       });
     });
 
-    it('an append cut into many messages is one append', async () => {
+    it('an append split into many messages is one append', async () => {
       const stream = store().stream();
       const result = await store().client.appendToStream(stream, numberedRange(0, 99), {
         expectedRevision: 'no_stream',
@@ -59,7 +59,7 @@ export function describeBatchAppends(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('says when a stream is deleted for good and when an append is too large', async () => {
+    it('reports a tombstoned stream and an append that is too large', async () => {
       const [gone, large] = [store().stream(), store().stream()];
       await store().append(gone, numbered(0));
       await store().client.tombstoneStream(gone);

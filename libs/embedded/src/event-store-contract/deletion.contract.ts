@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, rejection, type StoreFixture, Subscriber } from './store-fixture.js';
 
-/** What deleting a stream does, for now and for good. */
+/** The effects of deleting a stream, softly and for good. */
 export function describeDeletions(store: () => StoreFixture): void {
   describe('delete', () => {
-    it('a deleted stream is not found; written again it goes on with the next revision', async () => {
+    it('a deleted stream is not found; a new append continues with the next revision', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 2));
       await store().client.deleteStream(stream, { expectedRevision: 2n });
@@ -16,7 +16,7 @@ export function describeDeletions(store: () => StoreFixture): void {
       expect(await store().numbersOnceFound(stream)).toEqual([3, 4]);
     });
 
-    it('a deleted stream can be written to with any and with its last revision, but does not exist', async () => {
+    it('a deleted stream accepts appends with any and with its last revision, but does not exist', async () => {
       for (const expected of ['any', 1n] as const) {
         const stream = store().stream();
         await store().append(stream, numberedRange(0, 1));
@@ -47,7 +47,7 @@ export function describeDeletions(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('new metadata does not bring back what was deleted', async () => {
+    it('new metadata does not restore deleted events', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 1));
       await store().client.deleteStream(stream);
@@ -58,7 +58,7 @@ export function describeDeletions(store: () => StoreFixture): void {
   });
 
   describe('tombstone', () => {
-    it('closes the stream for good: every later operation says that it is deleted', async () => {
+    it('closes the stream for good: every later operation fails because it is deleted', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0));
       await store().client.tombstoneStream(stream, { expectedRevision: 0n });
@@ -74,13 +74,13 @@ export function describeDeletions(store: () => StoreFixture): void {
       expect(subscriber.error).toMatchObject(deleted);
     });
 
-    it('a stream that never was can be closed too', async () => {
+    it('also closes a stream that never existed', async () => {
       const stream = store().stream();
       await store().client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
       expect(await rejection(store().append(stream, numbered(0)))).toMatchObject({ type: 'stream-deleted' });
     });
 
-    it('with a wrong revision is refused and the stream lives on', async () => {
+    it('with a wrong revision is refused and the stream stays open', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0));
       const refused = await rejection(store().client.tombstoneStream(stream, { expectedRevision: 5n }));

@@ -10,8 +10,8 @@ import { StoreFixture } from './store-fixture.js';
 import { describeSubscriptions } from './subscription.contract.js';
 
 /**
- * The promises Berth relies on of an event store, told through the real client against any `esdb://` address.
- * Stream names are unique to the run, so the store may be shared and hold other events.
+ * Registers the tests for everything Berth relies on in an event store, run through the real client against any
+ * `esdb://` address. Stream names are unique to the run, so the store may be shared and contain other events.
  */
 export function describeStoreContract(connectionString: () => string): void {
   describe('store contract', () => {

@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, type StoreFixture, Subscriber } from './store-fixture.js';
 
-/** What a filter on the whole log lets through, and what it tells of the rest. */
+/** What a filtered read of the whole log returns, and which checkpoints it sends for the rest. */
 export function describeFilters(store: () => StoreFixture): void {
   describe('subscribe to the whole log with a filter', () => {
     async function matching(filter: (run: string) => Filter): Promise<number[]> {
@@ -75,7 +75,7 @@ export function describeFilters(store: () => StoreFixture): void {
       expect(subscriber.events.filter(({ event }) => event?.type.startsWith('$'))).toEqual([]);
     });
 
-    it('hears no position at the end of the log: only "caught up" says that all was looked at', async () => {
+    it('gets no checkpoint at the end of the log: only "caught up" tells that everything was searched', async () => {
       const stream = store().stream();
       const { position } = await store().append(stream, numbered(0));
       await store().append(stream, numberedRange(1, 10));
@@ -94,7 +94,7 @@ export function describeFilters(store: () => StoreFixture): void {
       expect(checkpoints.filter(({ commit }) => commit !== position?.commit)).toEqual([]);
     });
 
-    it('tells how far it looked although nothing matches, and that position can be gone on from', async () => {
+    it('gets checkpoints although nothing matches, and can resume from them', async () => {
       const stream = store().stream();
       const { position } = await store().append(stream, numbered(0));
       const checkpoints: Position[] = [];

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, rejection, type StoreFixture } from './store-fixture.js';
 
-/** Which appends are recognised when they are sent again. */
+/** Which retried appends the store recognises. */
 export function describeIdempotency(store: () => StoreFixture): void {
-  describe('an append sent again', () => {
+  describe('a retried append', () => {
     it.each(['no_stream', 'any'] as const)(
-      'is recognised with %s and answers as the first time',
+      'is recognised with %s and returns the first result',
       async (expected) => {
         const stream = store().stream();
         const events = numberedRange(0, 2);
@@ -36,7 +36,7 @@ export function describeIdempotency(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('is recognised when only the first part of it is sent', async () => {
+    it('is recognised when only its first events are sent', async () => {
       const stream = store().stream();
       const [one, two] = [numbered(0), numbered(1)];
       await store().append(stream, [one, two], 'no_stream');
@@ -45,7 +45,7 @@ export function describeIdempotency(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('is refused when it has other events behind the ones known', async () => {
+    it('is refused when other events follow the known ones', async () => {
       const stream = store().stream();
       const one = numbered(0);
       await store().append(stream, [one, numbered(1)], 'no_stream');
@@ -56,7 +56,7 @@ export function describeIdempotency(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('is refused when it goes on past what is there', async () => {
+    it('is refused when it continues beyond the stored events', async () => {
       const stream = store().stream();
       const events = numberedRange(0, 1);
       await store().append(stream, events, 'no_stream');
@@ -81,7 +81,7 @@ export function describeIdempotency(store: () => StoreFixture): void {
       expect(await store().numbers(other)).toEqual([0]);
     });
 
-    it('many times at once is written once; a duplicate that comes too early times out and is then recognised', async () => {
+    it('sent many times at once is written once; a duplicate that arrives too early times out and is then recognised', async () => {
       const stream = store().stream();
       const events = numberedRange(0, 1);
       const answers = await Promise.allSettled(

@@ -2,10 +2,10 @@ import { BACKWARDS, END } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, type StoreFixture, Subscriber } from './store-fixture.js';
 
-/** What a stream's metadata lets readers see. */
+/** How a stream's metadata limits what readers see. */
 export function describeMetadata(store: () => StoreFixture): void {
   describe('stream metadata', () => {
-    it('is none until set, then the last one set', async () => {
+    it('is empty until set, then the metadata set last', async () => {
       const stream = store().stream();
       expect((await store().client.getStreamMetadata(stream)).metadata).toBeUndefined();
       await store().client.setStreamMetadata(stream, { maxCount: 2, owner: 'a' });
@@ -26,7 +26,7 @@ export function describeMetadata(store: () => StoreFixture): void {
       expect(subscriber.numbers).toEqual([8, 9, 10]);
     });
 
-    it('$tb hides what lies before it', async () => {
+    it('$tb hides the events before it', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 4));
       await store().client.setStreamMetadata(stream, { truncateBefore: 3 });
@@ -37,7 +37,7 @@ export function describeMetadata(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([5]);
     });
 
-    it('$maxAge hides what is older', async () => {
+    it('$maxAge hides older events', async () => {
       const stream = store().stream();
       await store().client.setStreamMetadata(stream, { maxAge: 1 });
       await store().append(stream, numbered(0));
@@ -49,7 +49,7 @@ export function describeMetadata(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([1]);
     });
 
-    it('a stream with metadata only counts as existing', async () => {
+    it('a stream that has only metadata counts as existing', async () => {
       const stream = store().stream();
       await store().client.setStreamMetadata(stream, { owner: 'a' });
       await store().append(stream, numbered(0), 'stream_exists');

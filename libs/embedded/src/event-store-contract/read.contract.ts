@@ -2,7 +2,7 @@ import { BACKWARDS, END, FORWARDS, jsonEvent, START } from '@eventstore/db-clien
 import { describe, expect, it } from 'vitest';
 import { numberOf, numbered, numberedRange, rejection, type StoreFixture } from './store-fixture.js';
 
-/** What reading a stream or the whole log promises. */
+/** The guarantees of reading a stream or the whole log. */
 export function describeReads(store: () => StoreFixture): void {
   describe('read a stream', () => {
     it('forwards from the start, a revision or the end, with a limit', async () => {
@@ -32,7 +32,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(await store().numbers(stream, { direction, fromRevision: START })).toEqual([0]);
     });
 
-    it('more than a page comes whole and in order, both ways', async () => {
+    it('more than a page is read completely and in order, in both directions', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 1_299));
       const wanted = Array.from({ length: 1_300 }, (_, n) => n);
@@ -41,7 +41,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(backwards).toEqual(wanted.toReversed());
     });
 
-    it('large events come whole to a reader that takes its time', async () => {
+    it('a slow reader gets large events completely', async () => {
       const stream = store().stream();
       for (let n = 0; n < 12; n += 1) {
         await store().append(stream, jsonEvent({ type: 'Large', data: { n, text: 'z'.repeat(900_000) } }));
@@ -54,7 +54,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(seen).toEqual(Array.from({ length: 12 }, (_, n) => n));
     });
 
-    it('a stream that was never written is not found', async () => {
+    it('a stream that was never written to is not found', async () => {
       const stream = store().stream();
       expect(await rejection(store().read(stream))).toMatchObject({
         type: 'stream-not-found',
@@ -62,7 +62,7 @@ export function describeReads(store: () => StoreFixture): void {
       });
     });
 
-    it('a reader that cancels half way gets no error and leaves the store well', async () => {
+    it('a reader that cancels midway gets no error and does no harm to the store', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 999));
       const reading = store().client.readStream(stream);
@@ -75,7 +75,7 @@ export function describeReads(store: () => StoreFixture): void {
   });
 
   describe('read the whole log', () => {
-    it('events lie in the order they were written, with positions that only grow', async () => {
+    it('events are in the order in which they were written, with increasing positions', async () => {
       const [one, two] = [store().stream(), store().stream()];
       const first = await store().append(one, numbered(0));
       await store().append(two, numberedRange(1, 2));
@@ -87,7 +87,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(new Set(positions).size).toBe(4);
     });
 
-    it('forwards from a position its event comes first, backwards the one before it', async () => {
+    it('forwards from a position, its event comes first; backwards, the event before it', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0));
       const { position } = await store().append(stream, numbered(1));
@@ -99,7 +99,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(backwards.filter((event) => event.stream === stream).map(({ n }) => n)).toEqual([0]);
     });
 
-    it('backwards from the end the newest comes first', async () => {
+    it('backwards from the end, the newest event comes first', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 4));
       const read = await readMine(store(), { direction: BACKWARDS, fromPosition: END, maxCount: 200 });

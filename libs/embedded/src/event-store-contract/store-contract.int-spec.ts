@@ -5,7 +5,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type EventStoreServer, startEventStoreServer } from '../event-store/server.js';
 import { describeStoreContract } from './describe-store-contract.js';
 
-/* Any other store, such as a real EventStoreDB, can be put to the same test; see the README beside this file. */
+/* Runs the same tests against another store, such as a real EventStoreDB; see the README in this folder. */
 const OTHER_STORE = process.env['BERTH_CONTRACT_EVENTSTORE_URL'];
 
 let server: EventStoreServer | undefined;

@@ -14,15 +14,15 @@ import {
 const DEADLINE_MS = 10_000;
 
 /**
- * Credentials per call make the client append by a call of its own. Its batch append keeps the answers of all clients
- * of a process in one table, where one failing stream rejects what others wait for.
+ * Credentials per call make the client use a separate call for each append. Its batch append keeps the pending results
+ * of all clients of a process in one table, where one failing stream rejects those of the others.
  */
 export const CREDENTIALS = { username: 'admin', password: 'changeit' };
 
-/** Event as the contract writes them. */
+/** An event as the contract tests write it. */
 export type ContractEvent = JSONEventData;
 
-/** A client and names of its own for one contract run, so that it can share a store with others. */
+/** A client and unique names for one contract run, so that it can share a store with others. */
 export class StoreFixture {
   readonly run = randomUUID().slice(0, 8);
   readonly client: EventStoreDBClient;
@@ -32,7 +32,7 @@ export class StoreFixture {
     this.client = EventStoreDBClient.connectionString(connectionString);
   }
 
-  /** Name of a stream that nobody used before. */
+  /** The name of a stream that was never used before. */
   stream(): string {
     this.#streams += 1;
     return `contract-${this.run}.${this.#streams}`;
@@ -60,7 +60,7 @@ export class StoreFixture {
     return events;
   }
 
-  /** Numbers (`data.n`) of the events of a stream, in the order read. */
+  /** Numbers (`data.n`) of the events of a stream, in the order in which they are read. */
   async numbers(
     stream: string,
     options: Parameters<EventStoreDBClient['readStream']>[1] = {},
@@ -68,7 +68,7 @@ export class StoreFixture {
     return (await this.read(stream, options)).map(numberOf);
   }
 
-  /** The same once the stream is found: straight after a deleted one is written again it may not be. */
+  /** The same, once the stream is found: just after a new append to a deleted stream, it may not be. */
   async numbersOnceFound(stream: string): Promise<number[]> {
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {
@@ -81,7 +81,7 @@ export class StoreFixture {
     }
   }
 
-  /** How many events the stream has; 0 when there is no such stream. */
+  /** How many events the stream has; 0 when the stream does not exist. */
   async length(stream: string): Promise<number> {
     try {
       return (await this.read(stream)).length;
@@ -96,23 +96,23 @@ export class StoreFixture {
   }
 }
 
-/** An event that carries its number. */
+/** Creates an event that carries its number. */
 export function numbered(n: number, { type = 'Numbered', id = randomUUID() as string } = {}): ContractEvent {
   return jsonEvent({ id, type, data: { n } });
 }
 
-/** Events numbered `from`..`to`, both included. */
+/** Creates events numbered `from`..`to`, both inclusive. */
 export function numberedRange(from: number, to: number, type = 'Numbered'): ContractEvent[] {
   return Array.from({ length: to - from + 1 }, (_, index) => numbered(from + index, { type }));
 }
 
-/** The number an event of {@link numbered} carries. */
+/** The number in an event created by {@link numbered}. */
 export function numberOf(resolved: ResolvedEvent): number {
   const data = resolved.event?.data as { n?: number } | undefined;
   return data?.n ?? Number.NaN;
 }
 
-/** The error a promise is rejected with; throws when it is not. */
+/** The error that a promise rejects with; throws when it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<Error & { type?: string }> {
   const settled = await promise.then(
     () => undefined,
@@ -122,7 +122,7 @@ export async function rejection(promise: Promise<unknown>): Promise<Error & { ty
   throw new Error('expected a rejection, but the call succeeded');
 }
 
-/** What a subscription brings, in order, with waits that end. */
+/** Collects the events of a subscription in order, with waits that time out. */
 export class Subscriber {
   readonly events: ResolvedEvent<EventType>[] = [];
   readonly #changed: (() => void)[] = [];
@@ -140,12 +140,12 @@ export class Subscriber {
     return this.events.map(numberOf);
   }
 
-  /** Settles once `condition` holds; rejects when it does not in time. */
+  /** Resolves once `condition` holds; rejects when it does not hold in time. */
   async until(condition: () => boolean, what: string): Promise<void> {
     const deadline = Date.now() + DEADLINE_MS;
     while (!condition()) {
       const left = deadline - Date.now();
-      if (left <= 0) throw new Error(`waited in vain for ${what}; got ${this.events.length} events`);
+      if (left <= 0) throw new Error(`timed out waiting for ${what}; got ${this.events.length} events`);
       await this.#nextChange(left);
     }
   }

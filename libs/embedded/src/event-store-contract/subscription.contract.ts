@@ -2,10 +2,10 @@ import { END, START } from '@eventstore/db-client';
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, numberOf, type StoreFixture, Subscriber } from './store-fixture.js';
 
-/** What a catch-up subscription promises. */
+/** The guarantees of a catch-up subscription. */
 export function describeSubscriptions(store: () => StoreFixture): void {
   describe('subscribe to a stream', () => {
-    it('brings what is there, says it caught up, and goes on live', async () => {
+    it('delivers the existing events, reports that it caught up, and continues live', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 4));
       const subscriber = new Subscriber(store().client.subscribeToStream(stream, { fromRevision: START }));
@@ -17,7 +17,7 @@ export function describeSubscriptions(store: () => StoreFixture): void {
       expect(subscriber.numbers).toEqual([0, 1, 2, 3, 4, 5, 6]);
     });
 
-    it('from a revision starts behind it, from the end brings only what is new', async () => {
+    it('from a revision starts after it, from the end delivers only new events', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 4));
       const behind = new Subscriber(store().client.subscribeToStream(stream, { fromRevision: 2n }));
@@ -41,7 +41,7 @@ export function describeSubscriptions(store: () => StoreFixture): void {
       expect(subscriber.numbers).toEqual([0]);
     });
 
-    it('while writers are busy every event comes once and in order', async () => {
+    it('while writers are busy, every event arrives once and in order', async () => {
       const stream = store().stream();
       const total = 400;
       const writing = (async () => {
@@ -58,7 +58,7 @@ export function describeSubscriptions(store: () => StoreFixture): void {
   });
 
   describe('subscribe to the whole log', () => {
-    it('brings the events of all streams in order, those from before and those from after', async () => {
+    it('delivers the events of all streams in order, existing and new', async () => {
       const [one, two] = [store().stream(), store().stream()];
       const { position } = await store().append(one, numbered(0));
       await store().append(two, numbered(1));
@@ -72,11 +72,11 @@ export function describeSubscriptions(store: () => StoreFixture): void {
       await store().append(one, numbered(3));
       await subscriber.until(() => mine().length >= 3, 'live events');
       await subscriber.stop();
-      // The event at the position itself was seen already.
+      // The subscriber has already seen the event at that position.
       expect(mine()).toEqual([1, 2, 3]);
     });
 
-    it('a subscriber that comes back at its last position misses nothing and sees nothing twice', async () => {
+    it('a subscriber that resumes from its last position gets every event exactly once', async () => {
       const stream = store().stream();
       const { position } = await store().append(stream, numbered(0));
       const seen: number[] = [];

@@ -2,12 +2,12 @@ import type { Direction, EventLog } from './event-log.js';
 import type { Feed, FeedPage } from './feed.js';
 import type { EventFilter } from './filter.js';
 
-/** The whole log in order of position, filtered where a reader asks for it; `FilteredFeed` is for subscriptions. */
+/** Reads the whole log in position order, with an optional filter. Filtered subscriptions use `FilteredFeed`. */
 export class AllFeed implements Feed {
   readonly stream = undefined;
   #next: number;
 
-  /** `from` and `until` are positions, both included; `until` is only for reading forwards. */
+  /** `from` and `until` are positions, both inclusive; `until` applies only when reading forwards. */
   constructor(
     private readonly log: EventLog,
     from: number,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decideAppend, type StreamFacts } from './append-decision.js';
 import { ANY, NO_STREAM, STREAM_EXISTS, TOMBSTONE_REVISION } from './log-event.js';
 
-/** A stream that holds events with these ids, of which only `recent` are in memory. */
+/** A stream whose events have these ids, of which only `recent` are in memory. */
 function stream(
   ids: readonly string[],
   over: Partial<StreamFacts> & { recent?: readonly string[] } = {},
@@ -24,23 +24,23 @@ const deleted = { kind: 'stream-deleted' };
 const idempotent = (lastRevision: number) => ({ kind: 'idempotent', lastRevision });
 
 describe('an append that expects an exact revision', () => {
-  it('is written when that is the current revision', () => {
+  it('is written when it is the current revision', () => {
     expect(decideAppend(stream(['a', 'b']), 1, ['c'])).toEqual(write);
     expect(decideAppend(stream([]), NO_STREAM, ['a'])).toEqual(write);
   });
 
-  it('is refused when the stream has not got there yet', () => {
+  it('is refused when the stream has not reached it yet', () => {
     expect(decideAppend(stream(['a']), 1, ['b'])).toEqual(wrong);
     expect(decideAppend(stream([]), 0, ['a'])).toEqual(wrong);
   });
 
-  it('is recognised when exactly its ids follow that revision, from the index alone', () => {
+  it('is recognised from the index alone when exactly its ids follow that revision', () => {
     const facts = stream(['a', 'b', 'c', 'd'], { recent: [] });
     expect(decideAppend(facts, 0, ['b', 'c'])).toEqual(idempotent(2));
     expect(decideAppend(facts, NO_STREAM, ['a', 'b', 'c', 'd'])).toEqual(idempotent(3));
   });
 
-  it('is refused when the first or a later id differs, or when it goes on past the end', () => {
+  it('is refused when the first or a later id differs, or when it continues past the end', () => {
     const facts = stream(['a', 'b', 'c']);
     expect(decideAppend(facts, 0, ['x'])).toEqual(wrong);
     expect(decideAppend(facts, 0, ['b', 'x'])).toEqual(wrong);
@@ -90,13 +90,13 @@ describe('an append to a deleted stream', () => {
     expect(decideAppend(facts, STREAM_EXISTS, ['c'])).toEqual(deleted);
   });
 
-  it('sent again is recognised also when the stream was soft-deleted since', () => {
+  it('is recognised as a retry even when the stream was soft-deleted since', () => {
     const facts = stream(['a', 'b'], { softDeleted: true });
     expect(decideAppend(facts, NO_STREAM, ['a', 'b'])).toEqual(idempotent(1));
     expect(decideAppend(facts, NO_STREAM, ['a', 'x'])).toEqual(wrong);
   });
 
-  it('is refused for good after a tombstone', () => {
+  it('is always refused after a tombstone', () => {
     const facts = stream(['a'], { lastRevision: TOMBSTONE_REVISION });
     for (const expected of [NO_STREAM, ANY, STREAM_EXISTS, 0]) {
       expect(decideAppend(facts, expected, ['a'])).toEqual(deleted);

@@ -1,18 +1,18 @@
 import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS, TOMBSTONE_REVISION } from './log-event.js';
 
-/** What has to be known of a stream to decide about an append to it. */
+/** The facts about a stream that decide whether an append is written. */
 export interface StreamFacts {
   /** -1 when nothing was ever written, {@link TOMBSTONE_REVISION} when the stream is closed for good. */
   readonly lastRevision: number;
   readonly softDeleted: boolean;
   hasMetadata(): boolean;
-  /** Key of the event at that revision, undefined when there is none. */
+  /** Key of the event at that revision; undefined when there is none. */
   idAt(revision: number): string | undefined;
-  /** Revision in this stream of a recently written event. */
+  /** Revision, in this stream, of a recently written event. */
   recentRevisionOf(id: string): number | undefined;
 }
 
-/** `write`: append behind the last revision. `idempotent`: it is there already, ending at `lastRevision`. */
+/** `write`: append after the last revision. `idempotent`: the events are already stored, ending at `lastRevision`. */
 export type AppendDecision =
   | { readonly kind: 'write' }
   | { readonly kind: 'idempotent'; readonly lastRevision: number }
@@ -24,8 +24,8 @@ const WRONG: AppendDecision = { kind: 'wrong-expected-revision' };
 const DELETED: AppendDecision = { kind: 'stream-deleted' };
 
 /**
- * Decides about an append the way EventStoreDB does (`IndexWriter.CheckCommit`): a retry with the same expected
- * revision and the same ids is recognised, anything else that expects a past revision is refused.
+ * Decides about an append like EventStoreDB (`IndexWriter.CheckCommit`): a retry with the same expected revision and
+ * the same ids is recognised; any other append that expects a past revision is refused.
  */
 export function decideAppend(
   facts: StreamFacts,
@@ -46,7 +46,7 @@ function decideByRecentIds(facts: StreamFacts, ids: readonly string[]): AppendDe
   let lastRevision: number | undefined;
   for (const id of ids) {
     const revision = facts.recentRevisionOf(id);
-    // Known ids followed by an unknown one: a different append under used ids, which must not be taken for a retry.
+    // Known ids followed by an unknown one: a different append that reuses ids, and not a retry.
     if (revision === undefined) return lastRevision === undefined ? WRITE : WRONG;
     lastRevision = revision;
   }

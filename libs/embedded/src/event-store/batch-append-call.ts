@@ -38,11 +38,11 @@ interface Batch {
   readonly expectation: Expectation;
   readonly events: ProposedEvent[];
   bytes: number;
-  /** Why this append cannot be taken as it is; the others of the call go on. */
+  /** Why this append cannot be accepted; the others of the call are not affected. */
   malformed: string | undefined;
 }
 
-/** Many appends over one stream; each is told apart by its correlation id and answered by itself, in any order. */
+/** Many appends over one stream; each is identified by its correlation id and gets its own response, in any order. */
 export function batchAppendCall(writes: GroupCommit): handleBidiStreamingCall<Request, Response> {
   return (call) => {
     const batches = new Map<string, Batch>();
@@ -59,7 +59,7 @@ export function batchAppendCall(writes: GroupCommit): handleBidiStreamingCall<Re
   };
 }
 
-/* The caller may end its side while answers are still due. */
+/* The caller may end its side while responses are still outstanding. */
 class OpenAnswers {
   #due = 0;
   #ended = false;
@@ -106,7 +106,7 @@ function takeEvents(batch: Batch, messages: readonly streams.BatchAppendReq.Prop
     for (const message of messages) {
       const event = toProposedEvent(message);
       batch.bytes += eventSize(event);
-      // Past the limit only the size counts; the events of a refused append need not be kept.
+      // Above the limit only the size counts; the events of a refused append need not be kept.
       if (batch.bytes > MAX_APPEND_BYTES) batch.events.length = 0;
       else batch.events.push(event);
     }

@@ -10,13 +10,13 @@ describe('a bounded map', () => {
   const held = (map: BoundedMap<number, string>, count: number): number[] =>
     Array.from({ length: count }, (_, index) => count - index).filter((key) => map.get(key) !== undefined);
 
-  it('keeps the newest half of its limit and never more than its limit', () => {
+  it('keeps at least the newest half of its limit and never more than its limit', () => {
     const keys = held(filled(10, 1_003), 1_003);
     expect(keys.slice(0, 5)).toEqual([1_003, 1_002, 1_001, 1_000, 999]);
     expect(keys.length).toBeLessThanOrEqual(10);
   });
 
-  it('keeps what is used', () => {
+  it('keeps entries that are used', () => {
     const map = filled(10, 3);
     for (let key = 100; key < 200; key += 1) {
       map.set(key, 'new');
@@ -25,7 +25,7 @@ describe('a bounded map', () => {
     expect(map.get(2)).toBeUndefined();
   });
 
-  it('has the last value set, also for a key it held before, and nothing for a deleted one', () => {
+  it('returns the value set last, also for an existing key, and nothing for a deleted one', () => {
     const map = filled(10, 6);
     map.set(1, 'again');
     expect(map.get(1)).toBe('again');
@@ -35,7 +35,7 @@ describe('a bounded map', () => {
     expect(held(map, 6)).toEqual([]);
   });
 
-  it('takes as long for the millionth entry as for the first', () => {
+  it('stores the millionth entry as fast as the first', () => {
     const map = filled(100_000, 100_000);
     const timed = (from: number): number => {
       const start = performance.now();

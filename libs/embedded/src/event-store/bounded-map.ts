@@ -1,8 +1,7 @@
 /**
- * Map that holds at most `limit` entries and at least the half of that used or set last.
- *
- * Two generations: when the young one is half the limit it becomes the old one and what was old is forgotten at once.
- * Deleting the oldest key of one map each time looks simpler, but finding it walks over all keys deleted before it.
+ * A map that holds at most `limit` entries, and at least the `limit / 2` that were used or set last. Two generations:
+ * when the young one reaches half the limit it becomes the old one, and the previous old one is dropped at once.
+ * Deleting the oldest key of a single map looks simpler, but finding that key walks over all keys deleted before it.
  */
 export class BoundedMap<K, V> {
   #young = new Map<K, V>();

@@ -12,23 +12,23 @@ import { createServer, shutDown } from './server.js';
 const HOST = '127.0.0.1';
 const STREAMS = '/event_store.client.streams.Streams/';
 
-/** Who leads and where the nodes are reached, as the test has it at that moment; nodes are counted from 0. */
+/** The current leader and the addresses of the nodes, as the test defines them; nodes are numbered from 0. */
 export interface ClusterView {
   readonly leader: () => number;
   readonly members: () => readonly Member[];
 }
 
-/** Nodes that serve one and the same log, for tests of what a client does in a cluster. */
+/** Nodes that serve the same log, for tests of a client's behaviour in a cluster. */
 export interface ClusterStandIn {
   readonly ports: readonly number[];
-  /** Calls on streams that a node other than the leader served, because they did not require the leader. */
+  /** Stream calls that a follower served because they did not require the leader. */
   readonly servedByFollowers: number;
   close(): Promise<void>;
 }
 
 /**
- * Starts `count` nodes on one log. A node that does not lead refuses what requires the leader, as EventStoreDB does, and
- * gossip shows what `view` says. Nothing is replicated and nobody is elected: the test moves the leadership.
+ * Starts `count` nodes on one log. A follower refuses calls that require the leader, like EventStoreDB, and gossip
+ * returns what `view` says. Nothing is replicated and there are no elections: the test moves the leadership.
  */
 export async function startClusterStandIn(options: {
   readonly file: string;

@@ -14,7 +14,7 @@ type ProposedMessage = streams.AppendReq.ProposedMessage | streams.BatchAppendRe
 
 const JSON_TYPE = 'application/json';
 
-/** Reads a stream name; throws a status for one that no stream can have. */
+/** Reads a stream name; throws a status for an invalid one. */
 export function toStreamName(identifier: shared.StreamIdentifier | undefined): string {
   const name = Buffer.from(identifier?.getStreamName_asU8() ?? []).toString('utf8');
   if (name === '' || name === '$$' || name === '$all')
@@ -22,7 +22,7 @@ export function toStreamName(identifier: shared.StreamIdentifier | undefined): s
   return name;
 }
 
-/** A stream name as the protocol carries it. */
+/** Encodes a stream name for the protocol. */
 export function toStreamIdentifier(name: string): shared.StreamIdentifier {
   return new shared.StreamIdentifier().setStreamName(Buffer.from(name, 'utf8'));
 }
@@ -41,7 +41,7 @@ export function toEventId(uuid: shared.UUID | undefined): Buffer {
   return id;
 }
 
-/** Reads an event that a writer proposes; throws a status when its id, type or content type is missing. */
+/** Reads a proposed event; throws a status when its id, type or content type is missing. */
 export function toProposedEvent(message: ProposedMessage): ProposedEvent {
   const map = message.getMetadataMap();
   const type = map.get('type');
@@ -56,30 +56,32 @@ export function toProposedEvent(message: ProposedMessage): ProposedEvent {
   };
 }
 
-/** Reads an unsigned 64-bit number. Past 2^53 the nearest number does: no revision or position gets there. */
+/**
+ * Reads an unsigned 64-bit number. Above 2^53 it returns the nearest number: no revision or position gets that high.
+ */
 export function toNumber(value: string): number {
   return Number(value);
 }
 
-/** A revision as the protocol carries it. */
+/** Formats a revision for the protocol. */
 export function formatRevision(revision: number): string {
   return revision === TOMBSTONE_REVISION ? TOMBSTONE_REVISION_ON_THE_WIRE : String(revision);
 }
 
-/** The forms in which appends, deletes and tombstones say which revision they expect. */
+/** The options with which appends, deletes and tombstones specify the expected revision. */
 export interface ExpectationOptions {
   hasNoStream(): boolean;
   hasAny(): boolean;
   hasStreamExists(): boolean;
 }
 
-/** What a writer expects, as a number to decide by and as the protocol's text to answer with. */
+/** A writer's expected revision: as a number for decisions, and as the protocol's text for responses. */
 export interface Expectation {
   readonly revision: ExpectedRevision;
   readonly text: string;
 }
 
-/** Reads the expected revision; `exact` is what stands in the revision field. */
+/** Reads the expected revision; `exact` is the value of the revision field. */
 export function toExpectation(options: ExpectationOptions, exact: string): Expectation {
   if (options.hasNoStream()) return special(NO_STREAM);
   if (options.hasAny()) return special(ANY);
@@ -87,7 +89,7 @@ export function toExpectation(options: ExpectationOptions, exact: string): Expec
   return { revision: toNumber(exact), text: exact };
 }
 
-/** A position of the log as the protocol carries it: unsigned, and commit and prepare are the same here. */
+/** Sets a log position on a protocol message: unsigned, with equal commit and prepare positions. */
 export function setPosition<P extends PositionMessage>(message: P, position: number): P {
   const text = position < 0 ? BigInt.asUintN(64, BigInt(position)).toString() : String(position);
   message.setCommitPosition(text);
@@ -95,7 +97,7 @@ export function setPosition<P extends PositionMessage>(message: P, position: num
   return message;
 }
 
-/** The messages of the protocol that carry a position. */
+/** The protocol messages that carry a position. */
 export interface PositionMessage {
   setCommitPosition(value: string): unknown;
   setPreparePosition(value: string): unknown;

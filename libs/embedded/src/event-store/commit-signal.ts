@@ -1,10 +1,10 @@
-/** Tells readers that wait at the end of a stream, or of the whole log, that something was committed behind them. */
+/** Notifies readers that wait at the end of a stream, or of the whole log, about new commits. */
 export class CommitSignal {
   readonly #ofAll = new Set<() => void>();
   readonly #ofStream = new Map<string, Set<() => void>>();
   #closed = false;
 
-  /** Once closed nothing will be committed any more; who waits should end. */
+  /** Once closed, nothing more will be committed; waiting readers should end. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -16,7 +16,10 @@ export class CommitSignal {
     return count;
   }
 
-  /** Calls `listener` after every commit that touches `stream` (any stream when undefined). Returns how to stop it. */
+  /**
+   * Calls `listener` after every commit that touches `stream` (any stream if undefined). Returns a function that stops
+   * it.
+   */
   listen(stream: string | undefined, listener: () => void): () => void {
     if (stream === undefined) {
       this.#ofAll.add(listener);
@@ -39,7 +42,7 @@ export class CommitSignal {
     }
   }
 
-  /** Wakes everybody for the last time. */
+  /** Notifies all listeners for the last time. */
   close(): void {
     this.#closed = true;
     for (const listener of this.#ofAll) listener();

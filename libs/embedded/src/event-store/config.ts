@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-/** What the event store process is told: by argument first, else by environment. */
+/** The event store process's configuration: arguments take precedence over the environment. */
 export interface EventStoreConfig {
   readonly file: string;
   readonly port: number;
@@ -8,8 +8,8 @@ export interface EventStoreConfig {
 }
 
 /**
- * Reads `--file` (BERTH_EVENT_STORE_FILE), `--port` (BERTH_EVENT_STORE_PORT, default 0: any) and `--exit-with-parent`.
- * Throws an error that names what is wrong.
+ * Reads `--file` (BERTH_EVENT_STORE_FILE), `--port` (BERTH_EVENT_STORE_PORT, default 0: any free port) and
+ * `--exit-with-parent`. Throws an error that names the problem.
  */
 export function readConfig(
   args: readonly string[] = process.argv.slice(2),

@@ -10,13 +10,13 @@ const WRITERS = 6;
 interface Journal {
   readonly stream: string;
   readonly acknowledged: string[];
-  /** The append that was under way when the store died; it may have happened or not. */
+  /** The append in progress when the store died; it may or may not have been written. */
   inDoubt: string[];
 }
 
 describe('a store killed while appends are in flight', () => {
   it(
-    'has every acknowledged append afterwards, once and in order, and goes on from there',
+    'has every acknowledged append after a restart, once and in order, and continues from there',
     { timeout: 120_000 },
     async () => {
       await withDatabaseFile(async (file) => {
@@ -46,7 +46,7 @@ async function appendUntilKilled(
     inDoubt: [],
   }));
   const writers = journals.map((journal, index) => appendUntilRefused(client, journal, (index % 3) + 1));
-  // A moment that differs from seed to seed but not from run to run: after so many acknowledged events.
+  // The kill comes after this many acknowledged events: different for each seed, but the same in every run.
   const enough = 5 + ((seed * 7_919) % 120);
   while (journals.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0) < enough) {
     await new Promise((resolve) => setImmediate(resolve));
@@ -95,7 +95,7 @@ async function checkAfterRestart(
   for (const { stream, acknowledged, inDoubt } of journals) {
     const stored = idsByStream.get(stream) ?? [];
     const withDoubt = [...acknowledged, ...inDoubt];
-    // An append is there whole or not at all.
+    // An append is stored completely or not at all.
     expect(stored).toEqual(stored.length > acknowledged.length ? withDoubt : acknowledged);
   }
   const next = await client.appendToStream('crash', eventsOf(1), { credentials: CREDENTIALS });

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DomainError } from '@berth/kernel';
 
 const SCHEMA_VERSION = 1;
-/* "BEvS": tells our files from any other SQLite database. */
+/* "BEvS": distinguishes our files from other SQLite databases. */
 const APPLICATION_ID = 0x42457653;
 
 const SCHEMA = `
@@ -35,9 +35,9 @@ export interface OpenDatabase {
 }
 
 /**
- * Opens or creates the database at `file` for this process alone.
- * Throws `event_store_in_use` when another live process has it, `event_store_too_new` when a newer version wrote it,
- * `event_store_foreign_file` when it is some other SQLite database.
+ * Opens or creates the database at `file` for this process only. Throws `event_store_in_use` when another live process
+ * has it open, `event_store_too_new` when a newer version wrote it, and `event_store_foreign_file` when it is some
+ * other SQLite database.
  */
 export function openDatabase(file: string): OpenDatabase {
   mkdirSync(dirname(file), { recursive: true });
@@ -62,8 +62,8 @@ export function openDatabase(file: string): OpenDatabase {
 }
 
 /*
- * The lock is SQLite's own on a file beside the log: the kernel drops it with the process, however that ends, and the
- * log itself stays open to readers such as an online backup.
+ * SQLite's own lock on a file beside the log: the kernel releases it with the process, however the process ends, and
+ * the log itself stays open to readers such as an online backup.
  */
 function takeLock(file: string): DatabaseSync {
   const lock = new DatabaseSync(`${file}.lock`, { timeout: 0 });
@@ -89,7 +89,7 @@ function prepareDatabase(db: DatabaseSync, file: string): void {
     throw new DomainError('conflict', 'event_store_foreign_file', `${file} is not an event store of Berth`);
   }
   if (version > SCHEMA_VERSION) {
-    const message = `the event store ${file} has schema version ${version}, this program knows up to ${SCHEMA_VERSION}`;
+    const message = `the event store ${file} has schema version ${version}; this program supports versions up to ${SCHEMA_VERSION}`;
     throw new DomainError('conflict', 'event_store_too_new', message);
   }
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -32000');

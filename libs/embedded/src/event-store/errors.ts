@@ -1,30 +1,33 @@
 import { Metadata, status, type StatusObject } from '@grpc/grpc-js';
 import { MAX_APPEND_BYTES } from './log-event.js';
 
-/** A gRPC status to end a call with; the client tells errors apart by the `exception` in the metadata. */
+/** A gRPC status that ends a call. The client distinguishes errors by the `exception` in the metadata. */
 export type CallError = StatusObject;
 
-/** An argument that makes no sense. */
+/** An invalid argument. */
 export function invalidArgument(details: string): CallError {
   return callError(status.INVALID_ARGUMENT, details);
 }
 
-/** A call that the embedded event store does not have. */
+/** A call that the embedded event store does not implement. */
 export function unsupported(what: string): CallError {
   return callError(status.UNIMPLEMENTED, `${what} are not supported by the embedded event store`);
 }
 
-/** EventStoreDB 24.6 fails on a stream that is read forwards from its end, whether it exists or not. */
+/** Like EventStoreDB 24.6, which fails when a stream is read forwards from its end, whether it exists or not. */
 export function forwardsFromEnd(): CallError {
   return callError(status.UNKNOWN, 'Unexpected ReadStreamResult: Error');
 }
 
-/** EventStoreDB drops an append whose original it has written and not indexed yet; its sender hears this late. */
+/**
+ * Like EventStoreDB, which drops an append whose original is written but not indexed yet; the sender learns of it only
+ * after the time-out.
+ */
 export function commitPhaseTimeout(): CallError {
   return callError(status.ABORTED, 'Operation timed out: Commit phase timeout');
 }
 
-/** Only the leader does what the call asks for; the client goes to the end point given. */
+/** Only the leader can execute the call; the client reconnects to the given end point. */
 export function notLeader(host: string, port: number): CallError {
   return callError(status.NOT_FOUND, 'Leader info available', {
     exception: 'not-leader',
@@ -33,17 +36,17 @@ export function notLeader(host: string, port: number): CallError {
   });
 }
 
-/** The server is going down; the client may reconnect. */
+/** The server is shutting down; the client may reconnect. */
 export function shuttingDown(): CallError {
   return callError(status.UNAVAILABLE, 'The event store is shutting down.');
 }
 
-/** Something broke here; it is not known whether a write happened. Says nothing about what broke. */
+/** An internal failure; a write may or may not have happened. Does not reveal the cause. */
 export function internalError(): CallError {
   return callError(status.INTERNAL, 'The event store could not do this because of an internal error.');
 }
 
-/** The stream was tombstoned. */
+/** The stream is tombstoned. */
 export function streamDeleted(streamName: string): CallError {
   return callError(status.FAILED_PRECONDITION, `Event stream '${streamName}' is deleted.`, {
     exception: 'stream-deleted',
@@ -51,7 +54,7 @@ export function streamDeleted(streamName: string): CallError {
   });
 }
 
-/** The stream is not at the revision the caller expects; both as EventStoreDB's numbers. */
+/** The stream is not at the expected revision; both revisions are in EventStoreDB's notation. */
 export function wrongExpectedRevision(streamName: string, expected: string, actual: string): CallError {
   const details = `Append failed due to WrongExpectedVersion. Stream: ${streamName}, Expected version: ${expected}, Actual version: ${actual}`;
   return callError(status.FAILED_PRECONDITION, details, {
@@ -70,7 +73,7 @@ export function maximumAppendSizeExceeded(): CallError {
   });
 }
 
-/** An event without the metadata every event needs. */
+/** An event without metadata that every event needs. */
 export function requiredMetadataMissing(): CallError {
   return callError(status.INVALID_ARGUMENT, 'Required Metadata Property Missing', {
     exception: 'missing-required-metadata-property',
@@ -78,7 +81,7 @@ export function requiredMetadataMissing(): CallError {
   });
 }
 
-/** Whether `error` was made here and may go to the caller as it is. */
+/** Whether `error` was created here and is safe to return to the caller. */
 export function isCallError(error: unknown): error is CallError {
   return (
     typeof error === 'object' &&
@@ -89,7 +92,7 @@ export function isCallError(error: unknown): error is CallError {
   );
 }
 
-/** What the caller gets for whatever was thrown. */
+/** Converts anything thrown into the error that the caller gets. */
 export function toCallError(error: unknown): CallError {
   return isCallError(error) ? error : internalError();
 }
@@ -100,7 +103,7 @@ function callError(code: status, details: string, entries: Record<string, string
   return { code, details, metadata };
 }
 
-/* Header values are ASCII; stream names need not be. */
+/* Header values are ASCII; stream names may not be. */
 function toHeaderText(value: string): string {
   return value.replaceAll(/[^\x20-\x7e]+/g, (run) => encodeURIComponent(run));
 }

@@ -23,7 +23,7 @@ function decode(message: Buffer) {
 }
 
 describe('an encoded event', () => {
-  it('is read by the generated code of the protocol as what it was', () => {
+  it('is decoded unchanged by the generated code of the protocol', () => {
     expect(decode(encodeReadEvent(EVENT))).toEqual({
       event: {
         streamId: 'agent-1',
@@ -41,7 +41,7 @@ describe('an encoded event', () => {
   });
 
   it.each([0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32 + 5, 2 ** 53 - 2])(
-    'carries revision %d whole',
+    'carries revision %d exactly',
     (n) => {
       const { event } = decode(encodeReadEvent({ ...EVENT, revision: n, position: n }));
       expect(event).toMatchObject({
@@ -57,7 +57,7 @@ describe('an encoded event', () => {
   });
 
   it.each([0, 1, 127, 128, 20_000, 1_048_576])(
-    'carries %d bytes of data and metadata, any text as name',
+    'carries %d bytes of data and metadata, and any text as a name',
     (size) => {
       const data = Buffer.alloc(size, 7);
       const metadata = Buffer.alloc(size, 255);
@@ -69,7 +69,7 @@ describe('an encoded event', () => {
     },
   );
 
-  it('goes together with the link that led to it, whose position counts; or the link alone', () => {
+  it('is sent with the link that led to it and with the position of that link; or the link is sent alone', () => {
     const link = { ...EVENT, streamName: 'links', position: 900, type: '$>' };
     expect(decode(encodeReadEvent(EVENT, link))).toMatchObject({
       event: { streamId: 'agent-1' },

@@ -1,18 +1,18 @@
 import { type RecordedEvent, TOMBSTONE_REVISION } from './log-event.js';
 
 /*
- * Writes `ReadResp` messages that carry an event byte by byte. The generated code builds a tree of objects for each
- * event first, which took most of the time of reading the log; everything but events still goes through it.
- * Field numbers are those of EventStoreDB's streams.proto and shared.proto.
+ * Encodes `ReadResp` messages with an event byte by byte. The generated code first builds a tree of objects for each
+ * event, which took most of the time of reading the log; every other message still uses it. Field numbers are those of
+ * EventStoreDB's streams.proto and shared.proto.
  */
 
 const VARINT = 0;
 const LENGTH_DELIMITED = 2;
 const UUID_TEXT_LENGTH = 36;
-/* int64 max as a varint: what EventStoreDB gives as the revision of a tombstone. */
+/* int64 max as a varint: EventStoreDB's revision of a tombstone. */
 const TOMBSTONE_VARINT = Buffer.from([255, 255, 255, 255, 255, 255, 255, 255, 127]);
 
-/** Encodes what a reader gets for an event: itself, or what a link points to together with the link. */
+/** Encodes an event for a reader: the event alone, or the target of a link together with the link. */
 export function encodeReadEvent(event: RecordedEvent | undefined, link?: RecordedEvent): Buffer {
   const position = (link ?? event)?.position ?? 0;
   const eventPart = event === undefined ? undefined : new EventPart(event);
@@ -26,7 +26,7 @@ export function encodeReadEvent(event: RecordedEvent | undefined, link?: Recorde
   return writer.buffer;
 }
 
-/* A RecordedEvent message: sizes first, for every nested message starts with its own. */
+/* A RecordedEvent message. Computes the sizes first, because every nested message starts with its own. */
 class EventPart {
   readonly #event: RecordedEvent;
   readonly #nameSize: number;
@@ -124,7 +124,7 @@ class ProtobufWriter {
     this.#offset += this.buffer.write(text, this.#offset, 'latin1');
   }
 
-  /* Divides instead of shifting: positions may be longer than the 32 bits that shifts keep. */
+  /* Divides instead of shifting: positions may exceed the 32 bits that shifts keep. */
   #varint(value: number): void {
     let rest = value;
     while (rest > 127) {

@@ -3,16 +3,16 @@ import { idKey, type ProposedEvent, type RecordedEvent } from './log-event.js';
 import { StreamDirectory, type StreamEntry } from './stream-directory.js';
 
 const PAGE_EVENTS = 256;
-/* A page is read at one go: this bounds its memory and how long nothing else runs. */
+/* A page is read synchronously: this bounds its memory and how long it blocks the process. */
 const PAGE_BYTES = 1_048_576;
 
-/** Events read at one go. `complete`: nothing further lies in the asked direction and range. */
+/** Events read in one go. `complete`: there are no more in the requested direction and range. */
 export interface EventPage {
   readonly events: readonly RecordedEvent[];
   readonly complete: boolean;
 }
 
-/** Which way a reader goes through the log or a stream. */
+/** The direction in which a reader goes through the log or a stream. */
 export type Direction = 'forwards' | 'backwards';
 
 interface EventRow {
@@ -27,7 +27,7 @@ interface EventRow {
   readonly metadata: Uint8Array;
 }
 
-/** The events table: appends rows (inside a transaction of the caller) and reads pages. */
+/** The events table: appends rows (inside the caller's transaction) and reads pages. */
 export class EventLog {
   readonly directory: StreamDirectory;
   #lastPosition: number;
@@ -64,7 +64,7 @@ export class EventLog {
     return this.#lastPosition;
   }
 
-  /** Puts `event` behind the stream's last one. Only inside a write transaction. */
+  /** Appends `event` to the stream. Only inside a write transaction. */
   append(stream: StreamEntry, revision: number, event: ProposedEvent, created: number): void {
     const position = this.#lastPosition + 1;
     const isJson = event.isJson ? 1 : 0;
@@ -74,7 +74,7 @@ export class EventLog {
     stream.lastRevision = revision;
   }
 
-  /** Drops what is remembered of a transaction that was rolled back. */
+  /** Discards the cached state of a transaction that was rolled back. */
   forgetUncommitted(): void {
     this.directory.clear();
     this.#lastPosition = this.#readLastPosition();
@@ -98,12 +98,12 @@ export class EventLog {
     }
   }
 
-  /** Events of one stream with revisions `first`..`last`, both included. */
+  /** Events of one stream with revisions `first`..`last`, both inclusive. */
   readStream(stream: StreamEntry, first: number, last: number, direction: Direction): EventPage {
     return this.#page(this.#stream[direction].iterate(stream.id, first, last, PAGE_EVENTS));
   }
 
-  /** Events of the whole log at positions `first`..`last`, both included. */
+  /** Events of the whole log at positions `first`..`last`, both inclusive. */
   readAll(first: number, last: number, direction: Direction): EventPage {
     return this.#page(this.#all[direction].iterate(first, last, PAGE_EVENTS));
   }

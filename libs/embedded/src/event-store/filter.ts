@@ -2,18 +2,18 @@ import { invalidArgument } from './errors.js';
 import type { RecordedEvent } from './log-event.js';
 import type { streams } from './protocol.js';
 
-/* EventStoreDB's page size, which counts when the caller gives no window. */
+/* EventStoreDB's page size, used when the caller specifies no window. */
 const DEFAULT_WINDOW = 32;
 
-/** Which events of the log a reader wants, and after how many looked at it wants to hear how far it got. */
+/** Which events of the log a reader wants, and after how many searched events it wants a checkpoint. */
 export interface EventFilter {
   readonly matches: (event: Pick<RecordedEvent, 'streamName' | 'type'>) => boolean;
-  /** Events that one page of reading looks at. */
+  /** Number of events that one page searches. */
   readonly window: number;
   readonly checkpointInterval: number;
 }
 
-/** Reads the filter of a request; throws a status for one that makes no sense. */
+/** Reads the filter of a request; throws a status for an invalid one. */
 export function toEventFilter(
   options: streams.ReadReq.Options.FilterOptions,
   forSubscription: boolean,
@@ -31,7 +31,8 @@ export function toEventFilter(
     return { matches: (event) => wanted(event.streamName), window, checkpointInterval };
   }
   const onType = options.getEventType();
-  if (onType === undefined) throw invalidArgument('A filter looks at the stream name or the event type.');
+  if (onType === undefined)
+    throw invalidArgument('A filter must apply to the stream name or the event type.');
   const wanted = toPredicate(onType);
   return { matches: (event) => wanted(event.type), window, checkpointInterval };
 }
@@ -42,7 +43,7 @@ function toPredicate(
   const regex = expression.getRegex();
   const prefixes = expression.getPrefixList();
   if (regex === '') return (text) => prefixes.some((prefix) => text.startsWith(prefix));
-  if (prefixes.length > 0) throw invalidArgument('A filter has either a regex or prefixes.');
+  if (prefixes.length > 0) throw invalidArgument('A filter must have either a regex or prefixes.');
   const pattern = compile(regex);
   return (text) => pattern.test(text);
 }
@@ -51,6 +52,6 @@ function compile(regex: string): RegExp {
   try {
     return new RegExp(regex);
   } catch {
-    throw invalidArgument(`'${regex}' is not a regular expression that this server understands.`);
+    throw invalidArgument(`'${regex}' is not a regular expression that this server supports.`);
   }
 }

@@ -47,7 +47,7 @@ const write = async (stream: string, count: number): Promise<bigint> => {
   return position?.commit ?? 0n;
 };
 
-/** What a subscription is told, in order: positions of events and checkpoints, and `caughtUp`. */
+/** What a subscription receives, in order: positions of events and checkpoints, and `caughtUp`. */
 const told = (prefix: string, fromPosition: Position | typeof START = START): string[] => {
   const heard: string[] = [];
   const filter = streamNameFilter({
@@ -67,7 +67,7 @@ const eventuallyEquals = (heard: string[], expected: string[]): Promise<void> =>
   vi.waitFor(() => expect(heard).toEqual(expected), { timeout: 5_000, interval: 5 });
 
 describe('a filtered subscription', () => {
-  it('from the start that finds nothing in a short log gets the checkpoint 2^64 - 1, and no other after it', async () => {
+  it('from the start that matches nothing in a short log gets the checkpoint 2^64 - 1, and no other after it', async () => {
     await write('other', 3);
     const heard = told('wanted-');
     await eventuallyEquals(heard, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
@@ -76,11 +76,11 @@ describe('a filtered subscription', () => {
     await eventuallyEquals(heard, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp', `event ${position}`]);
   });
 
-  it('gets it on an empty log too, for a real log is never empty', async () => {
+  it('gets it on an empty log too, because a real log is never empty', async () => {
     await eventuallyEquals(told('wanted-'), [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
   });
 
-  it('that found something gets a checkpoint at that when it catches up, not at the head', async () => {
+  it('that matched an event gets a checkpoint there when it catches up, not at the head', async () => {
     const position = await write('wanted-1', 1);
     await write('other', 3);
     await eventuallyEquals(told('wanted-'), [`event ${position}`, `checkpoint ${position}`, 'caughtUp']);
@@ -96,7 +96,7 @@ describe('a filtered subscription', () => {
     ]);
   });
 
-  it('from the head is caught up at once, and live gets one checkpoint for each window', async () => {
+  it('from the head has caught up at once, and then gets one checkpoint for each window', async () => {
     const commit = await write('other', 3);
     const heard = told('wanted-', { commit, prepare: commit });
     await eventuallyEquals(heard, ['caughtUp']);

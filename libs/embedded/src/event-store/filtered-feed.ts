@@ -2,18 +2,18 @@ import type { EventLog } from './event-log.js';
 import type { Feed, FeedItem, FeedPage } from './feed.js';
 import type { EventFilter } from './filter.js';
 
-/* EventStoreDB reads pages of so many matches for a subscription. */
+/* EventStoreDB reads pages of this many matches for a subscription. */
 const MATCHES_OF_A_PAGE = 32;
 
-/** Where a subscription from the start stands before its first event; 2^64 - 1 once it is on the wire. */
+/** The position of a subscription from the start before its first event; 2^64 - 1 on the wire. */
 export const BEFORE_THE_LOG = -1;
 
 /**
- * The log for a filtered subscription, with the checkpoints of EventStoreDB 24.6 (`Enumerator.AllSubscriptionFiltered`):
- * while it catches up one for each search window of events considered, at the start of the page read last; one at the
- * last item sent when it reaches the end, which is position -1 when nothing was sent; live one for each search window.
- * There is none at the head of the log, and none is sent that is not above the last one as unsigned numbers compare, so
- * that none follows after -1.
+ * The log for a filtered subscription, with the checkpoints of EventStoreDB 24.6
+ * (`Enumerator.AllSubscriptionFiltered`). While catching up: one checkpoint for each search window of considered
+ * events, at the start of the page read last. On reaching the end: one at the last item sent, which is position -1 when
+ * nothing was sent. Live: one for each search window. There is no checkpoint at the head of the log. A checkpoint must
+ * be above the previous one by unsigned comparison, so none follows after -1.
  */
 export class FilteredFeed implements Feed {
   readonly stream = undefined;
@@ -25,7 +25,7 @@ export class FilteredFeed implements Feed {
   #considered = 0;
   #live: boolean;
 
-  /** Reads what lies behind the position `after`. */
+  /** Reads the events after the position `after`. */
   constructor(
     private readonly log: EventLog,
     after: number,
@@ -79,7 +79,7 @@ export class FilteredFeed implements Feed {
     return { items: [...items, ...this.#checkpoint()], complete };
   }
 
-  /** Looks at up to `window` events for up to `most` matches. `full`: one of the two was reached. */
+  /** Searches up to `window` events for up to `most` matches. `full`: one of the two limits was reached. */
   #search(window: number, most: number): { items: FeedItem[]; considered: number; full: boolean } {
     const items: FeedItem[] = [];
     let considered = 0;

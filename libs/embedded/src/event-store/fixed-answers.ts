@@ -18,7 +18,7 @@ import {
   usersService,
 } from './protocol.js';
 
-/* The version whose behaviour this server keeps to; the suffix says that it is not that server. */
+/* The version whose behaviour this server implements; the suffix tells that it is a different server. */
 const SERVER_VERSION = '24.6.0+berth.embedded';
 
 const SUPPORTED = {
@@ -27,7 +27,7 @@ const SUPPORTED = {
   'event_store.client.server_features.serverfeatures': ['getsupportedmethods'],
 };
 
-/** Tells a client what this server can do; the client appends by batch because that is listed. */
+/** Tells a client which features this server has; the client uses batch append because it is listed. */
 export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.SupportedMethods> = (
   _call,
   callback,
@@ -41,7 +41,7 @@ export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.Suppor
   callback(null, answer);
 };
 
-/** A node as gossip tells of it. */
+/** A cluster node as reported by gossip. */
 export interface Member {
   readonly host: string;
   readonly port: number;
@@ -49,7 +49,7 @@ export interface Member {
   readonly alive: boolean;
 }
 
-/** Who belongs to the cluster, so that a client with a discovery address finds its way. */
+/** Returns the members of the cluster, so that a client with a discovery address can connect. */
 export function gossipCall(
   members: () => readonly Member[],
 ): handleUnaryCall<shared.Empty, gossip.ClusterInfo> {
@@ -65,7 +65,7 @@ export function gossipCall(
   return (_call, callback) => callback(null, new gossip.ClusterInfo().setMembersList(members().map(toInfo)));
 }
 
-/** Answers every call of the services that do not exist here with UNIMPLEMENTED and the reason. */
+/** Makes every call of an unsupported service fail with UNIMPLEMENTED and the reason. */
 export function addUnsupportedServices(server: Server): void {
   addUnsupported(server, persistentService.PersistentSubscriptionsService, 'Persistent subscriptions');
   addUnsupported(server, projectionsService.ProjectionsService, 'Server-side projections');

@@ -57,7 +57,7 @@ describe('group commit', () => {
     });
   });
 
-  it('a refused append leaves nothing behind and does not disturb its group', async () => {
+  it('a refused append writes nothing and does not affect its group', async () => {
     await withStore(async ({ writes, log }) => {
       const outcomes = await Promise.all([
         writes.submit(append('a', NO_STREAM, [proposed(), proposed()])),
@@ -77,7 +77,7 @@ describe('group commit', () => {
     });
   });
 
-  it('a retry that lands in the same group as its original is dropped, and recognised after that', async () => {
+  it('a retry in the same group as its original is dropped, and recognised in a later group', async () => {
     await withStore(async ({ writes, log }) => {
       for (const expected of [NO_STREAM, ANY]) {
         const request = append(`s${expected}`, expected);
@@ -89,7 +89,7 @@ describe('group commit', () => {
     });
   });
 
-  it('a retry that names no revision is recognised after a restart', async () => {
+  it('a retry without an expected revision is recognised after a restart', async () => {
     await withDatabaseFile(async (file) => {
       const request = append('s', ANY);
       const before = openStore(file);
@@ -102,7 +102,7 @@ describe('group commit', () => {
     });
   });
 
-  it('readers are woken for the streams that got something, after it can be read', async () => {
+  it('readers of the streams with new events are notified once those are readable', async () => {
     await withStore(async ({ writes, log, signal }) => {
       const seen: [string, number][] = [];
       signal.listen('a', () => seen.push(['a', log.lastPosition]));
@@ -116,7 +116,7 @@ describe('group commit', () => {
     });
   });
 
-  it('on a full disk the whole group fails, nothing of it stays, and the store goes on when there is room', async () => {
+  it('on a full disk the whole group fails and writes nothing, and the store works again once there is space', async () => {
     await withStore(async ({ writes, log, database }) => {
       const kept = append('kept', NO_STREAM);
       await writes.submit(kept);

@@ -13,8 +13,8 @@ interface Waiting {
 }
 
 /**
- * Writes requests in order, many to a transaction: what arrives while one is being flushed goes into the next.
- * A request is answered only once its transaction is on the disk. One that is refused does not disturb the others.
+ * Writes requests in order, many per transaction: requests that arrive during a flush go into the next one. A request
+ * gets its response only once its transaction is on disk. A refused request does not affect the others.
  */
 export class GroupCommit {
   readonly #waiting: Waiting[] = [];
@@ -32,7 +32,7 @@ export class GroupCommit {
     return this.#groups;
   }
 
-  /** Rejects only when the disk failed; it is then unknown whether the write happened. */
+  /** Rejects only when the disk failed; the write may or may not have happened then. */
   submit(request: WriteRequest): Promise<WriteOutcome> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ request, bytes: requestBytes(request), resolve, reject });
@@ -40,7 +40,7 @@ export class GroupCommit {
     });
   }
 
-  /** Writes everything that waits, at once. */
+  /** Writes all waiting requests at once. */
   flushAll(): void {
     while (this.#waiting.length > 0) this.#flushGroup();
   }
@@ -48,7 +48,8 @@ export class GroupCommit {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    // setImmediate runs after the sockets were read: all that came in during the last flush is gathered by then.
+    // setImmediate runs after the sockets were read, so everything that arrived during the last flush is in the queue
+    // by then.
     setImmediate(() => {
       this.#scheduled = false;
       this.#flushGroup();
@@ -70,7 +71,7 @@ export class GroupCommit {
     this.#groups += 1;
     group.forEach(({ resolve, reject }, index) => {
       const outcome = outcomes[index];
-      if (outcome === undefined) reject(new Error('a write was left without an answer'));
+      if (outcome === undefined) reject(new Error('a write got no outcome'));
       else resolve(outcome);
     });
     this.signal.announce(touched);
@@ -80,7 +81,7 @@ export class GroupCommit {
     this.db.exec('BEGIN IMMEDIATE');
     this.writer.begin();
     try {
-      // Each request is decided before it writes, so within the transaction it is done whole or not at all.
+      // Each request is decided before it writes, so within the transaction it is executed completely or not at all.
       const outcomes = group.map(({ request }) => this.writer.apply(request, touched));
       this.db.exec('COMMIT');
       return outcomes;

@@ -4,13 +4,13 @@ import type { RecordedEvent } from './log-event.js';
 
 const LINK_TYPE = '$>';
 
-/** Turns an event into what the reader gets; a link to another event is followed when the reader wants that. */
+/** Encodes an event for a reader; follows a link to another event if the reader wants that. */
 export function encodeForReader(log: EventLog, event: RecordedEvent, resolveLinks: boolean): Buffer {
   if (!resolveLinks || event.type !== LINK_TYPE) return encodeReadEvent(event);
   return encodeReadEvent(findTarget(log, event), event);
 }
 
-/* The body of a link is `<revision>@<stream>`. What it points to may have been deleted: then only the link is sent. */
+/* The body of a link is `<revision>@<stream>`. Its target may have been deleted: then only the link is sent. */
 function findTarget(log: EventLog, link: RecordedEvent): RecordedEvent | undefined {
   const [, revision, name] = /^(\d+)@(.+)$/su.exec(Buffer.from(link.data).toString('utf8')) ?? [];
   const stream = name === undefined ? undefined : log.directory.find(name);

@@ -2,20 +2,20 @@ import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import { createServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { isOwnPeer } from './peer-user.js';
 
-/** Services share few connections each; any process of this machine can open one. */
+/** Services share a few connections each, but any process on this machine can open one. */
 const MOST_CONNECTIONS = 1_000;
 /** A client's preface and settings (RFC 9113 §3.4), which it sends at once. */
 const FIRST_BYTES = 33;
 const FIRST_BYTES_MS = 10_000;
 
-/** Listens for the gRPC server and lets in this user's and root's connections only. */
+/** Listens for the gRPC server and accepts connections of this user and root only. */
 export interface Listener {
   readonly port: number;
-  /** Takes no more connections. */
+  /** Stops accepting connections. */
   close(): void;
 }
 
-/** Rejects when the port is taken. */
+/** Rejects when the port is in use. */
 export const listen = (server: Server, host: string, port: number): Promise<Listener> =>
   new Promise((resolve, reject) => {
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());

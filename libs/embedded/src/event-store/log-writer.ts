@@ -12,7 +12,7 @@ import {
 import { RecentIds } from './recent-ids.js';
 import { isSoftDeleted, withTruncateBefore } from './stream-metadata.js';
 
-/** What a writer asks for. `soft-delete` hides all events so far, `tombstone` closes the stream for good. */
+/** A write request. `soft-delete` hides all existing events, `tombstone` closes the stream for good. */
 export type WriteRequest =
   | {
       readonly kind: 'append';
@@ -26,20 +26,20 @@ export type WriteRequest =
       readonly expected: ExpectedRevision;
     };
 
-/** `written` also for a recognised retry. `position` is undefined when nothing was written, now or before. */
+/** Also `written` for a recognised retry. `position` is undefined when nothing was written, now or before. */
 export type WriteOutcome =
   | { readonly kind: 'written'; readonly revision: number; readonly position: number | undefined }
-  /** The same was written a moment ago and is not readable yet. */
+  /** The same append was written a moment ago and is not readable yet. */
   | { readonly kind: 'dropped' }
   | { readonly kind: 'wrong-expected-revision'; readonly current: number }
   | { readonly kind: 'stream-deleted' };
 
 const NOTHING = new Uint8Array(0);
 
-/** Decides about one request after the other and writes what is accepted, inside a transaction of the caller. */
+/** Decides about one request after the other and writes the accepted ones, inside the caller's transaction. */
 export class LogWriter {
   readonly #recent = new RecentIds();
-  /** Position of the last event before the transaction under way. */
+  /** Position of the last event before the current transaction. */
   #committed = 0;
 
   constructor(
@@ -49,12 +49,12 @@ export class LogWriter {
     this.#rememberTail();
   }
 
-  /** To be called at the start of each transaction. */
+  /** Must be called at the start of each transaction. */
   begin(): void {
     this.#committed = this.log.lastPosition;
   }
 
-  /** Streams that get new events are added to `touched`. Refusals are answers; what is thrown is a broken disk. */
+  /** Adds streams that get new events to `touched`. Returns refusals; throws only when the disk fails. */
   apply(request: WriteRequest, touched: Set<string>): WriteOutcome {
     const events = request.kind === 'append' ? request.events : [deletion(request.kind)];
     const ids = events.map((event) => idKey(event.id));
@@ -65,7 +65,7 @@ export class LogWriter {
     return this.#append(request.stream, events, touched);
   }
 
-  /** To be called when the transaction was rolled back. */
+  /** Must be called when the transaction was rolled back. */
   forgetUncommitted(): void {
     this.log.forgetUncommitted();
     this.#recent.clear();
@@ -78,7 +78,7 @@ export class LogWriter {
     const visibleFrom = hidden === undefined ? 0 : this.log.directory.lastRevisionOf(hidden) + 1;
     const outcome = this.#write(name, events, touched);
     if (original !== undefined) this.log.directory.forgetMetadataOf(original);
-    // Neither a new event nor new metadata may bring back what was deleted before it.
+    // Neither a new event nor new metadata may restore events that were deleted before.
     if (hidden !== undefined && events.length > 0) {
       this.#setTruncateBefore(hidden, visibleFrom, touched);
       this.log.directory.hideForAMoment(hidden);

@@ -3,9 +3,9 @@ import { readConfig } from './config.js';
 import { startEventStoreServer } from './server.js';
 
 /*
- * The embedded event store as a process of its own. Prints one line `{"port":n}` on stdout when it is ready.
- * SIGTERM and SIGINT end it cleanly; with --exit-with-parent the end of stdin does too, which also comes when the
- * parent was killed and could tell nobody.
+ * Runs the embedded event store as a process of its own. Prints one line `{"port":n}` on stdout when it is ready.
+ * SIGTERM and SIGINT end it cleanly. With --exit-with-parent the end of stdin does too, which also happens when the
+ * parent is killed.
  */
 async function main(): Promise<void> {
   const config = readConfig();
@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   if (config.exitWithParent) process.stdin.resume().once('end', stop).once('error', stop).once('close', stop);
-  // The parent may be gone already; a broken pipe must not end the server another way than above.
+  // The parent may already be gone; a broken pipe must not end the server in any other way.
   process.stdout.on('error', () => undefined);
   process.stdout.write(`${JSON.stringify({ port: server.port })}\n`);
 }

@@ -1,13 +1,13 @@
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { streams } from './protocol.js';
 
-/** The call a reader is served on. Responses are encoded already. */
+/** The call that serves a reader. Its responses are already encoded. */
 export type ReadCall = ServerWritableStream<streams.ReadReq, Buffer>;
 
-/* Counted in bytes, for sixteen objects, which a stream allows by itself, may be sixteen megabytes. */
+/* Counted in bytes, because the sixteen objects that a stream buffers by default may be sixteen megabytes. */
 const UNSENT_BYTES = 262_144;
 
-/** Writes no faster than the caller reads, and knows when there is nobody left to write to. */
+/** Writes no faster than the caller reads, and detects that the caller is gone. */
 export class PacedWriter {
   #closed: boolean;
   #unsent = 0;
@@ -25,7 +25,7 @@ export class PacedWriter {
     return this.#closed;
   }
 
-  /** False: wait for {@link drained} before the next. */
+  /** If it returns false, wait for {@link drained} before the next write. */
   write(response: Buffer): boolean {
     const size = response.length;
     this.#unsent += size;
@@ -36,7 +36,7 @@ export class PacedWriter {
     return this.#unsent < UNSENT_BYTES;
   }
 
-  /** Settles when the caller has taken most of what was written, or is gone. */
+  /** Resolves when the caller has read most of what was written, or is gone. */
   async drained(): Promise<void> {
     if (this.#closed || this.#unsent < UNSENT_BYTES) return;
     await new Promise<void>((resolve) => {
@@ -45,7 +45,7 @@ export class PacedWriter {
     this.#wake = undefined;
   }
 
-  /** Calls `listener` once when the caller is gone. Returns how to stop it. */
+  /** Calls `listener` once when the caller is gone. Returns a function that stops it. */
   onClose(listener: () => void): () => void {
     if (this.#closed) listener();
     else this.#onClose.add(listener);

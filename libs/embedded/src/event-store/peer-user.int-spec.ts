@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findPeerUid } from './peer-user.js';
 import { startEventStoreServer, type EventStoreServer } from './server.js';
 
-/** Connects, says the HTTP/2 preface, and reports whether the server answered or hung up. */
+/** Connects, sends the HTTP/2 preface, and reports whether the server responded or closed the connection. */
 const CALL = `
 const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1', () => {
   socket.write('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n');
@@ -46,11 +46,11 @@ describe('the log on a machine with other users', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('answers the user it runs as', async () => {
+  it('accepts connections of the user it runs as', async () => {
     expect(await callAs(process.getuid?.() ?? 0, server.port)).toBe('answered');
   });
 
-  it('finds the user behind a connection, and nobody behind another one', () => {
+  it('finds the user of a connection, and none for a connection that does not exist', () => {
     const table = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
       '   0: 0100007F:0841 0100007F:D431 01 00000000:00000000 00:00000000 00000000     0        0 1 1 0 20 4 30 10 -1',
@@ -60,9 +60,9 @@ describe('the log on a machine with other users', () => {
     expect(findPeerUid(table, '0100007F:D432', '0100007F:0841')).toBeNull();
   });
 
-  // Only root can take another user's part; without it no agent has a user of its own either.
+  // Only root can act as another user; without root, agents do not have users of their own either.
   if (process.getuid?.() === 0) {
-    it('hangs up on another user', async () => {
+    it('closes connections of another user', async () => {
       expect(await callAs(61_777, server.port)).toBe('hung up');
     });
   }

@@ -5,14 +5,17 @@ const LOCAL_ADDRESS = 1;
 const REMOTE_ADDRESS = 2;
 const UID = 7;
 
-/** `127.0.0.1:2113` as /proc/net/tcp writes it: the address' bytes in the machine's order, then the port. */
+/** Formats `127.0.0.1:2113` like /proc/net/tcp: the bytes of the address in the machine's byte order, then the port. */
 const procForm = (address: string, port: number): string => {
   const hex = (value: number, width: number): string => value.toString(16).toUpperCase().padStart(width, '0');
   const bytes = address.split('.').map((part) => hex(Number(part), 2));
   return `${bytes.reverse().join('')}:${hex(port, 4)}`;
 };
 
-/** The user behind the other end of a loopback connection, from the text of /proc/net/tcp; null when it is not there. */
+/**
+ * The user of the other end of a loopback connection, from the text of /proc/net/tcp; null if the connection is not
+ * listed.
+ */
 export const findPeerUid = (table: string, client: string, server: string): number | null => {
   for (const line of table.split('\n')) {
     const fields = line.trim().split(/\s+/);
@@ -22,9 +25,9 @@ export const findPeerUid = (table: string, client: string, server: string): numb
 };
 
 /**
- * Whether the other end of a loopback connection belongs to this user or to root. The client sends no credentials
- * over an unencrypted line, and on a machine where agents run as users of their own the log must not be theirs to
- * read. Where there is no /proc/net/tcp, everybody on the machine is let in.
+ * Whether the other end of a loopback connection belongs to this user or to root. The client sends no credentials over
+ * an unencrypted connection, and on a machine where agents have users of their own they must not be able to read the
+ * log. Without /proc/net/tcp, every user on the machine is accepted.
  */
 export const isOwnPeer = (socket: Socket): boolean => {
   const own = process.getuid?.();

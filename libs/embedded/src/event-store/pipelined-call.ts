@@ -1,12 +1,12 @@
 import { ServerInterceptingCall, type ServerInterceptor } from '@grpc/grpc-js';
 
-/* How much may be on its way to the socket; bounds the memory a reader can hold by reading slowly. */
+/* Maximum number of messages in flight to the socket; bounds the memory that a slow reader can hold. */
 const IN_FLIGHT_MESSAGES = 128;
 const IN_FLIGHT_BYTES = 524_288;
 
 /**
- * The server library writes one message, waits until the socket took it, then writes the next: a system call and a
- * turn of the loop for each event. This call takes several at once, so that they leave together.
+ * The server library writes one message, waits until the socket has accepted it, then writes the next: a system call
+ * and a turn of the event loop for each event. This call passes several on at once, so that they leave together.
  */
 class PipelinedCall extends ServerInterceptingCall {
   #messages = 0;
@@ -25,7 +25,7 @@ class PipelinedCall extends ServerInterceptingCall {
       this.#held = undefined;
       held?.();
     });
-    // The caller sends nothing more before its callback, so at most one can be held.
+    // The caller sends nothing more before its callback, so at most one callback is held.
     if (this.#isFull()) this.#held = callback;
     else callback();
   }
@@ -35,7 +35,7 @@ class PipelinedCall extends ServerInterceptingCall {
   }
 }
 
-/** Lets the messages of the call at `path` leave several at a time; other calls stay as they are. */
+/** Lets the call at `path` send several messages at a time; other calls are unchanged. */
 export function pipelineResponses(path: string): ServerInterceptor {
   return (method, call) =>
     method.path === path ? new PipelinedCall(call) : new ServerInterceptingCall(call);

@@ -9,7 +9,7 @@ import { connect, isAlive, PROGRAM, startStoreProcess, withDatabaseFile } from '
 const event = () => jsonEvent({ type: 'Happened', data: {} });
 
 describe('the event store process', () => {
-  it('ends cleanly on SIGTERM with everything it acknowledged on the disk', async () => {
+  it('ends cleanly on SIGTERM with every acknowledged append on disk', async () => {
     await withDatabaseFile(async (file) => {
       const store = await startStoreProcess(file);
       const client = connect(store.port);
@@ -31,7 +31,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('tells subscribers that it goes down, so that they come back', async () => {
+  it('tells subscribers that it shuts down, so that they reconnect', async () => {
     await withDatabaseFile(async (file) => {
       const store = await startStoreProcess(file);
       const client = connect(store.port);
@@ -44,7 +44,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('refuses a file that another live process has open, and opens it once that was killed', async () => {
+  it('refuses a file that another live process has open, and opens it once that process was killed', async () => {
     await withDatabaseFile(async (file) => {
       const store = await startStoreProcess(file);
       const refused = await rejection(startStoreProcess(file));
@@ -55,7 +55,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('refuses a file that a newer version wrote and one that is something else', async () => {
+  it('refuses a file that a newer version wrote and a foreign database', async () => {
     await withDatabaseFile(async (file) => {
       await (await startStoreProcess(file)).end('SIGTERM');
       const db = new DatabaseSync(file);
@@ -70,7 +70,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('with --exit-with-parent does not outlive a parent that was killed', async () => {
+  it('with --exit-with-parent does not outlive a killed parent', async () => {
     await withDatabaseFile(async (file) => {
       const script = `
         const { spawn } = require('node:child_process');
@@ -87,7 +87,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('without a file to use ends at once and says what is missing', async () => {
+  it('ends at once without a file and names what is missing', async () => {
     const child = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
     const [printed] = (await once(child.stderr, 'data')) as [Buffer];
     const [code] = (await once(child, 'exit')) as [number];
@@ -95,29 +95,33 @@ describe('the event store process', () => {
     expect(code).toBe(1);
   });
 
-  it('keeps its memory when many readers ask for much and take nothing', { timeout: 60_000 }, async () => {
-    await withDatabaseFile(async (file) => {
-      const store = await startStoreProcess(file);
-      const client = connect(store.port);
-      const text = 'x'.repeat(1_000_000);
-      for (let n = 0; n < 20; n += 1)
-        await client.appendToStream('large', jsonEvent({ type: 'Large', data: { text } }));
-      const before = await residentBytes(store.child.pid);
-      const readers = Array.from({ length: 20 }, () => connect(store.port));
-      const confirmed = readers.map((reader) => {
-        const reading = reader.readStream('large', {}, { highWaterMark: 1 });
-        reading.on('error', () => undefined);
-        return once(reading, 'readable');
+  it(
+    'keeps its memory bounded when many readers request much and read nothing',
+    { timeout: 60_000 },
+    async () => {
+      await withDatabaseFile(async (file) => {
+        const store = await startStoreProcess(file);
+        const client = connect(store.port);
+        const text = 'x'.repeat(1_000_000);
+        for (let n = 0; n < 20; n += 1)
+          await client.appendToStream('large', jsonEvent({ type: 'Large', data: { text } }));
+        const before = await residentBytes(store.child.pid);
+        const readers = Array.from({ length: 20 }, () => connect(store.port));
+        const confirmed = readers.map((reader) => {
+          const reading = reader.readStream('large', {}, { highWaterMark: 1 });
+          reading.on('error', () => undefined);
+          return once(reading, 'readable');
+        });
+        await Promise.all(confirmed);
+        // Without a bound, the server would now hold 20 x 20 MB.
+        expect((await residentBytes(store.child.pid)) - before).toBeLessThan(150_000_000);
+        expect((await client.appendToStream('small', event())).success).toBe(true);
+        await Promise.all(readers.map((reader) => reader.dispose()));
+        await client.dispose();
+        await store.end('SIGTERM');
       });
-      await Promise.all(confirmed);
-      // Unbounded, the server would now hold 20 x 20 MB.
-      expect((await residentBytes(store.child.pid)) - before).toBeLessThan(150_000_000);
-      expect((await client.appendToStream('small', event())).success).toBe(true);
-      await Promise.all(readers.map((reader) => reader.dispose()));
-      await client.dispose();
-      await store.end('SIGTERM');
-    });
-  });
+    },
+  );
 });
 
 async function residentBytes(pid: number | undefined): Promise<number> {

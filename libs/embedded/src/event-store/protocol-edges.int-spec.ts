@@ -40,7 +40,7 @@ afterAll(async () => {
   await finished;
 });
 
-describe('what the embedded store does not have', () => {
+describe('unsupported features of the embedded store', () => {
   it('persistent subscriptions, projections and users are refused as unimplemented, with the reason', async () => {
     const settings = persistentSubscriptionToStreamSettingsFromDefaults();
     const refusals = await Promise.all([
@@ -65,7 +65,7 @@ describe('what the embedded store does not have', () => {
   });
 });
 
-describe('what the protocol allows and the client never sends', () => {
+describe('requests that the protocol allows and the client never sends', () => {
   const raw = () =>
     new streamsService.StreamsClient(`127.0.0.1:${server.port}`, credentials.createInsecure());
 
@@ -105,7 +105,7 @@ describe('what the protocol allows and the client never sends', () => {
     expect(await rejection(readAllOf('edges'))).toMatchObject({ type: 'stream-not-found' });
   });
 
-  it('an append that its caller gives up half way writes nothing', async () => {
+  it('an append that its caller aborts midway writes nothing', async () => {
     const stub = raw();
     const options = new streams.AppendReq.Options()
       .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from('given-up')))
@@ -126,7 +126,7 @@ describe('what the protocol allows and the client never sends', () => {
     expect(await rejection(readAllOf('given-up'))).toMatchObject({ type: 'stream-not-found' });
   });
 
-  it('an event id in two numbers is the same id as in text', async () => {
+  it('an event id as two numbers equals the same id as text', async () => {
     const stub = raw();
     const id = new shared.UUID.Structured()
       .setMostSignificantBits(String(BigInt.asIntN(64, 0xf1234567_89abcdefn)))
@@ -180,7 +180,7 @@ describe('what the protocol allows and the client never sends', () => {
   });
 });
 
-describe('around the edges', () => {
+describe('edge cases', () => {
   it('a client with a discovery address finds the store', async () => {
     const discovering = connect(server.port, '&nodePreference=leader');
     const cluster = EventStoreDBClient.connectionString(`esdb+discover://127.0.0.1:${server.port}?tls=false`);
@@ -192,7 +192,7 @@ describe('around the edges', () => {
     }
   });
 
-  it('links are followed when the reader asks for it, and stay links when what they point to is gone', async () => {
+  it('links are followed if the reader requests it, and stay links when their target is gone', async () => {
     await client.appendToStream('target', jsonEvent({ type: 'Target', data: { n: 1 } }));
     await client.appendToStream('links', jsonEvent({ type: '$>', data: {} }) as never);
     const link = { ...jsonEvent({ type: '$>', data: {} }), contentType: 'application/octet-stream' };
@@ -225,7 +225,7 @@ describe('around the edges', () => {
     await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000, interval: 10 });
   });
 
-  it('a live subscriber that stops reading is told that it fell behind, and when it has caught up again', async () => {
+  it('a live subscriber that stops reading is told that it fell behind, and later that it caught up again', async () => {
     const subscription = client.subscribeToStream('busy');
     const told: string[] = [];
     let events = 0;
@@ -245,7 +245,7 @@ describe('around the edges', () => {
     await subscription.unsubscribe();
   });
 
-  it('a filter that is no regular expression is refused', async () => {
+  it('a filter with an invalid regular expression is refused', async () => {
     const filter = { filterOn: 'eventType', regex: '(', checkpointInterval: 1 } as never;
     const subscription = client.subscribeToAll({ filter });
     const [error] = (await once(subscription, 'error').catch((failure: unknown) => [failure])) as [Error];

@@ -1,4 +1,7 @@
-/* The generated protocol code is CommonJS whose exports Node cannot list, so each module comes in as one object. */
+/*
+ * The generated protocol code is CommonJS with exports that Node cannot detect, so each module is imported as one
+ * object.
+ */
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import rpcCode from '@eventstore/db-client/generated/code_pb.js';

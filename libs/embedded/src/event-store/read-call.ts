@@ -14,7 +14,7 @@ import { runSubscription, type SubscriptionSources } from './subscription.js';
 
 type Options = streams.ReadReq.Options;
 
-/** Reads and subscriptions; the protocol has one call for all of them. */
+/** Handles reads and subscriptions; the protocol has a single call for all of them. */
 export function readCall(sources: SubscriptionSources): (call: ReadCall) => void {
   return (call) => {
     const writer = new PacedWriter(call);
@@ -38,7 +38,7 @@ async function serve(
     await runSubscription(sources, subscriptionFeed(log, options), writer, options.getResolveLinks());
     return;
   }
-  if (!options.hasCount()) throw invalidArgument('A read says how much it wants.');
+  if (!options.hasCount()) throw invalidArgument('A read needs a count or a subscription.');
   const stream = options.getStream();
   if (stream !== undefined) {
     if (stream.hasEnd() && toDirection(options) === 'forwards') throw forwardsFromEnd();
@@ -78,13 +78,13 @@ function readFeed(log: EventLog, options: Options): Feed {
     return new StreamFeed(log, name, from, direction, last);
   }
   const end = forwards ? log.lastPosition + 1 : log.lastPosition;
-  // A position lies before its event: forwards the event comes next, backwards the one before it.
+  // A position lies before its event: forwards, that event comes next; backwards, the one before it.
   const from = allPosition(options, forwards ? 0 : -1, end, forwards ? 0 : -1);
   return new AllFeed(log, from, direction, filterOf(options, false), log.lastPosition);
 }
 
 function subscriptionFeed(log: EventLog, options: Options): Feed {
-  if (toDirection(options) !== 'forwards') throw invalidArgument('A subscription reads forwards.');
+  if (toDirection(options) !== 'forwards') throw invalidArgument('A subscription must read forwards.');
   const stream = options.getStream();
   if (stream !== undefined) {
     const name = toStreamName(stream.getStreamIdentifier());
@@ -100,7 +100,7 @@ function subscriptionFeed(log: EventLog, options: Options): Feed {
 
 function allPosition(options: Options, start: number, end: number, offset: number): number {
   const all = options.getAll();
-  if (all === undefined) throw invalidArgument('A read names a stream or the whole log.');
+  if (all === undefined) throw invalidArgument('A read must name a stream or the whole log.');
   if (all.hasStart()) return start;
   if (all.hasEnd()) return end;
   const commit = toNumber(all.getPosition()?.getCommitPosition() ?? '0');

@@ -1,6 +1,6 @@
 import { BoundedMap } from './bounded-map.js';
 
-/* EventStoreDB's own cache holds about 100,000; at least half of this limit is held. */
+/* EventStoreDB's own cache holds about 100,000 ids; this one keeps at least half of its limit. */
 const DEFAULT_LIMIT = 200_000;
 
 interface Place {
@@ -8,7 +8,7 @@ interface Place {
   readonly revision: number;
 }
 
-/** Where recently written events went, to recognise a retry that names no exact revision. */
+/** Where recently written events are stored, to recognise a retry without an exact expected revision. */
 export class RecentIds {
   readonly #places: BoundedMap<string, Place>;
 
@@ -16,7 +16,7 @@ export class RecentIds {
     this.#places = new BoundedMap(limit);
   }
 
-  /** How many of the newest events are held for sure. */
+  /** How many of the newest events it is guaranteed to hold. */
   get reach(): number {
     return Math.floor(this.limit / 2);
   }

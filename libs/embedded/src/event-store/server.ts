@@ -13,26 +13,26 @@ import { readCall } from './read-call.js';
 import { appendCall, deleteCall, tombstoneCall } from './write-calls.js';
 
 const LOOPBACK = '127.0.0.1';
-/* The client sends batches of up to 3 MiB; the append limit is checked on what is in them. */
+/* The client sends batches of up to 3 MiB; the append limit applies to their content. */
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
-/* For answers under way; the client's batch append never ends by itself. */
+/* Time for responses in progress; the client's batch append never ends by itself. */
 const GRACE_MS = 250;
 
-/* Read responses are encoded where they are made; see event-encoder. */
+/* Read responses are already encoded; see event-encoder. */
 const STREAMS_SERVICE = {
   ...streamsService.StreamsService,
   read: { ...streamsService.StreamsService.read, responseSerialize: (encoded: Buffer) => encoded },
 };
 
-/** Where the log is kept and where the server listens; port 0 takes any free one. */
+/** Where the log is stored and where the server listens; port 0 picks a free one. */
 export interface EventStoreServerOptions {
   readonly file: string;
   readonly port: number;
-  /** Loopback unless said otherwise: the user behind a connection is all that is checked. */
+  /** Default: loopback, because the server only checks the user behind a connection. */
   readonly host?: string;
 }
 
-/** A server that runs. `close()` settles once all accepted writes are on the disk and the file is free. */
+/** A running server. `close()` resolves once all accepted writes are on disk and the file is closed. */
 export interface EventStoreServer {
   readonly port: number;
   /** How many write transactions were flushed since the start. */
@@ -43,8 +43,8 @@ export interface EventStoreServer {
 }
 
 /**
- * Starts a server that speaks EventStoreDB's gRPC protocol (streams, gossip, server features) over a SQLite file.
- * Rejects with the errors of opening the file, and when the port is taken.
+ * Starts a server that implements EventStoreDB's gRPC protocol (streams, gossip, server features) on a SQLite file.
+ * Rejects with the errors of opening the file, and when the port is in use.
  */
 export async function startEventStoreServer(options: EventStoreServerOptions): Promise<EventStoreServer> {
   const host = options.host ?? LOOPBACK;
@@ -80,7 +80,7 @@ export async function startEventStoreServer(options: EventStoreServerOptions): P
   }
 }
 
-/** What a node serves from, and how it sees its cluster. */
+/** What a node serves, and its view of the cluster. */
 export interface NodeParts {
   readonly log: EventLog;
   readonly signal: CommitSignal;
@@ -89,7 +89,7 @@ export interface NodeParts {
   readonly interceptors: readonly ServerInterceptor[];
 }
 
-/** The gRPC server of one node; it does not listen yet. */
+/** Creates the gRPC server of one node; it does not listen yet. */
 export function createServer({ log, signal, writes, members, interceptors }: NodeParts): Server {
   const server = new Server({
     'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -108,11 +108,11 @@ export function createServer({ log, signal, writes, members, interceptors }: Nod
   return server;
 }
 
-/** Ends a server once its answers are out, or a little later. */
+/** Shuts a server down once its responses are sent, or after a grace period. */
 export async function shutDown(server: Server, writes: GroupCommit): Promise<void> {
   writes.flushAll();
   await new Promise<void>((resolve) => {
-    // A caller that neither reads on nor hangs up must not keep the server.
+    // A caller that neither reads nor hangs up must not keep the server running.
     const timer = setTimeout(() => {
       server.forceShutdown();
       resolve();

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { EventStoreDBClient } from '@eventstore/db-client';
 
-/** The built program: what is killed here is what runs elsewhere. */
+/** The built program, because that is what runs in production. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/event-store/main.js', import.meta.url));
 
-/** Runs a test with a database file in a folder of its own. */
+/** Runs a test with a database file in a temporary folder. */
 export async function withDatabaseFile<T>(use: (file: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'berth-event-store-'));
   try {
@@ -23,13 +23,13 @@ export async function withDatabaseFile<T>(use: (file: string) => Promise<T>): Pr
 export interface StoreProcess {
   readonly child: ChildProcess;
   readonly port: number;
-  /** Sends `signal` and gives the exit code (null when the signal ended it). */
+  /** Sends `signal` and returns the exit code (null when the signal ended it). */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts the program and waits until it listens. Rejects with what it printed when it ends instead. */
+/** Starts the program and waits until it listens. Rejects with its output when it ends first. */
 export async function startStoreProcess(file: string, ...args: string[]): Promise<StoreProcess> {
-  // A test that fails half way leaves no process behind: it ends with the test runner.
+  // Ends with the test runner, so a failing test leaves no process behind.
   const child = spawn(process.execPath, [PROGRAM, '--file', file, '--exit-with-parent', ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });

@@ -7,14 +7,14 @@ const REMEMBERED_STREAMS = 200_000;
 const REMEMBERED_REOPENED = 1_000;
 const REOPENED_HIDDEN_MS = 30;
 
-/** A stream that was written to at least once. `lastRevision` moves with every append. */
+/** A stream that was written to at least once. `lastRevision` is updated by every append. */
 export interface StreamEntry {
   readonly id: number;
   readonly name: string;
   lastRevision: number;
 }
 
-/** Knows streams by name and number, their last revision and metadata; the database behind a bounded memory. */
+/** Looks up streams by name and number, with their last revision and metadata; a bounded cache of the database. */
 export class StreamDirectory {
   readonly #byName = new BoundedMap<string, StreamEntry>(REMEMBERED_STREAMS);
   readonly #nameById = new BoundedMap<number, string>(REMEMBERED_STREAMS);
@@ -43,7 +43,7 @@ export class StreamDirectory {
     return this.#remember({ id: Number(row['id']), name, lastRevision: Number(row['lastRevision'] ?? -1) });
   }
 
-  /** The stream of that name, entered when it is new. Only inside a write transaction. */
+  /** Returns the stream of that name, creating it if it is new. Only inside a write transaction. */
   intern(name: string): StreamEntry {
     const known = this.find(name);
     if (known !== undefined) return known;
@@ -59,7 +59,7 @@ export class StreamDirectory {
     return name;
   }
 
-  /** Last revision as EventStoreDB sees it: a metadata stream is closed with the stream it belongs to. */
+  /** The last revision as EventStoreDB sees it: a metadata stream is closed together with its stream. */
   lastRevisionOf(name: string): number {
     const original = originalStreamOf(name);
     if (original !== undefined && this.lastRevisionOf(original) === TOMBSTONE_REVISION) {
@@ -86,7 +86,7 @@ export class StreamDirectory {
     return data instanceof Uint8Array ? data : undefined;
   }
 
-  /** A stream that was deleted and is written again is not found by a read straight after, as in EventStoreDB. */
+  /** Just after a new append to a deleted stream, a read does not find the stream, like in EventStoreDB. */
   hideForAMoment(name: string): void {
     this.#hiddenUntil.set(name, performance.now() + REOPENED_HIDDEN_MS);
   }
@@ -100,7 +100,7 @@ export class StreamDirectory {
     this.#metadata.delete(name);
   }
 
-  /** Forgets everything that a rolled back transaction may have left. */
+  /** Discards everything that a rolled-back transaction may have left in the cache. */
   clear(): void {
     this.#byName.clear();
     this.#nameById.clear();

@@ -6,7 +6,7 @@ import { firstVisibleRevision, isSoftDeleted, type StreamMetadata } from './stre
 
 const NOTHING: FeedPage = { items: [], complete: true };
 
-/** Whether there is something a reader could be shown. Throws a status when the stream was tombstoned. */
+/** Whether a reader can see any event of the stream. Throws a status when the stream is tombstoned. */
 export function streamIsReadable(log: EventLog, stream: string): boolean {
   const last = log.directory.lastRevisionOf(stream);
   if (last === TOMBSTONE_REVISION) throw streamDeleted(stream);
@@ -14,11 +14,11 @@ export function streamIsReadable(log: EventLog, stream: string): boolean {
   return last >= 0 && !isSoftDeleted(log.directory.metadataOf(stream));
 }
 
-/** The events of one stream, without what its metadata hides. */
+/** The events of one stream, except those that its metadata hides. */
 export class StreamFeed implements Feed {
   #next: number;
 
-  /** `from` and `until` are revisions, both included; `until` is only for reading forwards. */
+  /** `from` and `until` are revisions, both inclusive; `until` applies only when reading forwards. */
   constructor(
     private readonly log: EventLog,
     readonly stream: string,

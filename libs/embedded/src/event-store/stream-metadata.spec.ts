@@ -27,15 +27,15 @@ describe('stream metadata', () => {
     '{"$maxAge":"1"}',
     '{"$tb":-1}',
     '{"$maxCount":1.5}',
-  ])('hides nothing when it makes no sense: %s', (text) => expect(parse(text)).toEqual({}));
+  ])('hides nothing when it is invalid: %s', (text) => expect(parse(text)).toEqual({}));
 
-  it('soft-deletes by the largest revision there is, which survives JSON', () => {
+  it('soft-deletes with the largest possible revision, which survives JSON', () => {
     expect(isSoftDeleted(parse('{"$tb":9223372036854775807}'))).toBe(true);
     expect(isSoftDeleted(parseStreamMetadata(withTruncateBefore(undefined, 'everything')))).toBe(true);
     expect(isSoftDeleted(parse('{"$tb":12}'))).toBe(false);
   });
 
-  it('keeps its other fields when it is told where to start', () => {
+  it('keeps its other fields when $tb is set', () => {
     const before = Buffer.from('{"$maxCount":3,"$tb":9223372036854775807,"owner":"a"}');
     expect(JSON.parse(withTruncateBefore(before, 5).toString())).toEqual({
       $maxCount: 3,
@@ -47,7 +47,7 @@ describe('stream metadata', () => {
     );
   });
 
-  it('shows from the later of the limits', () => {
+  it('shows events from the highest of its limits', () => {
     expect(firstVisibleRevision({}, 9)).toBe(0);
     expect(firstVisibleRevision({ maxCount: 3 }, 9)).toBe(7);
     expect(firstVisibleRevision({ maxCount: 30 }, 9)).toBe(0);

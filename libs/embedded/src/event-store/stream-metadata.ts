@@ -1,6 +1,6 @@
 import { TOMBSTONE_REVISION, TOMBSTONE_REVISION_ON_THE_WIRE } from './log-event.js';
 
-/** The part of a stream's metadata that decides what a reader sees. Revisions and counts; the age in milliseconds. */
+/** The part of a stream's metadata that limits what a reader sees: revisions, counts, and the age in milliseconds. */
 export interface StreamMetadata {
   readonly maxCount?: number;
   readonly maxAgeMs?: number;
@@ -9,10 +9,10 @@ export interface StreamMetadata {
 
 const NONE: StreamMetadata = {};
 
-/** A metadata stream keeps only its newest event for readers, as EventStoreDB has it. */
+/** A metadata stream shows readers only its newest event, like in EventStoreDB. */
 export const METASTREAM_METADATA: StreamMetadata = { maxCount: 1 };
 
-/** Reads a `$metadata` event. What cannot be read counts as no metadata at all, as EventStoreDB has it. */
+/** Parses a `$metadata` event. Invalid metadata counts as none, like in EventStoreDB. */
 export function parseStreamMetadata(data: Uint8Array): StreamMetadata {
   const fields = parseObject(data);
   const maxCount = fields['$maxCount'];
@@ -26,13 +26,13 @@ export function parseStreamMetadata(data: Uint8Array): StreamMetadata {
   };
 }
 
-/** Soft-deleted: everything written so far is hidden until the stream is written to again. */
+/** Soft-deleted: every existing event is hidden until the stream is written to again. */
 export function isSoftDeleted(metadata: StreamMetadata): boolean {
-  // int64 max is no exact number in JSON; whatever lies past the exact ones stands for it.
+  // int64 max is not exactly representable in JSON; anything above the safe integers stands for it.
   return metadata.truncateBefore !== undefined && metadata.truncateBefore >= TOMBSTONE_REVISION;
 }
 
-/** The same metadata with another `$tb`: the revision to show from, or 'everything' to soft-delete. */
+/** Returns the same metadata with another `$tb`: the first visible revision, or 'everything' to soft-delete. */
 export function withTruncateBefore(data: Uint8Array | undefined, before: number | 'everything'): Buffer {
   const { $tb: _replaced, ...rest } = data === undefined ? {} : parseObject(data);
   const others = JSON.stringify(rest).slice(1, -1);
@@ -40,7 +40,7 @@ export function withTruncateBefore(data: Uint8Array | undefined, before: number 
   return Buffer.from(`{${others}${others === '' ? '' : ','}"$tb":${value}}`);
 }
 
-/** First revision a reader may see. */
+/** The first revision that a reader can see. */
 export function firstVisibleRevision(metadata: StreamMetadata, lastRevision: number): number {
   const byCount = metadata.maxCount === undefined ? 0 : lastRevision - metadata.maxCount + 1;
   return Math.max(0, byCount, metadata.truncateBefore ?? 0);

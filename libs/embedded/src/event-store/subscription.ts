@@ -12,15 +12,16 @@ import { streams } from './protocol.js';
 /* A live subscriber further behind than this is told so. */
 const BEHIND = 1_000;
 
-/** What a subscription is served from. */
+/** The sources of a subscription's events. */
 export interface SubscriptionSources {
   readonly log: EventLog;
   readonly signal: CommitSignal;
 }
 
 /**
- * Sends what the feed has and then whatever is committed, until the caller is gone. Every event is read from the log
- * after the last one sent, live ones too, so that none can be missed or doubled between catching up and live.
+ * Sends the events of the feed and then everything that is committed, until the caller is gone. Every event, including
+ * live ones, is read from the log after the last one sent, so none can be missed or duplicated in the transition from
+ * catching up to live.
  */
 export async function runSubscription(
   { log, signal }: SubscriptionSources,
@@ -85,7 +86,7 @@ function checkpoint(position: number): streams.ReadResp {
   return new streams.ReadResp().setCheckpoint(setPosition(new streams.ReadResp.Checkpoint(), position));
 }
 
-/* A commit that falls between reading and waiting must end the wait at once, so it is remembered. */
+/* A commit between reading and waiting must end the wait at once, so it is remembered. */
 class News {
   #pending = false;
   #wake: (() => void) | undefined;

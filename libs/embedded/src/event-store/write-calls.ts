@@ -36,13 +36,13 @@ type TombstoneHandler = handleUnaryCall<streams.TombstoneReq, streams.TombstoneR
 /* EventStoreDB's default commit timeout. */
 const COMMIT_TIMEOUT_MS = 2_000;
 
-/** What an append that was dropped as a duplicate ends with, once EventStoreDB would say so. */
+/** The error for an append that was dropped as a duplicate, after the delay that EventStoreDB has. */
 export async function afterCommitTimeout(): Promise<CallError> {
   await delay(COMMIT_TIMEOUT_MS, undefined, { ref: false });
   return commitPhaseTimeout();
 }
 
-/** The unary append: options first, then one message per event, written when the caller ends the stream. */
+/** The unary append: options first, then one message per event; written when the caller ends the stream. */
 export function appendCall(writes: GroupCommit): AppendHandler {
   return (call, callback) => {
     const append = new ReceivedAppend();
@@ -61,7 +61,8 @@ export function appendCall(writes: GroupCommit): AppendHandler {
       }
     });
     call.on('end', () => {
-      // A call that was reset half way ends first and is known as cancelled a moment later: its events are not all here.
+      // A call that was reset midway emits its end first and is known as cancelled a moment later; its events are
+      // incomplete.
       setImmediate(() => {
         if (failed || call.cancelled) return;
         append.write(writes).then((response) => callback(null, response), fail);
@@ -84,7 +85,7 @@ class ReceivedAppend {
     }
     const proposed = message.getProposedMessage();
     if (proposed === undefined || this.#target === undefined) {
-      throw invalidArgument('An append starts with its options, events follow.');
+      throw invalidArgument('An append must start with its options, followed by its events.');
     }
     const event = toProposedEvent(proposed);
     this.#bytes += eventSize(event);
@@ -93,7 +94,7 @@ class ReceivedAppend {
   }
 
   async write(writes: GroupCommit): Promise<streams.AppendResp> {
-    if (this.#target === undefined) throw invalidArgument('An append starts with its options.');
+    if (this.#target === undefined) throw invalidArgument('An append must start with its options.');
     const { stream, expectation } = this.#target;
     const expected = expectation.revision;
     const outcome = await writes.submit({ kind: 'append', stream, expected, events: this.#events });
@@ -105,7 +106,7 @@ class ReceivedAppend {
   }
 }
 
-/** Soft delete: hides all events so far; the stream may be written to again. */
+/** Soft delete: hides all existing events; the stream can be written to again. */
 export function deleteCall(writes: GroupCommit): DeleteHandler {
   return (call, callback) => {
     const options = call.request.getOptions();

@@ -37,7 +37,7 @@ const connectAs = async (url: string): Promise<NatsConnection> => {
 
 const as = (service: ServiceName): Promise<NatsConnection> => connectAs(broker.natsUrlOf(service));
 
-/** Whether the broker lets the service listen there. */
+/** Whether the broker lets the service subscribe there. */
 const mayHear = async (service: ServiceName, subject: string): Promise<boolean> => {
   const connection = await as(service);
   let refused = false;
@@ -46,7 +46,7 @@ const mayHear = async (service: ServiceName, subject: string): Promise<boolean> 
   return !refused;
 };
 
-/** Whether a message that the service sends there arrives. */
+/** Whether a message that the service publishes there arrives. */
 const maySend = async (service: ServiceName, subject: string): Promise<boolean> => {
   const listener = await connectAs(broker.natsUrl);
   let arrived = false;
@@ -64,7 +64,7 @@ const SERVICES = Object.keys(SERVICE_ACCESS) as ServiceName[];
 describe.each(SERVICES)('the NATS user of %s', (service) => {
   const others = SERVICES.filter((other) => other !== service);
 
-  it('may hear and send what the code of the service does', async () => {
+  it('may receive and send everything that the code of the service does', async () => {
     const { hears, calls, relays } = SERVICE_ACCESS[service];
     for (const heard of hears)
       expect(await mayHear(service, `berth.${heard.replace('{host}', OURS)}`), heard).toBe(true);
@@ -74,7 +74,7 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
       expect(await maySend(service, `berth.evt.${context}.done.v1.a.b`)).toBe(true);
   });
 
-  it('hears no request of another service, and no reply to one', async () => {
+  it('receives no request of another service, and no reply to one', async () => {
     for (const other of others) {
       const [heard = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].hears;
       expect(await mayHear(service, `berth.${heard.replace('{host}', OURS)}`), heard).toBe(false);
@@ -84,14 +84,14 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
       expect(await mayHear(service, all), all).toBe(false);
   });
 
-  it('replies in no name but its own', async () => {
+  it('replies only under its own name', async () => {
     expect(await maySend(service, `_INBOX.berth.gateway.nuid.${service}.1`)).toBe(true);
     for (const other of others)
       expect(await maySend(service, `_INBOX.berth.gateway.nuid.${other}.1`), other).toBe(false);
     expect(await maySend(service, '_INBOX.berth.gateway.nuid.1')).toBe(false);
   });
 
-  it('touches no stream but those it needs, and no other installation', async () => {
+  it('can access only the streams it needs, and no other installation', async () => {
     const { relays } = SERVICE_ACCESS[service];
     for (const other of others.filter((one) => !relays.includes(one))) {
       const stream = `berth_EVT_${other.toUpperCase()}`;
@@ -105,7 +105,7 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
 });
 
 describe('the NATS user of a runtime host', () => {
-  it('hears what is meant for its own host and nothing for others', async () => {
+  it('receives messages for its own host and none for others', async () => {
     expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${OURS}`)).toBe(true);
     expect(await mayHear('runtime', `_INBOX.berth.runtime-${OURS}.>`)).toBe(true);
     for (const foreign of ['hst_theirs', '*'])
@@ -120,7 +120,7 @@ describe('the NATS user of a runtime host', () => {
 });
 
 describe('the broker', () => {
-  it('lets nobody in without a password, or with another one', async () => {
+  it('rejects clients without a password or with a wrong one', async () => {
     const { host } = new URL(broker.natsUrl);
     for (const attempt of [
       {},
@@ -131,7 +131,7 @@ describe('the broker', () => {
       await expect(connect({ servers: host, ...attempt })).rejects.toThrow(/[Aa]uthorization/);
   });
 
-  it('gives each service a password of its own', () => {
+  it('has a separate password for each service', () => {
     const passwords = [broker.natsUrl, ...SERVICES.map((service) => broker.natsUrlOf(service))].map(
       (url) => new URL(url).password,
     );

@@ -1,6 +1,6 @@
-/** What a service does on the broker, in logical subjects (`{host}` stands for a runtime's host). */
+/** How a service uses the broker, in logical subjects (`{host}` stands for a runtime host's id). */
 export interface ServiceAccess {
-  /** Requests it answers. */
+  /** Requests it handles. */
   readonly hears: readonly string[];
   /** Requests it sends. */
   readonly calls: readonly string[];
@@ -8,7 +8,7 @@ export interface ServiceAccess {
   readonly relays: readonly string[];
   /** Events it consumes. */
   readonly consumes: readonly { readonly context: string; readonly durable: string }[];
-  /** Whether it holds the name of the installation: every service with the event log does. */
+  /** Whether it claims the installation's name: every service with the event log does. */
   readonly claims: boolean;
 }
 
@@ -21,14 +21,14 @@ export interface Permissions {
 export interface BrokerUser {
   readonly user: string;
   readonly password: string;
-  /** undefined: everything. */
+  /** undefined: no restrictions. */
   readonly permissions?: Permissions | undefined;
 }
 
 /**
  * The permissions of one service. A reply goes to `_INBOX.<instance>.<caller>.<connection>.<responder>.<request>`: only
- * the caller may listen there, and only the responder may send. Permissions for responses (`allow_responses`) would do the
- * same, but the server looks through all open ones for each message that it delivers.
+ * the caller may subscribe there, and only the responder may publish. Response permissions (`allow_responses`) would
+ * have the same effect, but the server searches all open ones for each message that it delivers.
  */
 export function permissionsOf(
   service: string,
@@ -40,7 +40,7 @@ export function permissionsOf(
     `${where.instance}_${kind}_${context.replaceAll('-', '_').toUpperCase()}`;
   const isHost = access.hears.some((heard) => heard.includes('{host}'));
   const onHost = where.hosts.map((host) => `${service}-${host}`);
-  // Callers respond as well: they are asked whether they still wait.
+  // Callers respond too: a handler asks them whether they still wait.
   const responders = isHost ? [service, ...onHost] : [service];
   const inboxes = isHost ? onHost : [service];
   const publish = [
@@ -61,7 +61,7 @@ export function permissionsOf(
   return { publish: distinct(publish), subscribe: distinct(subscribe) };
 }
 
-/** One filter for all requests of a kind that a host hears. */
+/** One filter for all requests of a kind that a host receives. */
 const onHosts = (heard: string, hosts: readonly string[]): readonly string[] => {
   if (!heard.includes('{host}')) return [heard];
   const [kind, context] = heard.split('.');
@@ -102,8 +102,8 @@ const deadLetters = (stream: string, subjects: string): readonly string[] => [
 const distinct = (subjects: readonly string[]): readonly string[] => [...new Set(subjects)];
 
 /**
- * The `authorization` block of a nats-server configuration. A password or subject that begins with `$NATS_` is a variable
- * of the server's environment.
+ * The `authorization` block of a nats-server configuration. A password or subject that begins with `$NATS_` is a
+ * variable of the server's environment.
  */
 export function authorizationBlock(users: readonly BrokerUser[]): string {
   const blocks = users.map(({ user, password, permissions }) =>

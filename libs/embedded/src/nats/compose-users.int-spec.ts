@@ -29,7 +29,7 @@ beforeAll(async () => {
     .replace('port: 4222', `host: "127.0.0.1"\nport: ${port}`)
     .replace('http: "127.0.0.1:8222"', '')
     .replace('store_dir: /data', `store_dir: ${JSON.stringify(join(folder, 'js'))}`)
-    // Unknown to servers before 2.10; the image is newer.
+    // Servers before 2.10 do not know it; the image is newer.
     .replace('sync_interval: always', '');
   writeFileSync(conf, text);
   const { path } = await ensureNatsServer(recordingLog());
@@ -43,7 +43,7 @@ beforeAll(async () => {
       return false;
     }
   };
-  await eventually('the broker lets the gateway in', answers);
+  await eventually('the broker accepts the gateway', answers);
 });
 
 afterAll(async () => {
@@ -68,7 +68,7 @@ const mayHear = async (service: string, subject: string): Promise<boolean> => {
 };
 
 describe('the broker of docker-compose.yml', () => {
-  it.each(SERVICES)('lets %s in with its own secret, to its own subjects', async (service) => {
+  it.each(SERVICES)('accepts %s with its own secret, for its own subjects', async (service) => {
     const inbox = service === 'runtime' ? `runtime-${file('host_id')}` : service;
     expect(await mayHear(service, `_INBOX.berth.${inbox}.>`)).toBe(true);
     for (const other of SERVICES.filter((one) => one !== service))
@@ -76,19 +76,19 @@ describe('the broker of docker-compose.yml', () => {
     expect(await mayHear(service, 'berth.>')).toBe(false);
   });
 
-  it('lets the runtime hear what is meant for its host', async () => {
+  it('lets the runtime receive messages for its host', async () => {
     expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${file('host_id')}`)).toBe(true);
     expect(await mayHear('runtime', `berth.qry.runtime.logs.v1.${file('host_id')}`)).toBe(true);
     expect(await mayHear('runtime', 'berth.cmd.runtime.start.v1.hst_other')).toBe(false);
   });
 
-  it('lets nobody in without a password', async () => {
+  it('rejects clients without a password', async () => {
     await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/[Aa]uthorization/);
   });
 });
 
 describe('the secrets of docker-compose.yml', () => {
-  it('are in a folder that only its owner enters, and stay as they are when they are drawn again', () => {
+  it('are in a folder that only its owner can enter, and stay the same when they are generated again', () => {
     const before = SERVICES.map((service) => file(`nats_url_${service}`));
     execFileSync('sh', ['infra/compose/make-secrets.sh'], { cwd: folder });
     expect(statSync(join(folder, '.data/compose')).mode & 0o777).toBe(0o700);

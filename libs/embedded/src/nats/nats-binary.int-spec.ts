@@ -19,7 +19,7 @@ describe('finding nats-server', () => {
     expect(found).toEqual({ path: join(folder.dataDir, 'nats-server'), version: [2, 11, 4] });
   });
 
-  it('has the package manager install it where it is missing, and says so', async () => {
+  it('installs it with the package manager if it is missing, and logs that', async () => {
     const target = join(folder.dataDir, 'nats-server');
     program('brew', `printf '#!/bin/sh\\necho v2.10.1\\n' > ${target}; chmod +x ${target}`);
     const log = recordingLog();
@@ -27,13 +27,13 @@ describe('finding nats-server', () => {
     expect(log.lines.join()).toContain('brew install nats-server');
   });
 
-  it('says which command to run when the package manager fails', async () => {
+  it('names the command to run when the package manager fails', async () => {
     program('brew', 'echo "no network" >&2; exit 1');
     const attempt = ensureNatsServer(recordingLog(), [folder.dataDir]);
     await expect(attempt).rejects.toThrow(/brew install nats-server.*\n.*no network/);
   });
 
-  it('says where to get it and what else would do when there is no package manager', async () => {
+  it('names the download and the alternative when there is no package manager', async () => {
     await expect(ensureNatsServer(recordingLog(), [folder.dataDir])).rejects.toThrow(
       /github\.com\/nats-io\/nats-server\/releases.*NATS_URL/,
     );

@@ -4,7 +4,7 @@ import type { EmbeddedLog } from '../supervision/embedded-log.js';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { runCommand } from '../supervision/run-command.js';
 
-/** A nats-server that can be run; `version` as numbers: major, minor, patch. */
+/** A nats-server executable; `version` as numbers: major, minor, patch. */
 export interface NatsBinary {
   readonly path: string;
   readonly version: readonly [number, number, number];
@@ -43,15 +43,15 @@ const MANAGERS: readonly PackageManager[] = [
   { command: 'brew', needsRoot: false, byHand: 'install nats-server', steps: [['install', 'nats-server']] },
 ];
 
-/** Where to look: the PATH, and folders an ordinary user's PATH leaves out (Debian puts it into /usr/sbin). */
+/** Where to look: the PATH, and folders that an ordinary user's PATH omits (Debian installs it into /usr/sbin). */
 function usualFolders(): string[] {
   const onPath = (childEnvironment()['PATH'] ?? '').split(delimiter).filter(Boolean);
   return [...onPath, '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '/opt/homebrew/bin'];
 }
 
 /**
- * Finds nats-server on the PATH and the usual folders; where it is missing, installs it with the system's package
- * manager if that can be done without asking. Throws one message with the command to run when it cannot.
+ * Finds nats-server on the PATH and in the usual folders. If it is missing, installs it with the system's package
+ * manager if that works without prompting. Otherwise throws one message with the command to run.
  */
 export async function ensureNatsServer(
   log: EmbeddedLog,
@@ -62,7 +62,7 @@ export async function ensureNatsServer(
   return { path: found, version: parseVersion(output) };
 }
 
-/** The numbers in the answer to `nats-server --version` ("nats-server: v2.9.10"); zeros where there are none. */
+/** Parses the version in the output of `nats-server --version` ("nats-server: v2.9.10"); zeros if there is none. */
 export function parseVersion(output: string): readonly [number, number, number] {
   const [, major, minor, patch] = /v?(\d+)\.(\d+)\.(\d+)/.exec(output) ?? [];
   return [Number(major ?? 0), Number(minor ?? 0), Number(patch ?? 0)];
@@ -83,12 +83,12 @@ async function install(log: EmbeddedLog, folders: readonly string[]): Promise<st
         env: childEnvironment({ DEBIAN_FRONTEND: 'noninteractive' }),
       },
     );
-    // A stale or partly unreachable index still often has the package: only the install itself decides.
+    // A stale or partly unreachable index often still has the package: only the result of the install counts.
     if (code !== 0 && step.includes('nats-server')) {
       throw new Error(`${howToInstall(byHand)}\nTrying to do so failed: ${output.trim().slice(-1000)}`);
     }
   }
-  // The package may start a server of its own, open to every local user; only the program was wanted.
+  // The package may start a server of its own, open to every local user; we only want the program.
   if (hadSystemd) await runCommand('systemctl', ['disable', '--now', 'nats-server']);
   const installed = findExecutable('nats-server', folders);
   if (installed === undefined) throw new Error(howToInstall(byHand));

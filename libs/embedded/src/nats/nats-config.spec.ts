@@ -10,7 +10,7 @@ describe('the configuration of the broker', () => {
     expect(natsConfig({ ...input, version: [3, 0, 0] })).toContain('sync_interval: always');
   });
 
-  it('leaves out what an older server would refuse to start with', () => {
+  it('omits settings with which an older server would refuse to start', () => {
     expect(natsConfig({ ...input, version: [2, 9, 10] })).not.toContain('sync_interval');
   });
 
@@ -20,12 +20,12 @@ describe('the configuration of the broker', () => {
 });
 
 describe('the version of a nats-server', () => {
-  it('is read from what it says, with or without the v', () => {
+  it('is parsed from its output, with or without the v', () => {
     expect(parseVersion('nats-server: v2.9.10\n')).toEqual([2, 9, 10]);
     expect(parseVersion('nats-server 2.12.3')).toEqual([2, 12, 3]);
   });
 
-  it('counts as the oldest when it says nothing', () => {
+  it('counts as the oldest when the output contains none', () => {
     expect(parseVersion('')).toEqual([0, 0, 0]);
   });
 });

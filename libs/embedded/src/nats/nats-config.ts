@@ -1,6 +1,6 @@
 import { authorizationBlock, type BrokerUser } from './broker-permissions.js';
 
-/** What decides a nats-server's configuration. */
+/** The inputs of a nats-server's configuration. */
 export interface NatsConfigInput {
   readonly port: number;
   readonly storeDir: string;
@@ -9,13 +9,13 @@ export interface NatsConfigInput {
   readonly version: readonly [number, number, number];
 }
 
-/** 8 MiB: beyond what any message of ours carries, and the largest the server takes without a warning. */
+/** 8 MiB: more than any message of ours, and the largest value the server accepts without a warning. */
 const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
-/** The text of a nats-server configuration file: loopback only, JetStream on disk. */
+/** Returns the text of a nats-server configuration file: loopback only, JetStream on disk. */
 export function natsConfig(input: NatsConfigInput): string {
   const [major, minor] = input.version;
-  // By default the server tells a publisher "stored" up to two minutes before it is on disk; older ones cannot do else.
+  // By default the server acknowledges a publish up to two minutes before it is on disk; older servers always do.
   const syncsBeforeAck = major > 2 || (major === 2 && minor >= 10);
   return [
     'host: "127.0.0.1"',

@@ -13,10 +13,10 @@ import { ensureNatsServer } from './nats-binary.js';
 import { natsConfig } from './nats-config.js';
 import { SERVICE_ACCESS } from './service-access.js';
 
-/** May do everything on the broker: for the operator, and for tests. No service uses it. */
+/** A user with all permissions, for the operator and for tests. No service uses it. */
 const OPERATOR = 'operator';
 
-/** How to run the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
+/** Plans the broker: a nats-server with JetStream, its store under `<dataDir>/nats`. */
 export async function planNats(context: PartContext): Promise<PartPlan> {
   const binary = await ensureNatsServer(context.log);
   const folder = join(context.dataDir, 'nats');
@@ -57,7 +57,7 @@ function usersOf({ secrets, broker }: PartContext): readonly BrokerUser[] {
   return [{ user: OPERATOR, password: secrets.natsPassword }, ...services];
 }
 
-/** Waits for the greeting of that very server: another program on the port must not pass for it. */
+/** Waits for the greeting of exactly that server: another program on the port must not be mistaken for it. */
 async function untilGreeted(port: number, serverName: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const greeting = await readGreeting(port, signal);

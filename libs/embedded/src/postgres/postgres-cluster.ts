@@ -24,27 +24,28 @@ export interface Cluster {
   readonly data: string;
 }
 
-/** The database's one superuser. */
+/** The database's only superuser. */
 export const SUPERUSER = 'berth';
 
-/** Backends notice by themselves that their server is gone. */
+/** Backends detect by themselves that their server is gone. */
 const BACKENDS_END_WITHIN_MS = 3_000;
 
-/** Messages in English, times in UTC, whatever the machine's setting. */
+/** Messages in English and times in UTC, independent of the machine's settings. */
 export const POSTGRES_ENVIRONMENT = childEnvironment({ LC_ALL: 'C', TZ: 'UTC' });
 
 /**
- * How a program that runs as another user names the folder it was started in. The folders above it are closed to that
- * user (the data folder is 0700), but a process is always let into its own working directory by this link.
+ * How a program that runs as another user refers to the folder in which it was started. That user cannot enter the
+ * folders above it (the data folder is 0700), but a process can always enter its own working directory through this
+ * link.
  */
 const WORKING_FOLDER = '/proc/self/cwd';
 
-/** How PostgreSQL, started with its working directory in `folder`, is to be told of it. */
+/** The path to pass to PostgreSQL when it is started with its working directory in `folder`. */
 export function folderArgument(folder: string, runAs: RunAs | undefined): string {
   return runAs && process.platform === 'linux' ? WORKING_FOLDER : folder;
 }
 
-/** Makes the cluster on first use: UTF-8, password login only, the same sort order on every machine. */
+/** Creates the cluster on first use: UTF-8, password login only, the same sort order on every machine. */
 export async function ensureCluster(
   dataDir: string,
   binaries: PostgresBinaries,
@@ -77,7 +78,7 @@ async function initialise(
   giveTo(passwordFile, runAs);
   mkdirSync(draft, { mode: 0o700 });
   giveTo(draft, runAs);
-  // initdb changes into the new folder on its way, so that folder has to be its working directory from the beginning.
+  // initdb changes into the new folder, so that folder has to be its working directory from the beginning.
   const here = folderArgument(draft, runAs);
   try {
     const { code, output } = await runCommand(
@@ -95,18 +96,18 @@ async function initialise(
       { cwd: draft, env: POSTGRES_ENVIRONMENT, ...runAs },
     );
     if (code !== 0)
-      throw new Error(`PostgreSQL's data folder could not be made: ${output.trim().slice(-2000)}`);
+      throw new Error(`PostgreSQL's data folder could not be created: ${output.trim().slice(-2000)}`);
   } finally {
     rmSync(passwordFile, { force: true });
   }
-  // Renamed only when whole: a first start that is killed half way begins anew.
+  // Renamed only when complete: a first start that is killed midway begins from scratch.
   renameSync(draft, data);
 }
 
 /**
- * Removes a `postmaster.pid` that would stop the next start for no reason: after a kill -9 the process id in it may
- * have gone to another process, or be that of a dead process which nobody has waited for yet (some containers have no
- * init that does). A cluster that somebody really runs keeps its file, and the start fails.
+ * Removes a `postmaster.pid` that would block the next start for no reason: after a kill -9, the process id in it may
+ * belong to another process, or to a zombie (some containers have no init that reaps). A cluster that really runs keeps
+ * its file, and the start fails.
  */
 export async function clearStalePidFile({ data }: Cluster): Promise<void> {
   const file = join(data, 'postmaster.pid');
@@ -116,13 +117,13 @@ export async function clearStalePidFile({ data }: Cluster): Promise<void> {
     if (!isPostgresIn(pid, data)) rmSync(file, { force: true });
     return;
   }
-  // With no such process PostgreSQL clears it away by itself, after making sure that no backend is left.
+  // If the process does not exist, PostgreSQL removes the file by itself, after checking that no backend is left.
   const cleared = (): boolean => !isInTable(pid) || backends(data).length === 0;
   if (!(await becomesTrue(cleared, BACKENDS_END_WITHIN_MS)) || !isInTable(pid)) return;
   rmSync(file, { force: true });
 }
 
-/** Whether the process is known to the system, be it dead. */
+/** Whether the process is in the process table, even as a zombie. */
 function isInTable(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
@@ -137,7 +138,7 @@ function isPostgresIn(pid: number, data: string): boolean {
     const [cwd, ours] = [statSync(`/proc/${pid}/cwd`), statSync(data)];
     return cwd.ino === ours.ino && cwd.dev === ours.dev;
   } catch {
-    // Without /proc nothing can be told, so it counts as PostgreSQL.
+    // Cannot be determined without /proc, so it counts as PostgreSQL.
     return true;
   }
 }
@@ -147,8 +148,8 @@ function assertVersion(data: string, { version }: PostgresBinaries): void {
   const [own = ''] = version.split('.');
   if (stored === own) return;
   throw new Error(
-    `The data folder holds tables of PostgreSQL ${stored}, this Berth brings PostgreSQL ${own}. ` +
-      'Move them with pg_dump and pg_restore, or set DATABASE_URL.',
+    `The data folder contains tables of PostgreSQL ${stored}, but this Berth includes PostgreSQL ${own}. ` +
+      'Migrate them with pg_dump and pg_restore, or set DATABASE_URL.',
   );
 }
 
@@ -158,10 +159,10 @@ async function assertOwner(data: string, runAs: RunAs | undefined): Promise<void
   if (uid === wanted) return;
   if (!runAs) {
     throw new Error(
-      'The tables in the data folder belong to another user. Run Berth as the user who made them.',
+      'The tables in the data folder belong to another user. Run Berth as the user who created them.',
     );
   }
-  // The folder was made on a machine where that user had another number.
+  // The folder was created on a machine where that user had another id.
   await runCommand('chown', ['-R', `${runAs.uid}:${runAs.gid}`, data]);
 }
 

@@ -19,7 +19,7 @@ const DATABASE = 'berth';
 
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: LOOPBACK,
-  // No socket file: whoever may connect is decided by password alone.
+  // No Unix socket: the password alone decides who can connect.
   unix_socket_directories: '',
   max_connections: '100',
   fsync: 'on',
@@ -29,7 +29,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_line_prefix: '%m [%p] ',
 };
 
-/** How to run the tables: PostgreSQL with its cluster under `<dataDir>/postgres`. */
+/** Plans the database: PostgreSQL with its cluster under `<dataDir>/postgres`. */
 export async function planPostgres(context: PartContext): Promise<PartPlan> {
   const runAs = await postgresUser(context.log);
   const binaries = await findPostgres(runAs);
@@ -41,7 +41,7 @@ export async function planPostgres(context: PartContext): Promise<PartPlan> {
   return {
     name: 'postgres',
     url,
-    // SIGINT rolls back what is open and shuts down cleanly; SIGQUIT gives up on the clean part.
+    // SIGINT rolls back open transactions and shuts down cleanly; SIGQUIT skips the clean shutdown.
     ending: [
       { signal: 'SIGINT', waitMs: 4000 },
       { signal: 'SIGQUIT', waitMs: 1500 },
@@ -61,8 +61,8 @@ export async function planPostgres(context: PartContext): Promise<PartPlan> {
 }
 
 /**
- * Waits for the word of the server itself in `postmaster.pid` (process id first, state on line 8) before it connects:
- * each connection tried too early is a line of error in its log.
+ * Waits for the server's status in `postmaster.pid` (process id first, status on line 8) before it connects: each
+ * connection that comes too early is an error line in the server's log.
  */
 async function untilAnswering(
   child: ChildProcess,
@@ -107,7 +107,7 @@ async function withClient(
   work: (client: pg.Client) => Promise<void>,
 ): Promise<void> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2000 });
-  // A server that goes down while we talk to it must not bring this process down.
+  // A server that goes down during the query must not end this process.
   client.on('error', () => undefined);
   try {
     await client.connect();

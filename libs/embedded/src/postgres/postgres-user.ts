@@ -6,8 +6,9 @@ import type { RunAs } from '../supervision/die-with-parent.js';
 const OWN_USER = 'berth-postgres';
 
 /**
- * The user PostgreSQL, which refuses to be root, is to run as; nothing when this process is not root (then it runs as
- * the same user). An existing `berth-postgres` or `postgres`, else a system user `berth-postgres` is made.
+ * The user that PostgreSQL, which refuses to run as root, runs as; undefined when this process is not root (PostgreSQL
+ * then runs as the same user). An existing `berth-postgres` or `postgres`; otherwise a system user `berth-postgres` is
+ * added.
  */
 export async function postgresUser(log: EmbeddedLog): Promise<RunAs | undefined> {
   if (process.getuid?.() !== 0) return undefined;

@@ -7,7 +7,7 @@ import { BoundedLog } from './bounded-log.js';
 const folder = temporaryDataDir();
 afterEach(() => folder.remove());
 
-it('a log never keeps more than two files of its limit, and goes on being written', () => {
+it('a log never exceeds two files of its limit, and stays writable', () => {
   mkdirSync(folder.dataDir, { recursive: true });
   const path = join(folder.dataDir, 'part.log');
   const log = new BoundedLog(path, 1000);

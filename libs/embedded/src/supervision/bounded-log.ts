@@ -5,9 +5,9 @@ const CHECK_EVERY_MS = 5000;
 const TAIL_BYTES = 2000;
 
 /**
- * A log file that children write to by themselves, through a descriptor opened for appending: no pipe of ours can
- * block them or break under them when we die. Beyond 5 MiB it is copied to `<path>.1` and cut to nothing, so that
- * two files bound what is kept; lines written between copy and cut are lost.
+ * A log file that children write to directly, through a descriptor opened for appending: no pipe of ours can block
+ * them, or break when this process dies. Beyond 5 MiB the file is copied to `<path>.1` and truncated, so that two files
+ * bound the size; lines written between copy and truncation are lost.
  */
 export class BoundedLog {
   readonly fd: number;
@@ -22,14 +22,14 @@ export class BoundedLog {
     this.trim();
   }
 
-  /** Cuts the file when it has passed the limit. */
+  /** Truncates the file when it exceeds the limit. */
   trim(): void {
     if (fstatSync(this.fd).size <= this.limitBytes) return;
     copyFileSync(this.path, `${this.path}.1`);
     ftruncateSync(this.fd, 0);
   }
 
-  /** The last lines, for a message about a part that did not start. */
+  /** The last lines, for the message about a part that did not start. */
   tail(): string {
     const size = fstatSync(this.fd).size;
     const from = Math.max(0, size - TAIL_BYTES);

@@ -1,4 +1,7 @@
-/** The variables a child gets: enough to run, nothing of what this process was given (URLs and keys among it). */
+/**
+ * The variables of a child: enough to run, and nothing from this process's configuration (which includes URLs and
+ * keys).
+ */
 export function childEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const kept = [
     'PATH',

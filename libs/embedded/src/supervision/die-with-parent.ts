@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 
-/** Which user a child runs as; absent means the user of this process. */
+/** The user that a child runs as; undefined means the user of this process. */
 export interface RunAs {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** How to spawn: a command line, and for Node's own change of user the ids to pass to `spawn`. */
+/** How to spawn: a command line, and the ids to pass to `spawn` if Node changes the user. */
 export interface SpawnCommand {
   readonly command: string;
   readonly args: readonly string[];
@@ -16,9 +16,9 @@ export interface SpawnCommand {
 let setprivWorks: boolean | undefined;
 
 /**
- * Wraps a command so that the kernel sends it `deathSignal` when this process dies, kill -9 included.
- * Needs util-linux's setpriv (Linux). Elsewhere the command is returned as it is: what is left behind then is found
- * and ended by the next start. The signal follows the *thread* that spawned, so spawn from the main thread only.
+ * Wraps a command so that the kernel sends it `deathSignal` when this process dies, even by kill -9. Needs util-linux's
+ * setpriv (Linux). Elsewhere it returns the command unchanged, and the next start finds and ends what is left behind.
+ * The signal is tied to the *thread* that spawned, so spawn from the main thread only.
  */
 export function dieWithParent(
   command: string,
@@ -28,7 +28,7 @@ export function dieWithParent(
 ): SpawnCommand {
   if (!hasSetpriv()) return { command, args, ...(runAs ? { runAs } : {}) };
   const user = runAs ? [`--reuid=${runAs.uid}`, `--regid=${runAs.gid}`, '--clear-groups'] : [];
-  // setpriv sets the death signal after it has changed the user, a change would clear it.
+  // setpriv sets the death signal after it has changed the user, because that change would clear the signal.
   return {
     command: 'setpriv',
     args: [...user, '--pdeathsig', deathSignal.replace(/^SIG/, ''), '--', command, ...args],

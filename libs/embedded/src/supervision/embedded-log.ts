@@ -1,4 +1,4 @@
-/** What the embedded parts report through; a pino logger fits. */
+/** The log of the embedded parts; a pino logger satisfies it. */
 export interface EmbeddedLog {
   info(context: object, message: string): void;
   warn(context: object, message: string): void;

@@ -3,26 +3,26 @@ import { readJsonObject, writePrivateFile } from '../data-folder/private-file.js
 import { becomesTrue } from './poll.js';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.js';
 
-/** One step of asking a process to end: the signal, and how long it may take, in milliseconds. */
+/** One step of ending a process: the signal, and how long to wait, in milliseconds. */
 export interface EndingStep {
   readonly signal: NodeJS.Signals;
   readonly waitMs: number;
 }
 
-/** Writes down which process runs a part, so that a later start can find it. */
+/** Records which process runs a part, so that a later start can find it. */
 export function notePid(file: string, pid: number): void {
   const identity = identifyProcess(pid);
   if (identity) writePrivateFile(file, JSON.stringify(identity));
 }
 
-/** Removes the note. */
+/** Removes the record. */
 export function forgetPid(file: string): void {
   rmSync(file, { force: true });
 }
 
 /**
- * Ends the process an earlier run left behind, if it is still that process, and returns its id.
- * Somebody else's process that got the same id is left alone. Throws when the orphan outlives even SIGKILL.
+ * Ends the process that an earlier run left behind, if it is still that process, and returns its id. An unrelated
+ * process that got the same id is left alone. Throws when the orphan survives even SIGKILL.
  */
 export async function reclaimOrphan(file: string, steps: readonly EndingStep[]): Promise<number | undefined> {
   const noted = readJsonObject(file);
@@ -36,13 +36,13 @@ export async function reclaimOrphan(file: string, steps: readonly EndingStep[]):
   return orphan.pid;
 }
 
-/** Ends a process by the given steps and at last by SIGKILL; throws when it is still there 5 s after that. */
+/** Ends a process by the given steps and finally by SIGKILL; throws when it still runs 5 s after that. */
 export async function endProcess(target: ProcessIdentity, steps: readonly EndingStep[]): Promise<void> {
   const last: EndingStep = { signal: 'SIGKILL', waitMs: 5000 };
   for (const { signal, waitMs } of [...steps, last]) {
     if (!isAlive(target)) return;
     signalQuietly(target.pid, signal);
-    // One that is stopped hears no other signal before this.
+    // A stopped process handles no other signal before this one.
     signalQuietly(target.pid, 'SIGCONT');
     if (await becomesTrue(() => !isAlive(target), waitMs)) return;
   }
@@ -53,7 +53,7 @@ function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    // ESRCH: it ended between the look and the signal, which is what was wanted.
+    // ESRCH: it ended between the check and the signal, which is the intended result.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

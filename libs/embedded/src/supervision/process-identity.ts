@@ -1,20 +1,20 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** A process, told apart from a later one that got the same id: `startedAt` is opaque and differs then. */
+/** Identifies a process even after its id was reused: `startedAt` is opaque and differs then. */
 export interface ProcessIdentity {
   readonly pid: number;
   readonly startedAt: string;
 }
 
-/** The identity of a running process, or nothing where there is none (a zombie counts as none). */
+/** The identity of a running process; undefined if there is none (a zombie counts as none). */
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   if (!Number.isSafeInteger(pid) || pid <= 1) return undefined;
   const startedAt = process.platform === 'linux' ? linuxStart(pid) : portableStart(pid);
   return startedAt === undefined ? undefined : { pid, startedAt };
 }
 
-/** Whether that very process still runs. */
+/** Whether exactly that process still runs. */
 export function isAlive(identity: ProcessIdentity): boolean {
   return identifyProcess(identity.pid)?.startedAt === identity.startedAt;
 }
@@ -22,7 +22,7 @@ export function isAlive(identity: ProcessIdentity): boolean {
 function linuxStart(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name, in parentheses, may itself hold blanks and parentheses: fields are counted after its end.
+    // The command name, in parentheses, may itself contain blanks and parentheses, so fields are counted after its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
     if (state === undefined || 'ZXx'.includes(state) || startTicks === undefined) return undefined;
@@ -33,7 +33,7 @@ function linuxStart(pid: number): string | undefined {
 }
 
 function bootId(): string {
-  // Ticks count from the boot, so after one the same pid and ticks could be somebody else.
+  // Ticks count from the boot, so after a reboot another process could have the same pid and ticks.
   return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 
-/** How a finished command went; `output` holds stdout and stderr, the last 20,000 characters. */
+/** The result of a command; `output` holds the last 20,000 characters of stdout and stderr. */
 export interface CommandResult {
   readonly code: number;
   readonly output: string;
 }
 
-/** What may be set for a command; `uid` and `gid` need root. */
+/** Options of a command; `uid` and `gid` need root. */
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: NodeJS.ProcessEnv;
@@ -14,7 +14,7 @@ export interface CommandOptions {
   readonly gid?: number;
 }
 
-/** Runs a command to its end without a shell. A command that cannot be run at all ends with code 127. */
+/** Runs a command to completion without a shell. A command that cannot be started ends with code 127. */
 export function runCommand(
   command: string,
   args: readonly string[],

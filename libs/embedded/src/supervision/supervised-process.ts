@@ -6,7 +6,7 @@ import type { EmbeddedLog } from './embedded-log.js';
 import { endProcess, forgetPid, notePid, type EndingStep } from './orphans.js';
 import { identifyProcess } from './process-identity.js';
 
-/** What to run and how to know it is ready. Times in milliseconds. */
+/** What to run, and how to tell that it is ready. Times in milliseconds. */
 export interface ProcessSpec {
   readonly name: string;
   readonly command: string;
@@ -16,11 +16,11 @@ export interface ProcessSpec {
   readonly runAs?: RunAs;
   readonly logFile: string;
   readonly pidFile: string;
-  /** How it is asked to end; SIGKILL follows by itself. The first signal is also the one it gets when we die. */
+  /** How to end it; SIGKILL follows automatically. The first signal is also the one it gets when this process dies. */
   readonly ending: readonly [EndingStep, ...EndingStep[]];
-  /** Run before each spawn, e.g. to clear away what a killed predecessor left. */
+  /** Runs before each spawn, e.g. to clean up after a killed predecessor. */
   readonly prepare?: () => Promise<void> | void;
-  /** Resolves once it answers; called anew for each spawn, aborted when the process ends or time is up. */
+  /** Resolves once the process responds; called for each spawn, aborted when the process ends or times out. */
   readonly ready: (child: ChildProcess, signal: AbortSignal) => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ const FIRST_BACKOFF_MS = 50;
 const LONGEST_BACKOFF_MS = 2000;
 const STEADY_AFTER_MS = 10_000;
 
-/** A child process that is started again whenever it ends without having been asked to. */
+/** A child process that is restarted whenever it ends without having been stopped. */
 export class SupervisedProcess {
   readonly #log: EmbeddedLog;
   readonly #file: BoundedLog;
@@ -47,12 +47,12 @@ export class SupervisedProcess {
     this.#file = new BoundedLog(spec.logFile);
   }
 
-  /** The process id, or nothing while it is down. */
+  /** The process id; undefined while it is down. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
-  /** Spawns, and resolves when it answers. On failure nothing stays behind. */
+  /** Spawns, and resolves when the process is ready. On failure nothing stays behind. */
   async start(): Promise<void> {
     try {
       await this.#spawnUntilReady();
@@ -63,7 +63,7 @@ export class SupervisedProcess {
     this.#watch();
   }
 
-  /** Sends a signal to the process; false when it is down. Unless `stop` was called it comes back. */
+  /** Sends a signal to the process; false when it is down. Unless `stop` was called, it is restarted. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): boolean {
     return this.#child?.kill(signal) ?? false;
   }
@@ -88,7 +88,7 @@ export class SupervisedProcess {
     const since = performance.now();
     void this.#exited.then(() => {
       if (this.#stopping.signal.aborted) return;
-      this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, starting it again');
+      this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, restarting it');
       if (performance.now() - since > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
       this.#reviving = this.#revive();
     });
@@ -101,15 +101,12 @@ export class SupervisedProcess {
       if (this.#stopping.signal.aborted) return;
       try {
         await this.#spawnUntilReady();
-        this.#log.info({ part: this.spec.name, pid: this.pid }, 'an embedded part is back');
+        this.#log.info({ part: this.spec.name, pid: this.pid }, 'an embedded part is running again');
         this.#watch();
         return;
       } catch (error) {
         if (this.#stopping.signal.aborted) return;
-        this.#log.error(
-          { part: this.spec.name, err: error },
-          'an embedded part did not come back, trying again',
-        );
+        this.#log.error({ part: this.spec.name, err: error }, 'an embedded part did not restart, retrying');
       }
     }
   }
@@ -125,7 +122,7 @@ export class SupervisedProcess {
       await untilAborted(AbortSignal.any([ended.signal, this.#stopping.signal, timeout]), (signal) =>
         this.spec.ready(child, signal),
       );
-      // Nobody reads its output from here on; left unread it would block the child once the pipe is full.
+      // Nothing reads its output from here on; unread output would block the child once the pipe is full.
       child.stdout?.resume();
     } catch (error) {
       await this.#end();
@@ -163,7 +160,7 @@ export class SupervisedProcess {
 
 function reason(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError')
-    return `no answer within ${READY_WITHIN_MS / 1000} s`;
+    return `no response within ${READY_WITHIN_MS / 1000} s`;
   return error instanceof Error ? error.message : String(error);
 }
 

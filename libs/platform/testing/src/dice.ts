@@ -1,24 +1,24 @@
-/** Chances that follow from a seed alone: the same seed throws the same. */
+/** A seeded random number generator: the same seed produces the same sequence. */
 export class Dice {
   #state: number;
 
   constructor(seed: number) {
-    // Neighbouring seeds must not throw alike.
+    // Spreads neighbouring seeds, which would otherwise produce similar sequences.
     this.#state = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) >>> 0;
     for (let warmUp = 0; warmUp < 4; warmUp++) this.#next();
   }
 
-  /** A whole number from `from` to `to`, both possible. */
+  /** A random integer from `from` to `to`, both inclusive. */
   between(from: number, to: number): number {
     return from + Math.floor(this.#next() * (to - from + 1));
   }
 
-  /** True in so many of a hundred throws. */
+  /** True with a probability of `chance` percent. */
   percent(chance: number): boolean {
     return this.#next() * 100 < chance;
   }
 
-  /** One of them, each as often as its weight says. */
+  /** One of the choices, with a probability proportional to its weight. */
   weighted<T>(choices: readonly (readonly [weight: number, choice: T])[]): T {
     let left = this.#next() * choices.reduce((sum, [weight]) => sum + weight, 0);
     for (const [weight, choice] of choices) {
@@ -30,7 +30,7 @@ export class Dice {
     return last[1];
   }
 
-  /** One of them, each as often as every other. */
+  /** One of the choices, all equally likely. */
   one<T>(choices: readonly T[]): T {
     return this.weighted(choices.map((choice) => [1, choice] as const));
   }

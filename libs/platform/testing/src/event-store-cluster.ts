@@ -8,8 +8,8 @@ const HOST = '127.0.0.1';
 const NODES = 3;
 
 /**
- * Three addresses of one event log, one of which leads, each behind a proxy that can cut and freeze it. The others hear of
- * a new leader when the test elects one.
+ * Three nodes on one event log, one of them the leader, each behind a proxy that can cut and freeze it. The followers
+ * see a new leader once the test elects one.
  */
 export class EventStoreCluster {
   #leader = 0;
@@ -23,7 +23,7 @@ export class EventStoreCluster {
 
   static async start(): Promise<EventStoreCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'berth-cluster-'));
-    // The nodes are asked for their view only once the cluster is there.
+    // The nodes request their view only after the cluster has been created.
     const seen: { cluster?: EventStoreCluster } = {};
     const standIn = await startClusterStandIn({
       file: join(folder, 'events.db'),
@@ -37,7 +37,7 @@ export class EventStoreCluster {
     return (seen.cluster = new EventStoreCluster(standIn, nodes, folder));
   }
 
-  /** All nodes, as operators are told to name them. */
+  /** The URL of all nodes, in the form that operators should use. */
   get url(): string {
     return `esdb://${this.nodes.map(({ port }) => `${HOST}:${port}`).join(',')}?tls=false`;
   }
@@ -54,7 +54,7 @@ export class EventStoreCluster {
     return this.standIn.servedByFollowers;
   }
 
-  /** Open connections to all nodes together. */
+  /** Open connections to all nodes, summed up. */
   get connections(): number {
     return this.nodes.reduce((sum, { connections }) => sum + connections, 0);
   }
@@ -74,7 +74,7 @@ export class EventStoreCluster {
     return node;
   }
 
-  /** Another node leads from now on; the one before lives on as a follower, or is dead to the others. */
+  /** Makes another node the leader; the previous one continues as a follower, or is dead to the other nodes. */
   elect(
     next = (this.#leader + 1) % NODES,
     { before = 'follower' }: { before?: 'follower' | 'dead' } = {},
@@ -84,7 +84,7 @@ export class EventStoreCluster {
     this.#leader = next;
   }
 
-  /** Every node is well, and whoever leads goes on leading. */
+  /** Heals every node; the leader stays the leader. */
   heal(): void {
     this.#dead.clear();
     for (const node of this.nodes) node.restore();

@@ -14,28 +14,30 @@ import {
 import type { AddressInfo } from 'node:net';
 
 /**
- * What happens to a call. `half`: only half of the request arrives, then both ends see a reset. `lose`: it is done, and
- * the answer is lost. `silent`: it never arrives and is never answered. `status`: the proxy answers in the server's name.
- * `late`: it is done, and the answer waits.
+ * How a call fails. `half`: only half of the request arrives, then both ends see a reset. `lose`: the server executes
+ * it, but the response is lost. `silent`: it never arrives and gets no response. `status`: the proxy responds in place
+ * of the server. `late`: the server executes it, but the response is delayed.
  */
 export type CallFault =
   | { readonly kind: 'half' | 'lose' | 'silent' }
   | { readonly kind: 'status'; readonly code: number; readonly details: string; readonly afterMs: number }
   | { readonly kind: 'late'; readonly afterMs: number };
 
-/** A call of the client, before anything was done with it. */
+/** A call of the client, before the proxy has forwarded anything. */
 export interface ProxiedCall {
-  /** The method's name: `Append`, `Read` … */
+  /** The name of the method: `Append`, `Read` … */
   readonly method: string;
-  /** How many calls with the very same request are on their way. */
+  /** How many identical requests are in flight. */
   readonly duplicates: number;
 }
 
 const LOOPBACK = '127.0.0.1';
 
-/** Stands between a client and an event store and treats each gRPC call as `fault` says. */
+/** A proxy between a client and an event store that applies `fault` to each gRPC call. */
 export class EventStoreProxy {
-  /** Asked for every call whose request has arrived whole. A subscription is a `Read` whose answer does not end. */
+  /**
+   * Called for every call once its whole request has arrived. A subscription is a `Read` whose response does not end.
+   */
   fault: (call: ProxiedCall) => CallFault | undefined = () => undefined;
   readonly #server: Http2Server = createServer();
   readonly #sessions = new Map<ServerHttp2Session, ClientHttp2Session>();
@@ -99,7 +101,7 @@ export class EventStoreProxy {
   }
 }
 
-/** The whole request; undefined when the caller broke it off. */
+/** The whole request; undefined when the caller aborted it. */
 const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   try {
@@ -133,7 +135,7 @@ const forward = (
     return;
   }
   far.end(body);
-  // They may arrive long before a late answer is passed on.
+  // They may arrive long before a delayed response is forwarded.
   let trailers: IncomingHttpHeaders = {};
   far.on('trailers', (told: IncomingHttpHeaders) => (trailers = told));
   far.on('response', (answer, flags) => {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How long to try, and how often. */
+/** Time-out and interval of the attempts. */
 export interface EventuallyOptions {
-  /** Default 15,000: a busy machine makes everything wait, and only a failure takes that long. */
+  /** Default 15,000. A busy machine slows everything down, and only a failure takes this long. */
   readonly timeoutMs?: number;
   /** Default 20. */
   readonly intervalMs?: number;
 }
 
 /**
- * Calls `attempt` until it neither throws nor answers `false`, and answers what it answered. After `timeoutMs` throws
- * what it threw last. One attempt may take as long as it wants.
+ * Calls `attempt` until it neither throws nor returns `false`, and returns its result. After `timeoutMs`, rethrows the
+ * last error. A single attempt has no time limit.
  */
 export const eventually = async <T>(
   attempt: () => T | Promise<T>,

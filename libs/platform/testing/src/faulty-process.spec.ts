@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { FaultyProcess, type FaultKind, type StruckFault } from './faulty-process.js';
 
-/** Two steps, the second of them with a fault. */
+/** Runs two steps, the second with a fault. */
 const run = async (kind: FaultKind) => {
   const process = new FaultyProcess(() => new Error('away'));
   const done: string[] = [];
@@ -31,13 +31,13 @@ describe('a process with faults', () => {
     ['refused', ['one', 'three']],
     ['lost', ['one', 'two', 'three']],
     ['slow', ['one', 'two', 'three']],
-  ] as const)('that has a step %s goes on', async (kind, done) => {
+  ] as const)('with a step that is %s continues', async (kind, done) => {
     const ran = await run(kind);
     expect(ran).toMatchObject({ outcome: { kind: 'returned', value: 'end' }, atEnd: done, dead: false });
     expect(ran.struck).toEqual([{ step: 'two', kind }]);
   });
 
-  it('does a late step after its caller heard of an outage', async () => {
+  it('executes a late step after its caller saw an outage', async () => {
     const ran = await run('late');
     expect(ran.atEnd).toEqual(['one', 'three']);
     expect(ran.done).toEqual(['one', 'three', 'two']);
@@ -46,7 +46,7 @@ describe('a process with faults', () => {
   it.each([
     ['killed-before', ['one']],
     ['killed-after', ['one', 'two']],
-  ] as const)('that is %s a step does nothing any more', async (kind, done) => {
+  ] as const)('that is %s a step executes nothing more', async (kind, done) => {
     const ran = await run(kind);
     expect(ran).toMatchObject({ outcome: { kind: 'killed' }, done, dead: true });
   });

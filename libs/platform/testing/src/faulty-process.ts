@@ -2,22 +2,22 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * How a step of the work fails. `refused`: nothing is done, and it says so as an outage does. `lost`: it is done, and its
- * answer is lost. `late`: the caller hears of an outage, and it is done afterwards. `slow`: it is done after a while.
- * `killed-before` and `killed-after`: the process dies there.
+ * How a step fails. `refused`: it is not executed and throws like in an outage. `lost`: it is executed, but its result
+ * is lost. `late`: the caller sees an outage, and the step is executed afterwards. `slow`: it is executed after a
+ * delay. `killed-before` and `killed-after`: the process dies before or after the step.
  */
 export const FAULTS = ['refused', 'lost', 'late', 'slow', 'killed-before', 'killed-after'] as const;
 export type FaultKind = (typeof FAULTS)[number];
 
-/** One fault: at the `at`-th step of an action, from 1. */
+/** One fault, at step number `at` of an action, counted from 1. */
 export interface PlannedFault {
   readonly at: number;
   readonly kind: FaultKind;
-  /** For `slow` and `late`. */
+  /** The delay of `slow` and `late`. */
   readonly afterMs: number;
 }
 
-/** A fault that struck. */
+/** A fault that occurred. */
 export interface StruckFault {
   readonly step: string;
   readonly kind: FaultKind;
@@ -29,15 +29,15 @@ interface Action {
   steps: number;
 }
 
-/** What became of an action: how it ended, or that its process died first. */
+/** The outcome of an action: how it ended, or that its process died first. */
 export type Outcome<T> =
   | { readonly kind: 'returned'; readonly value: T }
   | { readonly kind: 'threw'; readonly error: unknown }
   | { readonly kind: 'killed' };
 
 /**
- * A process as its ports see it: every call that leaves it is a step, and fails as planned for the action that it belongs
- * to. Once it is killed no step answers any more, so nothing that runs in it goes on.
+ * A simulated process, seen through its ports: every outgoing call is a step and fails as planned for its action. Once
+ * the process is killed, its steps never settle, so nothing that runs in it continues.
  */
 export class FaultyProcess {
   readonly #actions = new AsyncLocalStorage<Action>();
@@ -45,14 +45,14 @@ export class FaultyProcess {
   readonly #late = new Set<Promise<unknown>>();
   #dead = false;
 
-  /** `outage` is what a call throws whose far side is away. */
+  /** `outage` creates the error that a call throws when its remote side is unavailable. */
   constructor(private readonly outage: () => Error) {}
 
   get dead(): boolean {
     return this.#dead;
   }
 
-  /** Runs `work` with these faults in its steps, also in those that go on behind its end. */
+  /** Runs `work` with these faults in its steps, including steps that continue after `work` has ended. */
   async act<T>(
     faults: readonly PlannedFault[],
     strike: (struck: StruckFault) => void,
@@ -67,7 +67,7 @@ export class FaultyProcess {
     return Promise.race([done, killed]);
   }
 
-  /** One call that leaves the process. */
+  /** Executes one outgoing call of the process. */
   async step<T>(name: string, work: () => Promise<T>): Promise<T> {
     if (this.#dead) return never();
     const action = this.#actions.getStore();
@@ -83,7 +83,7 @@ export class FaultyProcess {
     this.#died.resolve();
   }
 
-  /** Waits for what was still on its way to the far side. */
+  /** Waits for the calls that are still in flight. */
   async settle(): Promise<void> {
     while (this.#late.size > 0) await Promise.all(this.#late);
   }
@@ -111,7 +111,7 @@ export class FaultyProcess {
     }
   }
 
-  /** A process that dies leaves this on its way. */
+  /** Keeps calls in flight when the process dies. */
   #tracked<T>(work: Promise<T>): Promise<T> {
     this.#later(work);
     return work;
@@ -122,7 +122,7 @@ export class FaultyProcess {
     this.#late.add(done);
   }
 
-  /** What was under way at the far side when the process died is done there, and nobody hears of it. */
+  /** A call in flight when the process dies is still executed, but its result reaches no caller. */
   async #unlessDead<T>(work: Promise<T>): Promise<T> {
     try {
       const value = await work;

@@ -7,17 +7,17 @@ interface StoredEvent {
   readonly data: object;
 }
 
-/** The event store's codec, as far as it matters here. */
+/** The subset of an event codec that this suite needs. */
 interface Codec<Event> {
   readonly category: string;
   toStored(event: Event): StoredEvent;
-  // What is read may be anything: the codec is what checks it.
+  // Stored data can have any shape: the codec validates it.
   fromStored(stored: never): Event;
 }
 
 /**
- * The guarantees of a folder of golden events, one file per shape that was ever stored, named like its type:
- * every one is still understood, and what is written today looks exactly as it says.
+ * Registers the tests for a folder of golden events, one file per shape that was ever stored, named after its type: the
+ * codec still reads every file, and writes the current shapes exactly as in their files.
  */
 export const describeGoldenEvents = <Event extends { readonly type: string }>(
   folder: string,
@@ -31,23 +31,23 @@ export const describeGoldenEvents = <Event extends { readonly type: string }>(
   const current = Object.keys(written);
 
   describe(`stored events of ${codec.category}`, () => {
-    it.each(golden)('$name is understood for ever', ({ name, stored }) => {
+    it.each(golden)('$name remains readable', ({ name, stored }) => {
       expect(stored.type).toBe(name);
       expect(current).toContain(codec.fromStored(stored as never).type);
     });
 
     it.each(golden.filter(({ name }) => current.includes(name)))(
-      '$name is written as it stands',
+      '$name is written exactly as in its file',
       ({ stored }) => {
         expect(codec.toStored(codec.fromStored(stored as never))).toEqual(stored);
       },
     );
 
-    it('have a golden file for every type that is written', () => {
+    it('have a golden file for every type that the codec writes', () => {
       expect(golden.map(({ name }) => name)).toEqual(expect.arrayContaining(current));
     });
 
-    it('of an unknown type are an error, never skipped', () => {
+    it('of an unknown type cause an error and are never skipped', () => {
       expect(() => codec.fromStored({ type: 'SomethingElse', data: {} } as never)).toThrow('SomethingElse');
     });
   });

@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 
-/** A real nats-server, with JetStream unless configured otherwise, on a port of its own, that can be killed, frozen and come back. */
+/**
+ * A real nats-server on its own port that can be killed, frozen and restarted; with JetStream unless configured
+ * otherwise.
+ */
 export class NatsServer {
   #process: ChildProcess | undefined;
   #config: string | undefined;
@@ -23,14 +26,14 @@ export class NatsServer {
     return server;
   }
 
-  /** Starts it with this configuration and without JetStream, unless the configuration enables that. */
+  /** Starts a server with this configuration; JetStream is off unless the configuration enables it. */
   static async configured(config: string): Promise<NatsServer> {
     const server = new NatsServer(await freePort(), await mkdtemp(join(tmpdir(), 'berth-nats-')), []);
     await server.reconfigure(config);
     return server;
   }
 
-  /** Starts it again with another configuration, on the same port and store. */
+  /** Restarts it with another configuration, on the same port and store. */
   async reconfigure(config: string): Promise<void> {
     await this.kill();
     this.#config = join(this.storeDir, 'nats.conf');
@@ -42,7 +45,7 @@ export class NatsServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Starts it again on the same port and store. */
+  /** Restarts it on the same port and store. */
   async resume(): Promise<void> {
     const store = this.#config === undefined ? ['-js', '-sd', this.storeDir] : ['-c', this.#config];
     const args = ['-a', '127.0.0.1', '-p', String(this.port), ...store, ...this.extra];
@@ -58,7 +61,7 @@ export class NatsServer {
     this.#process?.kill('SIGCONT');
   }
 
-  /** Ends it; killed by default, with SIGTERM it writes down what it knows. */
+  /** Ends it with SIGKILL by default; with SIGTERM it persists its state first. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const running = this.#process;
     this.#process = undefined;
@@ -68,7 +71,7 @@ export class NatsServer {
     await exited;
   }
 
-  /** Forgets everything that was stored; only while it is not running. */
+  /** Deletes the store; only while the server is not running. */
   async wipe(): Promise<void> {
     await rm(this.storeDir, { recursive: true, force: true });
   }

@@ -7,7 +7,7 @@ interface Link {
   readonly far: Socket;
 }
 
-/** A TCP proxy on 127.0.0.1 that can misbehave like a network or a frozen server. */
+/** A TCP proxy on 127.0.0.1 that can simulate a faulty network or a frozen server. */
 export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #server: Server;
@@ -37,12 +37,12 @@ export class TcpProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** How many connections are open. */
+  /** Number of open connections. */
   get connections(): number {
     return this.#links.size;
   }
 
-  /** How many connections were ever accepted. */
+  /** Number of connections accepted so far. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -52,12 +52,12 @@ export class TcpProxy {
     return [...this.#links].filter(({ serial }) => serial <= count).length;
   }
 
-  /** Bytes that the far side has sent so far. */
+  /** Bytes that the target has sent so far. */
   get answeredBytes(): number {
     return this.#answered;
   }
 
-  /** Nothing moves any more, either way; connections stay open and new ones are accepted. */
+  /** Stops all traffic in both directions; connections stay open and new ones are accepted. */
   freeze(): void {
     this.#frozen = true;
     for (const { near, far } of this.#links) {
@@ -66,7 +66,7 @@ export class TcpProxy {
     }
   }
 
-  /** Nothing moves any more on the connections that are open; new ones work. */
+  /** Stops all traffic on the connections that are open; new connections work. */
   freezeOpen(): void {
     for (const { near, far } of this.#links) {
       near.pause();
@@ -74,17 +74,17 @@ export class TcpProxy {
     }
   }
 
-  /** Answers arrive so much later, until `restore`. */
+  /** Delays responses by this time, until `restore`. */
   slow(millis: number): void {
     this.#delayMs = millis;
   }
 
-  /** Requests still arrive, answers wait until `thaw`. */
+  /** Forwards requests but holds responses back until `thaw`. */
   holdAnswers(): void {
     for (const { far } of this.#links) far.pause();
   }
 
-  /** What was held back goes on. */
+  /** Forwards everything that was held back. */
   thaw(): void {
     this.#frozen = false;
     for (const { near, far } of this.#links) {
@@ -93,12 +93,12 @@ export class TcpProxy {
     }
   }
 
-  /** From now on requests arrive but answers are lost; `cut` or `restore` ends it. */
+  /** Forwards requests but discards responses, until `cut` or `restore`. */
   swallowAnswers(): void {
     this.#swallowing = true;
   }
 
-  /** Breaks every connection; with `refuse` also new ones until `restore`. */
+  /** Breaks every connection; with `refuse`, new ones too, until `restore`. */
   cut(options: { refuse?: boolean } = {}): void {
     this.#refusing = options.refuse ?? false;
     this.#swallowing = false;
@@ -108,7 +108,7 @@ export class TcpProxy {
     }
   }
 
-  /** Behaves again. */
+  /** Ends all simulated faults. */
   restore(): void {
     this.#refusing = false;
     this.#swallowing = false;
@@ -153,7 +153,7 @@ export class TcpProxy {
   }
 }
 
-/** Passes chunks on in their order, each so much later. */
+/** Forwards chunks in order, each after the delay. */
 class DelayedChunks {
   readonly #waiting: { readonly chunk: Buffer | string; readonly at: number }[] = [];
 

@@ -9,24 +9,24 @@ import {
   type ServiceName,
 } from '@berth/embedded';
 
-/** A part of the infrastructure that a test may ask for. */
+/** A backing service that a test can request. */
 export type InfraPart = 'nats' | 'eventStore' | 'postgres';
 
-/** Real servers for one test file. Asking for a part that was not requested throws. */
+/** Real servers for one test file. Accessing a part that was not requested throws. */
 export interface TestInfra {
-  /** With a user who may do everything. */
+  /** With the user that has all permissions. */
   readonly natsUrl: string;
-  /** With the user of that service, who may do what its code needs. */
+  /** With the user of that service, which has only the permissions that its code needs. */
   natsUrlOf(service: ServiceName): string;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
-  /** The process behind a part: its port, its pid, and how to kill it (it comes back on the same port). */
+  /** The process of a part: its port, its pid, and how to kill it (it is restarted on the same port). */
   part(name: InfraPart): EmbeddedPart;
   /** Stops the servers and removes their data. */
   stop(): Promise<void>;
 }
 
-/** Never connected to: stands for a part that is not wanted. */
+/** Placeholder URL of a part that was not requested; nothing connects to it. */
 const UNWANTED = 'unwanted://';
 
 const quiet: EmbeddedLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -80,7 +80,7 @@ class RunningInfra implements TestInfra {
 
   part(name: InfraPart): EmbeddedPart {
     const part = this.running.parts[name];
-    if (part === undefined) throw new Error(`This test did not ask for ${name}.`);
+    if (part === undefined) throw new Error(`This test did not request ${name}.`);
     return part;
   }
 
@@ -91,6 +91,6 @@ class RunningInfra implements TestInfra {
 }
 
 const wanted = (name: InfraPart, url: string): string => {
-  if (url === UNWANTED) throw new Error(`This test did not ask for ${name}.`);
+  if (url === UNWANTED) throw new Error(`This test did not request ${name}.`);
   return url;
 };

@@ -7,7 +7,7 @@ import {
   type ExecutionRecord,
 } from '@berth/guest-protocol';
 
-/** What the guest of an agent has written down of an execution; `torn` is a record that cannot be read. */
+/** The guest's journal record of an execution; `torn` is a record that cannot be read. */
 export const recordOf = (journal: string, executionId: string): ExecutionRecord | 'torn' | undefined => {
   let text: string;
   try {
@@ -18,6 +18,6 @@ export const recordOf = (journal: string, executionId: string): ExecutionRecord 
   return decodeExecution(text) ?? 'torn';
 };
 
-/** The ids of all executions that the guest of an agent has written down. */
+/** The ids of all executions in the guest's journal. */
 export const recorded = (journal: string): readonly string[] =>
   readdirSync(join(journal, EXECUTIONS_FOLDER)).flatMap((name) => /^(exe_\w+)\.json$/.exec(name)?.[1] ?? []);

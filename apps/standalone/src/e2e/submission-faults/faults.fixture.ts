@@ -9,14 +9,14 @@ import type { Fault, Moment, Plan, WireName } from './plan.fixture.js';
 import type { Turns } from './turns.fixture.js';
 import type { Armed, Passing, Wire } from './wire.fixture.js';
 
-/** Where a fault can strike: what all share, and what belongs to one agent. */
+/** Where a fault can strike: shared parts, and those that belong to one agent. */
 export interface Stage {
   readonly stack: FaultyStack;
   /** One fault at a time for each part. */
   readonly turns: Turns;
   readonly api: Api;
   readonly agentId: string;
-  /** This agent's client's own line to the gateway. */
+  /** The connection to the gateway of this agent's own client. */
   readonly clientWire: Wire;
   readonly guestLine: GuestLine;
   /** The agent's journal folder on the host. */
@@ -24,14 +24,14 @@ export interface Stage {
   tell(what: string): void;
 }
 
-/** A fault on its way. */
+/** A fault that has been prepared. */
 export interface PreparedFault {
-  /** It strikes no more if it has not yet; resolves once all of it is healed. */
+  /** Disarms it if it has not struck yet; resolves once everything is healed. */
   end(): Promise<void>;
   readonly struck: boolean;
 }
 
-/** Prepares the faults, which strike by themselves when bytes with the mark pass; some strike at once. */
+/** Prepares the faults. Some strike when bytes with the mark pass, some at once. */
 export const prepareFaults = async (
   { fault, also }: Plan,
   mark: string,
@@ -51,7 +51,7 @@ export const prepareFaults = async (
   return prepared;
 };
 
-/** What others depend on as well; the rest belongs to one agent. */
+/** The part that other agents depend on as well; undefined if only one agent depends on it. */
 const sharedPart = (fault: Fault): string | undefined => {
   if (fault.kind === 'process') return fault.process === 'guest' ? undefined : fault.process;
   if (fault.kind !== 'wire') return undefined;
@@ -99,7 +99,7 @@ class Striking implements PreparedFault {
   async end(): Promise<void> {
     this.#ended = true;
     for (const stop of this.#stops) stop();
-    // What heals may itself be put on the list while another one is waited for.
+    // Healing one fault may add more while we wait.
     for (const healing of this.#healing) await healing;
     this.#healed.resolve();
   }
@@ -107,12 +107,15 @@ class Striking implements PreparedFault {
   async #wires(name: WireName): Promise<readonly Wire[]> {
     if (name === 'client-gateway') return [this.stage.clientWire];
     if (name !== 'runtime-guest') return this.stage.stack.wires(name);
-    // An agent that has just ended has no such line.
+    // An agent that has just ended has no such connection.
     const line = await this.stage.guestLine.open().catch(() => undefined);
     return line === undefined ? [] : [line];
   }
 
-  /** Counts from where the command passes: on the line itself where it does, else from its coming to `exec`. */
+  /**
+   * Counts from the point where the command passes: on the connection itself if it passes there, else from its arrival
+   * at `exec`.
+   */
   async #onWire(
     { wire, strike, after }: Fault & { readonly kind: 'wire' },
     targets: readonly Wire[],
@@ -188,7 +191,7 @@ class Striking implements PreparedFault {
     this.stage.tell(`${call}: ${said}`);
   }
 
-  /** A file stands where the folder was: root may write where modes forbid it. */
+  /** Replaces the folder by a file, because root can write regardless of modes. */
   async #blockJournal(forMs: number): Promise<void> {
     const folder = join(this.stage.journal, 'executions');
     if (!existsSync(folder)) return;

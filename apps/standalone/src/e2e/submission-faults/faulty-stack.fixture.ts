@@ -10,25 +10,25 @@ import { Wire } from './wire.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
 
-/** What a submission goes through, each a process of its own; `exec` twice. */
+/** The services that a submission passes through, each a process of its own; `exec` twice. */
 export const SERVICES = ['accounts', 'agents', 'exec', 'exec-2', 'runtime', 'gateway'] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
-/** The lines of one service to the infrastructure. */
+/** The connections of one service to the infrastructure. */
 interface Lines {
   readonly nats: Wire;
   readonly log: Wire;
   readonly tables: Wire;
 }
 
-/** Services whose every line to the broker, the event log and the tables can be struck. */
+/** Services on which every connection to the broker, the event log and the database can be disturbed. */
 export interface FaultyStack extends Stack {
-  /** The lines of that name, one for each instance; those of a lane's own are not among them. */
+  /** The connections of that name, one for each instance; without those that belong to a lane. */
   wires(name: WireName): readonly Wire[];
   pidOf(service: ServiceName): number | undefined;
-  /** Runs it again, once it has been killed. Resolves when everything answers. */
+  /** Restarts a killed service. Resolves when everything responds. */
   startAgain(service: ServiceName): Promise<void>;
-  /** What the services have said so far, the last of it. */
+  /** The end of the output of the services. */
   said(service: ServiceName): string;
 }
 

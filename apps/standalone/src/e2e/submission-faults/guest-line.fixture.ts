@@ -2,7 +2,7 @@ import { linkSync, lstatSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Wire } from './wire.fixture.js';
 
-/** The line between an agent's host and its guest: a socket of ours stands where the guest's is. */
+/** The connection between an agent's host and its guest, with a proxy socket in place of the guest's. */
 export class GuestLine {
   #wire: Wire | undefined;
   #inode: bigint | undefined;
@@ -11,13 +11,13 @@ export class GuestLine {
   /** `folder` holds `guest.sock`. */
   constructor(private readonly folder: string) {}
 
-  /** The line to the guest that listens now. Throws when none does. */
+  /** The connection to the guest that listens now. Throws when none does. */
   async open(): Promise<Wire> {
     if (this.#wire !== undefined && this.#inode === this.#inodeOf(SOCKET)) return this.#wire;
     const nth = String(++this.#opened);
     const [real, ours] = [`${OURS}real-${nth}`, `${OURS}line-${nth}`];
     this.#tidy();
-    // The guest may listen anew at any moment: what stands there is given a second name, then replaced in one go.
+    // The guest may listen again at any moment: its socket gets a second name and is then replaced atomically.
     linkSync(this.#path(SOCKET), this.#path(real));
     const wire = await Wire.open({ path: this.#path(real) }, this.#path(ours));
     this.#inode = this.#inodeOf(ours);
@@ -27,13 +27,13 @@ export class GuestLine {
     return wire;
   }
 
-  /** For so long nothing listens there. */
+  /** Makes the socket unavailable for this time. */
   async hide(forMs: number): Promise<void> {
-    // A guest that has ended meanwhile has taken it away itself.
+    // A guest that has ended meanwhile has removed it itself.
     if (this.#inodeOf(SOCKET) === undefined) return;
     renameSync(this.#path(SOCKET), this.#path(HIDDEN));
     await new Promise((resolve) => setTimeout(resolve, forMs));
-    // A guest that was started meanwhile stays, and the folder it found was emptied.
+    // A guest that started meanwhile stays; it found an empty folder.
     if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf(HIDDEN) === undefined) return;
     renameSync(this.#path(HIDDEN), this.#path(SOCKET));
   }
@@ -57,6 +57,6 @@ export class GuestLine {
 }
 
 const SOCKET = 'guest.sock';
-/** What the names of our own begin with. */
+/** Prefix of our own socket names. */
 const OURS = 'line-';
 const HIDDEN = `${OURS}hidden`;

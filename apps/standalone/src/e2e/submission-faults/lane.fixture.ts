@@ -12,23 +12,23 @@ import type { Turns } from './turns.fixture.js';
 import { judge, type Facts, type View } from './verdict.fixture.js';
 import { Wire } from './wire.fixture.js';
 
-/** One seed as it went. */
+/** The outcome of one seed. */
 export interface Told {
   readonly plan: Plan;
   readonly struck: boolean;
   readonly attempts: readonly Attempt[];
   readonly broken: readonly string[];
-  /** What happened when, a line each. */
+  /** What happened when, one line each. */
   readonly story: readonly string[];
 }
 
-/** A whole system of its own again, also after a service was started anew. */
+/** Time until the whole system is healthy again, including restarted services. */
 const HEALTHY_WITHIN_MS = 60_000;
-/** How long what was begun may take to its end once all is healed: the command, and finding out about it. */
+/** Time for started commands to end after healing: the command itself, and detecting its outcome. */
 const ENDED_WITHIN_MS = 45_000;
-/** Nothing moves any more. */
+/** Time after which nothing changes any more. */
 const SETTLED_AFTER_MS = 2_000;
-/** A guest that dies more than five times in ten minutes is given up, and a journal keeps a thousand. */
+/** A guest that dies more than five times in ten minutes is given up, and a journal keeps a thousand records. */
 const MOST_DEATHS = 3;
 const MOST_SEEDS = 250;
 const MOST_REPEATS = 40;
@@ -41,7 +41,7 @@ interface Case {
   readonly story: string[];
 }
 
-/** One agent, and one seed after the other. */
+/** Runs one seed after the other on one agent. */
 export class Lane {
   #agentId = '';
   #guestLine: GuestLine | undefined;
@@ -62,7 +62,7 @@ export class Lane {
     return new Lane(stack, turns, wire, new Api(() => stack), new Api(() => throughWire));
   }
 
-  /** Runs one seed and judges it as it stands right afterwards. */
+  /** Runs one seed and judges its outcome right afterwards. */
   async run(seed: number): Promise<Told> {
     if (this.#agentId === '') await this.#newAgent();
     const plan = planOf(seed);
@@ -76,26 +76,26 @@ export class Lane {
       one.struck = await this.#submit(one, { ...this.#stage(), tell });
       await this.#recover(tell);
       await this.#read(one);
-      // What was still on its way has ended by now.
+      // Calls that were still in flight have ended by now.
       const broken = judge(this.#facts(one, await this.#recover(tell)));
       if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
       return { ...one, broken };
     } catch (error) {
       this.#agentId = '';
-      return { ...one, broken: [`It does not work again: ${String(error)}`] };
+      return { ...one, broken: [`It did not recover: ${String(error)}`] };
     }
   }
 
-  /** Whether the agent is to be let go before the next one. */
+  /** Whether to replace the agent before the next seed. */
   get worn(): boolean {
     return this.#deaths >= MOST_DEATHS || this.#cases.length >= MOST_SEEDS;
   }
 
-  /** Judges all seeds of the agent once more when everything has settled, and lets the agent go. */
+  /** Judges all seeds of the agent again when everything has settled, then deletes the agent. */
   async settle(): Promise<readonly Told[]> {
     if (this.#agentId === '') return [];
     await sleep(SETTLED_AFTER_MS);
-    // One that was on its way while it was read was not known yet.
+    // Executions still in flight at the first reading were not known then.
     for (const one of this.#cases)
       if ([...one.views.values()].some(({ status }) => status === 404)) await this.#read(one);
     const marks = await this.#recover(() => undefined);
@@ -139,9 +139,9 @@ export class Lane {
     };
   }
 
-  /** Answers whether the fault struck. */
+  /** Returns whether the fault struck. */
   async #submit({ plan, attempts }: Case, stage: Stage): Promise<boolean> {
-    // Opened while the agent is awake: before it is put to sleep.
+    // Opened while the agent is awake, before it is put to sleep.
     await this.#guestLine?.open().catch(() => undefined);
     const prepared = await this.#bring(plan.before);
     const fault = await prepareFaults(plan, markOf(plan.seed), stage);
@@ -149,7 +149,7 @@ export class Lane {
     const one = (): Promise<void> => this.#attempt(plan, key, attempts, stage);
     if (plan.fault.kind === 'twins') await Promise.all([one(), one()]);
     else await one();
-    // Half of those who try again do so while the fault lasts.
+    // Half of the retries happen while the fault lasts.
     if (plan.seed % 2 === 0) await fault.end();
     if (plan.repeated && plan.stoppedBetween && !hasWorked(attempts)) {
       stage.tell('stopped before it is sent again');
@@ -180,18 +180,18 @@ export class Lane {
     tell('submitted');
     await attempt(this.client, this.#agentId, plan, open, key);
     for (const stop of stops) stop();
-    // Bytes that were lost before the line are known from the answer alone.
+    // If the bytes were lost before this connection, only the response names the execution.
     const named = namedBy(open);
     if (named !== undefined) open.executionIds.add(named);
     tell(`answered: ${kindOf(open)} ${open.lost ?? JSON.stringify(open.answer?.body).slice(0, 200)}`);
   }
 
-  /** Brings the agent to where it shall be; answers what to wait for afterwards. */
+  /** Brings the agent into the state; returns a function that waits for the rest afterwards. */
   async #bring(before: Before): Promise<() => Promise<void>> {
     if (before === 'awake') return async () => undefined;
     if (before === 'restarting') {
       const restarted = this.direct.post(this.#path('/restart')).catch(() => undefined);
-      // As soon as it is known.
+      // As soon as the new state is visible.
       await eventually(async () => (await this.#state()).state !== 'running', {
         timeoutMs: 1_000,
         intervalMs: 5,
@@ -210,7 +210,7 @@ export class Lane {
     return async () => undefined;
   }
 
-  /** Everything works again: answers all marks in the agent's volume. */
+  /** Waits until everything works again; returns all marks in the agent's volume. */
   async #recover(tell: (what: string) => void): Promise<string> {
     const marks = await eventually(
       async () => {

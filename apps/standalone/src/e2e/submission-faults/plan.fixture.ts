@@ -1,10 +1,10 @@
 import { Dice } from '@berth/testing';
 import type { Strike } from './wire.fixture.js';
 
-/** How the agent stands when the command is submitted. */
+/** The agent's state when the command is submitted. */
 export type Before = 'awake' | 'warm' | 'cold' | 'stopped' | 'restarting';
 
-/** A line between two parts, named by the part that connects and what it connects to. */
+/** A connection between two parts, named by the part that connects and its target. */
 export type WireName =
   | 'client-gateway'
   | 'gateway-nats'
@@ -18,7 +18,7 @@ export type WireName =
 
 export type ProcessName = 'gateway' | 'exec' | 'agents' | 'runtime' | 'guest';
 
-/** Where the command is when the clock of a fault starts: its bytes pass this line for the first time. */
+/** Where the command is when the clock of a fault starts: its bytes pass this connection for the first time. */
 export type Moment = 'gateway-nats' | 'exec-nats' | 'runtime-nats' | 'runtime-guest';
 
 export type Fault =
@@ -29,10 +29,10 @@ export type Fault =
       readonly signal: 'SIGKILL' | 'SIGSTOP';
       readonly moment: Moment;
       readonly afterMs: number;
-      /** How long it stands still; 0 for a kill. */
+      /** How long the process is stopped; 0 for a kill. */
       readonly forMs: number;
     }
-  /** The owner does something else to the agent meanwhile. */
+  /** The owner changes the agent meanwhile. */
   | {
       readonly kind: 'life';
       readonly call: 'sleep' | 'stop' | 'restart';
@@ -41,30 +41,30 @@ export type Fault =
     }
   /** The guest cannot write its journal. */
   | { readonly kind: 'journal'; readonly forMs: number }
-  /** Nothing listens where the guest did. */
+  /** Nothing listens on the guest's socket. */
   | { readonly kind: 'socket'; readonly forMs: number }
   /** The same request twice at once, with one Idempotency-Key. */
   | { readonly kind: 'twins' };
 
-/** One submission and what happens to it, all of it from the seed. */
+/** One submission with its faults, all derived from the seed. */
 export interface Plan {
   readonly seed: number;
   readonly before: Before;
   readonly detached: boolean;
   /** How long the command runs after it has left its mark. */
   readonly runsMs: number;
-  /** So long is the command, in bytes, beside what it does. */
+  /** Bytes of padding in the command. */
   readonly padding: number;
-  /** With an Idempotency-Key; what is not answered by 2xx is then sent again. */
+  /** Sent with an Idempotency-Key, and retried unless the response is 2xx. */
   readonly repeated: boolean;
   readonly fault: Fault;
-  /** A second one; null in most. */
+  /** A second fault; null in most plans. */
   readonly also: Fault | null;
-  /** Whether the owner stops the agent before it is sent again. */
+  /** Whether the owner stops the agent before the retry. */
   readonly stoppedBetween: boolean;
 }
 
-/** Every kind of fault by name, with how often of all; what makes everybody wait for seconds is rare. */
+/** Every kind of fault by name, with its weight; faults that make all lanes wait for seconds are rare. */
 const FAULTS: readonly (readonly [weight: number, fault: (dice: Dice) => Fault])[] = [
   [8, (dice) => wire('client-gateway', dice, 2)],
   [9, (dice) => wire('gateway-nats', dice, 3)],
@@ -90,7 +90,7 @@ const FAULTS: readonly (readonly [weight: number, fault: (dice: Dice) => Fault])
   [4, () => ({ kind: 'twins' })],
 ];
 
-/** The same for every run, machine and time. */
+/** Returns the same plan in every run, on every machine. */
 export const planOf = (seed: number): Plan => {
   const dice = new Dice(seed);
   const fault = dice.weighted(FAULTS)(dice);
@@ -109,7 +109,7 @@ export const planOf = (seed: number): Plan => {
 
 const doubles = (fault: Fault): boolean => fault.kind === 'wire' && fault.strike.how === 'double';
 
-/** What is done to a guest's socket needs a guest; the others happen to agents in every state. */
+/** Faults on a guest's socket need a running guest; the others apply to agents in every state. */
 const before = (fault: Fault, dice: Dice): Before => {
   const needsGuest =
     (fault.kind === 'wire' && fault.wire === 'runtime-guest') ||
@@ -133,11 +133,11 @@ const before = (fault: Fault, dice: Dice): Before => {
   ]);
 };
 
-/** Most are over before anybody notices; some outlast what says that the other side is dead. */
+/** Most are over before they are noticed; some outlast the detection of a dead peer. */
 const howLong = (dice: Dice): number =>
   dice.percent(92) ? dice.between(20, 300) : dice.between(3_600, 5_000);
 
-/** A guest is waited for longer than a service before the agent is put to rest without it. */
+/** A guest is awaited longer than a service before the agent is put to sleep without it. */
 const howLongOfGuest = (dice: Dice): number =>
   dice.percent(88) ? dice.between(20, 300) : dice.between(3_600, 9_000);
 
@@ -155,7 +155,7 @@ const wire = (name: WireName, dice: Dice, chunks: number): Fault => {
 };
 
 const MOMENTS: readonly Moment[] = ['gateway-nats', 'exec-nats', 'runtime-nats', 'runtime-guest'];
-/** Before it nothing of the command is in that process. */
+/** Before this moment the process has seen nothing of the command. */
 const FIRST_MOMENT: Readonly<Record<ProcessName, number>> = {
   gateway: 0,
   exec: 1,
@@ -167,7 +167,7 @@ const FIRST_MOMENT: Readonly<Record<ProcessName, number>> = {
 const momentFor = (process: ProcessName, dice: Dice): Moment =>
   process === 'agents' ? 'exec-nats' : dice.one(MOMENTS.slice(FIRST_MOMENT[process]));
 
-/** A submission takes some ten milliseconds. */
+/** A submission takes about ten milliseconds. */
 const soon = (dice: Dice): number => (dice.percent(70) ? dice.between(0, 12) : dice.between(0, 200));
 
 const kill = (process: ProcessName, dice: Dice): Fault => ({
@@ -199,7 +199,7 @@ const life = (dice: Dice): Fault => ({
   afterMs: soon(dice),
 });
 
-/** The name that faults are counted under. */
+/** The name under which faults are counted. */
 export const nameOf = (fault: Fault): string => {
   switch (fault.kind) {
     case 'wire':

@@ -11,14 +11,17 @@ export interface Seeds {
   readonly lanes: number;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface Run {
   readonly told: readonly Told[];
-  /** Seeds that broke a promise, with their stories. */
+  /** Seeds that broke a guarantee, with their stories. */
   readonly broken: readonly Told[];
 }
 
-/** Runs the seeds in so many agents at once. Calls `onTold` after each, and again for one that broke a promise later. */
+/**
+ * Runs the seeds in this many agents at once. Calls `onTold` after each, and again for one that broke a guarantee
+ * later.
+ */
 export const runSeeds = async (
   stack: FaultyStack,
   { from, count, lanes }: Seeds,
@@ -51,18 +54,18 @@ export const runSeeds = async (
   return { told: all, broken: all.filter(({ broken }) => broken.length > 0) };
 };
 
-/** The story of a seed, for whoever wants to know what happened. */
+/** The story of a seed, for debugging. */
 export const storyOf = ({ plan, broken, story }: Told): string =>
   [`seed ${String(plan.seed)}: ${broken.join(' ')}`, ...story].join('\n  ');
 
-/** How often something was seen, most often first. */
+/** How often each name occurs, most frequent first. */
 export const countsOf = (names: readonly string[]): readonly (readonly [name: string, count: number])[] => {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   return [...counts].toSorted(([, one], [, other]) => other - one);
 };
 
-/** What was answered, and which faults struck. */
+/** The responses, and the faults that struck. */
 export const summaryOf = ({ told, broken }: Run): string => {
   const list = (names: readonly string[]): string =>
     countsOf(names)
@@ -71,12 +74,12 @@ export const summaryOf = ({ told, broken }: Run): string => {
   const struck = told.filter((one) => one.struck);
   return [
     `${String(told.length)} seeds, ${String(struck.length)} struck, ${String(broken.length)} broken`,
-    `answers under a fault: ${list(struck.flatMap(({ attempts }) => attempts.map(kindOf)))}`,
+    `responses under a fault: ${list(struck.flatMap(({ attempts }) => attempts.map(kindOf)))}`,
     `faults that struck: ${list(struck.map(({ plan }) => nameOf(plan.fault)))}`,
   ].join('\n');
 };
 
-/** How often a struck submission was answered in the three ways that matter. */
+/** How often a submission under a fault ended in each of the three ways that matter. */
 export const answersUnderFault = ({ told }: Run): { notStarted: number; unknown: number; worked: number } => {
   const attempts = told.filter(({ struck }) => struck).flatMap((one) => one.attempts);
   return {

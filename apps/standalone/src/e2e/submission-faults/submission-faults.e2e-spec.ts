@@ -20,20 +20,20 @@ afterAll(async () => {
   folder.remove();
 });
 
-describe('a submission that is cut anywhere on its way', () => {
-  it('is never said not to have started when it has, runs at most once, and reaches an end that can be read', () => {
+describe('a submission that is interrupted anywhere on its way', () => {
+  it('is never reported as not started when it has started, runs at most once, and reaches an end that can be read', () => {
     expect(run.broken.map(storyOf).join('\n\n')).toBe('');
     expect(run.told).toHaveLength(SEEDS.count);
   });
 
-  it('was cut: refused, of unknown outcome and answered all the same, each under a fault', () => {
+  it('was interrupted with each outcome under a fault: refused, unknown, and successful', () => {
     const { notStarted, unknown, worked } = answersUnderFault(run);
     expect(notStarted, summaryOf(run)).toBeGreaterThan(10);
     expect(unknown, summaryOf(run)).toBeGreaterThan(3);
     expect(worked, summaryOf(run)).toBeGreaterThan(40);
   });
 
-  it('was cut at every step', () => {
+  it('was interrupted at every step', () => {
     const struck = new Set(
       run.told.filter((one) => one.struck).map(({ plan }) => nameOf(plan.fault).split(' ')[0]),
     );

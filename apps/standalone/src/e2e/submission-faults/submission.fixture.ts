@@ -1,11 +1,11 @@
 import type { Api } from '../api.fixture.js';
 import type { Plan } from './plan.fixture.js';
 
-/** One request to run the command, and what came of it. */
+/** One request to run the command, and its outcome. */
 export interface Attempt {
-  /** The executions that the request was given by the gateway: at most one, none when it did not get so far. */
+  /** The executions that the gateway created for the request: at most one, none if it did not get that far. */
   readonly executionIds: Set<string>;
-  /** undefined: the connection was lost, or no answer came in time. */
+  /** undefined: the connection was lost, or no response arrived in time. */
   answer?: {
     readonly status: number;
     readonly body: Readonly<Record<string, unknown>>;
@@ -14,15 +14,15 @@ export interface Attempt {
   lost?: string;
 }
 
-/** Longer than anything may take: the command 20 s, a wake 60 s. */
+/** Longer than any step may take: the command 20 s, a wake 60 s. */
 const ANSWERED_WITHIN_MS = 100_000;
 const TIMEOUT_SECONDS = 20;
 export const LATE = 'no answer in time';
 
-/** Written by every command of that seed, and nowhere inside another one's. */
+/** Part of every command of that seed, and of no other seed's. */
 export const markOf = (seed: number): string => `mark:${String(seed)}:`;
 
-/** Leaves its mark first, in one write. */
+/** The command first leaves its mark, in one write. */
 export const commandOf = ({ seed, runsMs, padding }: Plan): string => {
   const mark = `echo ${markOf(seed)}`;
   const runs = runsMs === 0 ? '' : `; sleep ${String(runsMs / 1000)}`;
@@ -55,19 +55,19 @@ export const attempt = async (
   }
 };
 
-/** The two answers that say that the command was not started, to the letter (interface §7). */
+/** The two responses that promise that the command was not started, literally (interface §7). */
 const NOT_STARTED: ReadonlyMap<number, string> = new Map([
   [409, '{"code":"vm_not_ready","state":"starting","execution_started":false}'],
   [503, '{"code":"guest_command_unavailable","execution_started":false}'],
 ]);
 
-/** Whether the answer promises that the command was not started. */
+/** Whether the response promises that the command was not started. */
 export const saysNotStarted = ({ answer }: Attempt): boolean =>
   answer !== undefined &&
   NOT_STARTED.has(answer.status) &&
   NOT_STARTED.get(answer.status) === JSON.stringify(answer.body['detail']);
 
-/** The code of a refusal; the status of everything else. */
+/** The code of an error; the status of any other response. */
 export const kindOf = ({ answer, lost }: Attempt): string => {
   if (answer === undefined) return lost === LATE ? LATE : 'connection lost';
   const { detail } = answer.body;
@@ -76,7 +76,7 @@ export const kindOf = ({ answer, lost }: Attempt): string => {
   return `${String(answer.status)}${code}`;
 };
 
-/** The execution that an answer names: 200, 202 and 502 do. */
+/** The execution that a response names: 200, 202 and 502 do. */
 export const namedBy = ({ answer }: Attempt): string | undefined => {
   const { detail, executionId = (detail as Record<string, unknown> | undefined)?.['executionId'] } =
     answer?.body ?? {};

@@ -2,24 +2,24 @@ import type { ExecutionRecord } from '@berth/guest-protocol';
 import type { Plan } from './plan.fixture.js';
 import { kindOf, LATE, markOf, namedBy, saysNotStarted, type Attempt } from './submission.fixture.js';
 
-/** What `GET` says of an execution once everything is healed. */
+/** The result of `GET` for an execution once everything is healed. */
 export interface View {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** All that is known of one submission afterwards. */
+/** Everything known about one submission afterwards. */
 export interface Facts {
   readonly plan: Plan;
   readonly attempts: readonly Attempt[];
   /** How often the command has left its mark in the agent's volume. */
   readonly marks: number;
-  /** What the guest has written down of each execution that any of the requests was given. */
+  /** The guest's journal record of each execution that any of the requests created. */
   readonly records: ReadonlyMap<string, ExecutionRecord | 'torn'>;
   readonly views: ReadonlyMap<string, View>;
 }
 
-/** Every promise that was broken, in words. */
+/** Every broken guarantee, in words. */
 export const judge = (facts: Facts): readonly string[] => [
   ...facts.attempts.flatMap((attempt) => judgeAnswer(attempt, facts)),
   ...judgeMarks(facts),
@@ -46,9 +46,9 @@ const judgeAnswer = (attempt: Attempt, facts: Facts): readonly string[] => {
   return attempt.answer?.status === 200 ? judgeResult(attempt, facts) : [];
 };
 
-/** The promise of interface §7. */
+/** The guarantee of interface §7. */
 const judgeNotStarted = (attempt: Attempt, { plan, attempts, records }: Facts): readonly string[] => {
-  // Of two requests at once it is not known which was given which execution.
+  // With two concurrent requests it is unknown which one created which execution.
   const others = plan.fault.kind === 'twins' ? attempts.map(namedBy) : [];
   return [...attempt.executionIds].flatMap((id) =>
     records.has(id) && !others.includes(id)
@@ -90,7 +90,7 @@ const named = (attempt: Attempt): readonly string[] => {
   return id === undefined ? [] : [id];
 };
 
-/** Whatever was begun reaches an end that everybody can read, and it is the one that the journal knows. */
+/** Everything that was started reaches an end that can be read and that matches the journal. */
 const judgeExecution = (id: string, facts: Facts): readonly string[] => {
   const { attempts, records, views } = facts;
   const record = records.get(id);

@@ -37,8 +37,8 @@ const viewed = (body: Readonly<Record<string, unknown>>): Pick<Facts, 'views'> =
   views: new Map([['exe_1', { status: 200, body }]]),
 });
 
-describe('what is promised of a submission', () => {
-  it('is kept by one that ran, one that was refused, and one of unknown outcome either way', () => {
+describe('the guarantees for a submission', () => {
+  it('hold for one that ran, one that was refused, and one of unknown outcome either way', () => {
     expect(judge(ran)).toEqual([]);
     expect(judge({ ...ran, ...nothing, attempts: [answered(503, refusal)] })).toEqual([]);
     expect(judge({ ...ran, attempts: [answered(502, unknown)] })).toEqual([]);
@@ -48,23 +48,23 @@ describe('what is promised of a submission', () => {
 
   it.each<[string, string, Partial<Facts>]>([
     [
-      'a record of what was said not to have started',
+      'a record of a command reported as not started',
       'A LIE',
       { attempts: [answered(503, refusal)], marks: 0 },
     ],
     [
-      'a mark of what was said not to have started',
+      'a mark of a command reported as not started',
       'A LIE',
       { attempts: [answered(503, refusal)], records: new Map() },
     ],
     [
-      'a refusal under the id of one that ran',
+      'a refusal with the id of an execution that ran',
       'A LIE',
       { attempts: [answered(502, unknown), answered(503, refusal)] },
     ],
     [
-      'the promise in other words',
-      'in words of its own',
+      'the promise in another wording',
+      'in another wording',
       {
         attempts: [
           answered(502, { detail: { code: 'execution_outcome_unknown', execution_started: false } }),
@@ -73,18 +73,18 @@ describe('what is promised of a submission', () => {
     ],
     ['two runs', 'ran 2 times', { marks: 2 }],
     ['a result without a mark', 'there is no mark', { marks: 0 }],
-    ['a command outside of the journal', 'in no journal', { records: new Map() }],
+    ['a command missing from the journal', 'in no journal', { records: new Map() }],
     ['a result that changes', 'and later', viewed({ ...result, stderr: 'x' })],
     ['a result that is lost', 'LOST', { views: nothing.views }],
     [
-      'one that never ends',
+      'an execution that never ends',
       'STUCK',
       { ...viewed({ executionId: 'exe_1', status: 'running' }), attempts: [answered(502, unknown)] },
     ],
-    ['one that nobody cancelled', 'Nobody has ended', viewed({ ...result, status: 'cancelled' })],
+    ['a cancellation without a request', 'No request ended', viewed({ ...result, status: 'cancelled' })],
     [
-      'an answer that nobody expects',
-      'Nobody expects',
+      'an unexpected response',
+      'Unexpected response',
       { attempts: [answered(500, { detail: { code: 'internal_error' } })] },
     ],
     ['no answer', 'no answer', { attempts: [{ executionIds: new Set(), lost: 'no answer in time' }] }],
@@ -93,7 +93,7 @@ describe('what is promised of a submission', () => {
       'The journal knows',
       { ...viewed({ ...result, status: 'failed', exitCode: -1 }), attempts: [answered(502, unknown)] },
     ],
-  ])('is broken by %s', (_, said, facts) => {
+  ])('are broken by %s', (_, said, facts) => {
     expect(judge({ ...ran, ...facts }).join(' ')).toContain(said);
   });
 });

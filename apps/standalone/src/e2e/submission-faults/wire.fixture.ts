@@ -8,26 +8,30 @@ import {
   type Socket,
 } from 'node:net';
 
-/** What happens to a line: `lose` the bytes and their connection; `cut` it once they have passed; `hold` everything and let it go on later; `swallow` answers, then cut; `refuse` also new connections; `double` the bytes. */
+/**
+ * How a connection is disturbed. `lose`: drop the bytes and the connection. `cut`: close it once the bytes have passed.
+ * `hold`: hold everything back and forward it later. `swallow`: drop responses, then cut. `refuse`: also refuse new
+ * connections. `double`: send the bytes twice.
+ */
 export interface Strike {
   readonly how: 'lose' | 'cut' | 'hold' | 'swallow' | 'refuse' | 'double';
-  /** How long it lasts where it does. */
+  /** How long it lasts, if it has a duration. */
   readonly forMs: number;
 }
 
 /** A strike that waits for its moment. */
 export interface Armed {
   readonly struck: boolean;
-  /** Resolves once it is over and everything passes again, or once it was called off. */
+  /** Resolves once it is over and everything passes again, or once it was disarmed. */
   readonly over: Promise<void>;
-  /** It does not happen any more if it has not yet. */
+  /** Cancels it if it has not struck yet. */
   disarm(): void;
 }
 
 interface Link {
   readonly near: Socket;
   readonly far: Socket;
-  /** Bytes that were held back, in their order. */
+  /** Bytes that were held back, in order. */
   readonly held: { readonly to: Socket; readonly chunk: Buffer }[];
 }
 
@@ -44,14 +48,14 @@ interface Watch {
   readonly tell: (passing: Passing) => void;
 }
 
-/** Bytes that are about to pass for the first time with a mark in them. */
+/** Bytes with a mark that are about to pass for the first time. */
 export interface Passing {
   readonly text: string;
-  /** Arms a strike that counts this line's further pieces from this one on: 0 hits this one. */
+  /** Arms a strike that counts this connection's chunks from this one on: 0 strikes this one. */
   arm(strike: Strike, after: number): Armed;
 }
 
-/** A line between two of our parts, TCP or unix socket, which can be struck at a chosen piece of what passes. */
+/** A proxied connection between two parts, TCP or Unix socket, that can be disturbed at a chosen chunk. */
 export class Wire {
   readonly #links = new Set<Link>();
   readonly #watches = new Set<Watch>();
@@ -79,14 +83,14 @@ export class Wire {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Calls `tell` before the first bytes with the mark pass; answers how to stop that. */
+  /** Calls `tell` before the first bytes with the mark pass; returns a function that stops that. */
   watch(mark: string, tell: (passing: Passing) => void): () => void {
     const watch = { mark, tell };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
   }
 
-  /** Strikes at the piece that is `after` pieces away, on whichever connection. One strike at a time. */
+  /** Strikes at the chunk that is `after` chunks away, on any connection. One strike at a time. */
   arm(strike: Strike, after: number): Armed {
     return this.#arm(strike, after, undefined);
   }
@@ -131,7 +135,7 @@ export class Wire {
     far.on('end', () => near.end());
     const end = (): void => {
       this.#links.delete(link);
-      // What has been written already still arrives, as with a socket of the kernel's.
+      // Bytes already written still arrive, as with a socket of the kernel's.
       for (const socket of [near, far]) if (!socket.destroyed) socket.destroySoon();
     };
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
@@ -214,7 +218,7 @@ const reset = ({ near, far }: Link): void => {
   resetSocket(far);
 };
 
-/** Only TCP can be reset. */
+/** Only TCP connections can be reset. */
 const resetSocket = (socket: Socket): void => {
   if (socket.remoteAddress === undefined) socket.destroy();
   else socket.resetAndDestroy();
