@@ -39,9 +39,9 @@ const judgeAnswer = (attempt: Attempt, facts: Facts): readonly string[] => {
   const kind = kindOf(attempt);
   if (attempt.lost === LATE) return ['There was no answer.'];
   if (kind !== (facts.plan.detached ? '202' : '200') && !EXPECTED.has(kind))
-    return [`Nobody expects the answer ${JSON.stringify(attempt.answer)}.`];
+    return [`Unexpected response ${JSON.stringify(attempt.answer)}.`];
   if (JSON.stringify(attempt.answer?.body ?? {}).includes('execution_started') && !saysNotStarted(attempt))
-    return [`It says execution_started in words of its own: ${JSON.stringify(attempt.answer)}.`];
+    return [`It says execution_started in another wording: ${JSON.stringify(attempt.answer)}.`];
   if (saysNotStarted(attempt)) return judgeNotStarted(attempt, facts);
   return attempt.answer?.status === 200 ? judgeResult(attempt, facts) : [];
 };
@@ -110,7 +110,7 @@ const judgeEnd = (id: string, result: View['body'], { plan, marks, records }: Fa
   const { status } = result;
   if (status === 'running') return [`STUCK: ${id} does not end; its journal says ${JSON.stringify(record)}.`];
   if (status !== 'completed' && status !== 'failed')
-    return [`Nobody has ended ${id}, and it is ${String(status)}.`];
+    return [`No request ended ${id}, and it is ${String(status)}.`];
   const problems: string[] = [];
   if (status === 'completed') {
     if (marks === 0) problems.push(`${id} is completed, and there is no mark.`);
