@@ -23,7 +23,15 @@ export interface Patience {
 
 export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
 
+/** Beyond so many, what has not been looked at for so long is taken to have ended elsewhere. */
 const MOST_WATCHED = 10_000;
+const UNSEEN_MS = 3_600_000;
+
+interface Watched {
+  readonly what: 'absent' | 'missing';
+  readonly at: number;
+  readonly seenAt: number;
+}
 
 type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
@@ -43,7 +51,8 @@ export interface SettlementParts {
  */
 export class Settlement {
   /** By its own clock: processes' clocks differ, and a guest that was silent has not read yet what lies before it. */
-  readonly #since = new Map<string, { readonly what: 'absent' | 'missing'; readonly at: number }>();
+  readonly #since = new Map<string, Watched>();
+  #prunedAt = performance.now();
 
   constructor(private readonly parts: SettlementParts) {}
 
@@ -106,13 +115,19 @@ export class Settlement {
 
   /** For how long it has been so without a break, in milliseconds. */
   #lasts({ executionId }: RunningExecution, what: 'absent' | 'missing'): number {
-    // Those that ended elsewhere are never heard of again.
-    if (this.#since.size > MOST_WATCHED) this.#since.clear();
     const now = performance.now();
     const known = this.#since.get(executionId);
-    if (known?.what === what) return now - known.at;
-    this.#since.set(executionId, { what, at: now });
-    return 0;
+    const at = known?.what === what ? known.at : now;
+    this.#since.set(executionId, { what, at, seenAt: now });
+    this.#forgetUnseen(now);
+    return now - at;
+  }
+
+  #forgetUnseen(now: number): void {
+    if (this.#since.size <= MOST_WATCHED || now - this.#prunedAt < UNSEEN_MS) return;
+    this.#prunedAt = now;
+    for (const [executionId, { seenAt }] of this.#since)
+      if (now - seenAt > UNSEEN_MS) this.#forget(executionId);
   }
 
   async #giveUp(state: RunningExecution): Promise<void> {
