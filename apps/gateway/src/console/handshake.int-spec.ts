@@ -89,7 +89,7 @@ const begin = ({ line, headers = {}, more = '' }: Handshake = {}): { socket: Soc
     value === undefined ? [] : [`${name}: ${value}`],
   );
   const path = `/api/agents/${agent.id}/console`;
-  socket.write([line ?? `GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n') + more);
+  socket.write([line ?? `GET ${path} HTTP/1.1`, ...lines, '', ''].join('\r\n') + more, 'latin1');
   return { socket, text: () => text };
 };
 
@@ -134,6 +134,13 @@ describe('a WebSocket handshake', () => {
     [
       'with a subprotocol twice',
       { headers: { 'sec-websocket-protocol': 'a, a' } },
+      400,
+      'invalid_request',
+      'Sec-WebSocket-Protocol',
+    ],
+    [
+      'with a subprotocol in other spaces than those of HTTP',
+      { headers: { 'sec-websocket-protocol': 'a\u00a0' } },
       400,
       'invalid_request',
       'Sec-WebSocket-Protocol',

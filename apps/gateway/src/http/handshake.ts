@@ -7,6 +7,9 @@ const VERSION = '13';
 /** A token of RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
+/** What may stand around a token (RFC 9110 §5.6.3); `trim` takes more away, which `ws` then refuses in its own words. */
+const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
+
 /** What is wrong with a handshake for a WebSocket (RFC 6455 §4.2.1), its `Upgrade` header aside; undefined: nothing. */
 export const handshakeRefusal = (request: Pick<IncomingMessage, 'headers'>): HttpRefusal | undefined => {
   const { headers } = request;
@@ -38,6 +41,6 @@ export const upgradeRequired = (message: string): HttpRefusal =>
 
 const isProtocolList = (header: string | undefined): boolean => {
   if (header === undefined) return true;
-  const names = header.split(',').map((name) => name.trim());
+  const names = header.split(',').map((name) => name.replace(OUTER_SPACE, ''));
   return names.every((name) => TOKEN.test(name)) && new Set(names).size === names.length;
 };
