@@ -52,7 +52,9 @@ class Client {
   }
 
   get bytes(): Buffer {
-    return Buffer.concat(this.#chunks);
+    const all = Buffer.concat(this.#chunks);
+    this.#chunks.splice(0, this.#chunks.length, all);
+    return all;
   }
 
   get text(): string {
@@ -64,7 +66,7 @@ class Client {
   }
 
   async shows(text: string): Promise<void> {
-    await eventually(() => this.text.includes(text), { timeoutMs: 10_000 });
+    await eventually(() => this.bytes.includes(text), { timeoutMs: 10_000 });
   }
 }
 
@@ -159,6 +161,21 @@ describe('a console', () => {
     expect(isAlive(pid)).toBe(true);
     client.socket.terminate();
     await eventually(() => !isAlive(pid), { timeoutMs: 10_000 });
+  });
+
+  it('keeps a large paste for a shell that does not read yet, and the guest serves others meanwhile', async () => {
+    const client = await Client.open();
+    client.type('stty raw -echo; echo re""ady; sleep 4; head -c 1000000 | wc -c; kill -9 $$\n');
+    await client.shows('ready');
+    for (let part = 0; part < 10; part++) client.socket.send(Buffer.alloc(100_000, 'a'));
+    const since = performance.now();
+    for (let other = 0; other < 5; other++) {
+      const { socket: quick } = await Client.open();
+      quick.terminate();
+    }
+    expect(performance.now() - since).toBeLessThan(3_000);
+    await client.shows('1000000');
+    expect(await client.closed).toBe(1000);
   });
 
   it('holds output back while its reader is slow, and loses none', async () => {

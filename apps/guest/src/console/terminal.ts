@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { PutProgram } from '@berth/guest-protocol';
 import { spawn, type IPty } from '@lydell/node-pty';
@@ -8,6 +8,8 @@ import { killBeforeGuest } from '../oom-score.js';
 const MOST_CELLS = 1_000;
 const SHELLS = ['/bin/bash', '/bin/sh'];
 const KILL_AFTER_MS = 1_000;
+/** When a terminal that was full is tried again: it does not tell when its shell has read. */
+const FULL_FOR_MS = 10;
 
 export interface TerminalSize {
   readonly cols: number;
@@ -22,6 +24,9 @@ export const isSize = ({ cols, rows }: { readonly cols: unknown; readonly rows: 
 export class Terminal {
   readonly #pty: IPty;
   #ended = false;
+  readonly #input: Buffer[] = [];
+  #unread = 0;
+  #retry: NodeJS.Timeout | undefined;
 
   constructor(
     program: PutProgram,
@@ -51,11 +56,41 @@ export class Terminal {
 
   /** Number of bytes that the shell has not read yet. */
   get unread(): number {
-    return (this.#pty as unknown as { readonly _socket: Socket })._socket.writableLength;
+    return this.#unread;
   }
 
   write(bytes: Buffer): void {
-    if (!this.#ended) this.#pty.write(bytes as unknown as string);
+    if (this.#ended || bytes.length === 0) return;
+    this.#input.push(bytes);
+    this.#unread += bytes.length;
+    if (this.#retry === undefined) this.#pass();
+  }
+
+  /**
+   * Not by the library's `write`: libuv cannot wait for a pseudo terminal that is full, so it tries again and again, and
+   * nothing else of the guest runs until the shell reads.
+   */
+  #pass(): void {
+    this.#retry = undefined;
+    const { fd, _socket: socket } = this.#pty as unknown as { readonly fd: number; readonly _socket: Socket };
+    for (let next = this.#input[0]; next !== undefined; next = this.#input[0]) {
+      if (this.#ended || socket.destroyed) return this.#discard();
+      const taken = writeNow(fd, next);
+      if (taken === 'failed') return this.#discard();
+      this.#unread -= taken;
+      if (taken === next.length) {
+        this.#input.shift();
+        continue;
+      }
+      this.#input[0] = next.subarray(taken);
+      this.#retry = setTimeout(() => this.#pass(), FULL_FOR_MS);
+      return;
+    }
+  }
+
+  #discard(): void {
+    this.#input.length = 0;
+    this.#unread = 0;
   }
 
   resize({ cols, rows }: TerminalSize): void {
@@ -73,6 +108,7 @@ export class Terminal {
 
   /** Sends a hang-up, like a closed terminal, and later kills a shell that does not exit. */
   end(): void {
+    this.#discard();
     if (this.#ended) return;
     this.#pty.resume();
     const { pid } = this.#pty;
@@ -82,6 +118,15 @@ export class Terminal {
     }, KILL_AFTER_MS).unref();
   }
 }
+
+/** How many bytes the terminal takes at once; its descriptor does not block. */
+const writeNow = (fd: number, bytes: Buffer): number | 'failed' => {
+  try {
+    return writeSync(fd, bytes);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EAGAIN' ? 0 : 'failed';
+  }
+};
 
 /**
  * The shell leads a session and a process group of its own; the kernel notifies its foreground processes of its end.
