@@ -33,8 +33,8 @@ keep postgres_password "$(draw)"
 keep database_url "postgres://berth:$(cat "$folder/postgres_password")@postgres:5432/berth"
 # `<id>:<base64 of 32 bytes>`; to rotate, put a new pair and a comma in front.
 keep secret_key "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')"
-# On this machine the folder keeps others out; in the containers the files are read by users of their own. The runtime's
-# password, whose container runs agents, is mounted below a folder that only root enters.
+# On this machine the folder's mode protects the files; in the containers services that are not root must read them. The
+# runtime's container also runs agents, so its password is mounted in a folder that only root can enter.
 chmod 700 "$folder"
 chmod 444 "$folder"/*
-echo "Secrets are in $folder. Put them into the backup: without secret_key sealed values stay sealed."
+echo "Secrets are in $folder. Include them in the backup: without secret_key, sealed values cannot be opened."
