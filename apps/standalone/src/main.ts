@@ -11,7 +11,7 @@ const STOP_DEADLINE_MS = 9_000;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const main = async (): Promise<number> => {
+const main = async (): Promise<void> => {
   const config = readStandaloneConfig(process.env);
   const logOf = (service: string): Logger =>
     createLogger({ service, level: config.logLevel, pretty: process.stdout.isTTY });
@@ -29,10 +29,9 @@ const main = async (): Promise<number> => {
   try {
     await berth?.stop();
     await telemetry.stop();
-    return 0;
   } catch (error) {
     logOf('standalone').error({ err: error }, 'did not stop cleanly');
-    return 1;
+    process.exitCode = 1;
   }
 };
 
@@ -95,4 +94,8 @@ const exitCodeOf = (error: unknown): number => {
 const inspect = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error);
 
-process.exit(await main().catch(exitCodeOf));
+await main().catch((error: unknown) => {
+  process.exitCode = exitCodeOf(error);
+});
+// 0, unless something above or a service says otherwise.
+process.exit();

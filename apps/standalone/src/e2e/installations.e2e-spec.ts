@@ -1,6 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { NatsLink } from '@berth/messaging';
+import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
+import { processesOf } from './processes.fixture.js';
 import { Program, startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 let infra: TestInfra;
@@ -40,6 +44,20 @@ it('an installation does not start under a name that another one uses on its bro
   await eventually(async () => expect((await api.get('/health')).body).toMatchObject(healthy), {
     timeoutMs: 30_000,
   });
+});
+
+it('an installation whose name another one has taken ends, its gateway and its runtime with it', async () => {
+  const [ours = ''] = folders.map(({ path }) => path);
+  stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl });
+  const { program } = stack;
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const link = await NatsLink.open({ url: infra.natsUrl, name: 'other', log });
+  // What another installation writes once this one has been out of sight for 30 s.
+  link.connection.publish(link.names.subject('presence.owner'), randomUUID());
+  await link.close();
+  expect(await program.exited, program.said).toBe(78);
+  expect(program.said).toContain('The name berth is used on this broker by another installation.');
+  expect(processesOf(ours)).toEqual([]);
 });
 
 it('two installations with different names can share a broker', async () => {

@@ -30,6 +30,8 @@ export interface InstallationClaimOptions {
   /** What tells this installation's event log from every other, see `logIdentity`. */
   readonly logId: string;
   readonly log: Logger;
+  /** Called when another installation has taken the name; the link is closed then. */
+  readonly onLost?: () => void;
   readonly silentMs?: number;
   readonly refreshEveryMs?: number;
 }
@@ -92,7 +94,7 @@ export class InstallationClaim {
   }
 
   #refresh(): void {
-    const { log, link } = this.options;
+    const { log, link, onLost } = this.options;
     this.#refreshing = this.#refreshing
       .then(() => (link.connected && !this.#ended ? this.#hold() : undefined))
       .catch(async (error: unknown) => {
@@ -105,6 +107,7 @@ export class InstallationClaim {
         this.#ended = true;
         clearInterval(this.#timer);
         await link.close();
+        onLost?.();
       });
   }
 

@@ -26,6 +26,7 @@ import {
 } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { awaitPart } from './await-part.js';
+import { endProcess } from './end-process.js';
 
 /** The backing services of an event-sourced service. */
 export interface ServiceParts {
@@ -147,7 +148,7 @@ const silentJetStream = (cause: unknown): DomainError =>
 
 /**
  * Claims the installation's name on the broker for the event log of `store` until the link closes. Throws `ConfigError`
- * when another installation uses the name.
+ * when another installation uses the name, and ends the process when another one takes it later.
  */
 export const claimInstallation = async (
   options: Omit<PartOptions, 'url'> & {
@@ -161,7 +162,7 @@ export const claimInstallation = async (
   const since = performance.now();
   return awaitPart({ ...options, ...BROKER, url: config.natsUrl }, async () => {
     const taken = unlessRefused(`the stream ${link.names.presenceStream}`, () =>
-      InstallationClaim.take({ link, logId, log }),
+      InstallationClaim.take({ link, logId, log, onLost: endProcess }),
     );
     return taken.catch((error: unknown) => {
       if (error instanceof InstanceTaken)

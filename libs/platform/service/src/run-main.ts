@@ -67,7 +67,8 @@ const stopOnSignal = (service: Stoppable, telemetry: { stop(): Promise<void> }, 
       .stop()
       .then(() => telemetry.stop())
       .then(
-        () => process.exit(0),
+        // 0, unless the service stopped the process itself.
+        () => process.exit(),
         (error: unknown) => {
           log.error({ err: error }, 'did not stop cleanly');
           process.exit(1);
