@@ -8,6 +8,9 @@ const REPEAT_EVERY_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
+/** Said while the first attempt goes on. */
+const NO_REASON = 'no response yet';
+
 /** A backing service that a process needs before it can start. */
 export interface AwaitedPart {
   /** How a sentence refers to it, e.g. `the event log`. */
@@ -45,13 +48,15 @@ class WaitingNotice {
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
   #saidAt: number | undefined;
-  #reason = 'no response yet';
+  #reason = NO_REASON;
 
   constructor(private readonly part: AwaitedPart) {
     this.#timer = setInterval(() => this.#sayWhenDue(), 250);
   }
 
   failedWith(reason: string): void {
+    // The first reason is worth a line of its own: a part may take long to refuse.
+    if (this.#reason === NO_REASON) this.#saidAt = undefined;
     this.#reason = reason;
     this.#sayWhenDue();
   }

@@ -89,7 +89,8 @@ export const openTables = (options: DatabaseOptions & PartOptions): Promise<Data
 export const openLog = (options: PartOptions): Promise<EventStore> => {
   const store = connectEventStore(options);
   return awaitPart({ ...options, ...LOG }, async () => {
-    await store.ping();
+    // A ping gives up before the attempts of a call are over, and so without their reason.
+    await store.head();
     return store;
   }).catch(async (error: unknown) => {
     await store.close();
