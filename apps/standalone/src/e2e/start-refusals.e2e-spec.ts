@@ -52,32 +52,36 @@ describe('a mistake in the URL of a backing service', () => {
 });
 
 describe('an unreachable backing service', () => {
-  it('is awaited, naming its variable, its address and the reason, and used once it is available', async () => {
-    const first = await startLog();
-    const { eventStoreUrl } = first;
-    const port = first.parts.eventStore?.port ?? 0;
-    await first.stop();
-    const program = Program.start('standalone', environment({ EVENTSTORE_URL: eventStoreUrl }));
-    await program.says(
-      new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
-      30_000,
-    );
-    const second = await startLog();
-    try {
-      const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
-      const stack = {
-        urls: [url],
-        key: readKey(folder.path),
-        dataDir: folder.path,
-        stop: async () => undefined,
-      };
-      await new Api(() => stack).runningAgent();
-      expect(program.said).not.toMatch(/\n\s+at .*:\d+:\d+/);
-    } finally {
-      await program.end('SIGTERM');
-      await second.stop();
-    }
-  });
+  it(
+    'is awaited, naming its variable, its address and the reason, and used once it is available',
+    { timeout: 180_000 },
+    async () => {
+      const first = await startLog();
+      const { eventStoreUrl } = first;
+      const port = first.parts.eventStore?.port ?? 0;
+      await first.stop();
+      const program = Program.start('standalone', environment({ EVENTSTORE_URL: eventStoreUrl }));
+      await program.says(
+        new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
+        90_000,
+      );
+      const second = await startLog();
+      try {
+        const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+        const stack = {
+          urls: [url],
+          key: readKey(folder.path),
+          dataDir: folder.path,
+          stop: async () => undefined,
+        };
+        await new Api(() => stack).runningAgent();
+        expect(program.said).not.toMatch(/\n\s+at .*:\d+:\d+/);
+      } finally {
+        await program.end('SIGTERM');
+        await second.stop();
+      }
+    },
+  );
 
   it('does not keep the process from ending on SIGTERM', async () => {
     const program = Program.start('standalone', environment({ NATS_URL: 'nats://127.0.0.1:1' }));

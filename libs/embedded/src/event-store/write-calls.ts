@@ -1,5 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { handleClientStreamingCall, handleUnaryCall, sendUnaryData } from '@grpc/grpc-js';
+import {
+  Metadata,
+  type handleClientStreamingCall,
+  type handleUnaryCall,
+  type sendUnaryData,
+} from '@grpc/grpc-js';
 import {
   type Expectation,
   formatRevision,
@@ -61,10 +66,12 @@ export function appendCall(writes: GroupCommit): AppendHandler {
       }
     });
     call.on('end', () => {
-      // A call that was reset midway emits its end first and is known as cancelled a moment later; its events are
-      // incomplete.
+      // A call that is reset before its last event ends like a whole one, and the reset may come a moment later. Sending
+      // the headers makes the server look at the HTTP/2 stream, which knows.
       setImmediate(() => {
-        if (failed || call.cancelled) return;
+        if (failed) return;
+        call.sendMetadata(new Metadata());
+        if (call.cancelled) return;
         append.write(writes).then((response) => callback(null, response), fail);
       });
     });

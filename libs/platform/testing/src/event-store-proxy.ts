@@ -106,7 +106,8 @@ const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> 
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of stream) chunks.push(chunk as Buffer);
-    return Buffer.concat(chunks);
+    // A request that is reset ends like a whole one; only the stream knows.
+    return stream.closed || stream.aborted ? undefined : Buffer.concat(chunks);
   } catch {
     return undefined;
   }
@@ -129,7 +130,8 @@ const forward = (
   near.once('close', () => far.destroy());
   if (fault?.kind === 'half') {
     far.write(body.subarray(0, Math.ceil(body.length / 2)), () => {
-      far.close(constants.NGHTTP2_CANCEL);
+      // Node ends the request before it sends a CANCEL, and half a request would pass for a whole one.
+      far.close(constants.NGHTTP2_INTERNAL_ERROR);
       near.close(constants.NGHTTP2_INTERNAL_ERROR);
     });
     return;
