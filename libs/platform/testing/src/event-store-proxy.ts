@@ -11,7 +11,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { connect as connectSocket, type AddressInfo } from 'node:net';
 
 /**
  * How a call fails. `half`: only half of the request arrives, then both ends see a reset. `lose`: the server executes
@@ -97,7 +97,9 @@ export class EventStoreProxy {
     const method = typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) : '';
     this.#underWay.set(key, duplicates + 1);
     near.once('close', () => this.#underWay.set(key, (this.#underWay.get(key) ?? 1) - 1));
-    forward(near, far, headers, body, this.fault({ method, duplicates }));
+    const fault = this.fault({ method, duplicates });
+    if (fault?.kind === 'half') sendHalf(near, this.targetPort, headers, body);
+    else forward(near, far, headers, body, fault);
   }
 }
 
@@ -111,6 +113,26 @@ const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> 
   } catch {
     return undefined;
   }
+};
+
+/**
+ * On a connection of its own, which is then lost: Node ends a request before it resets it, and a server could not tell half
+ * of an append from a whole one.
+ */
+const sendHalf = (
+  near: ServerHttp2Stream,
+  targetPort: number,
+  headers: IncomingHttpHeaders,
+  body: Buffer,
+): void => {
+  const socket = connectSocket(targetPort, LOOPBACK);
+  const session = connect(`http://${LOOPBACK}:${targetPort}`, { createConnection: () => socket });
+  const far = session.request(headers);
+  for (const each of [socket, session, far]) each.on('error', () => undefined);
+  far.write(body.subarray(0, Math.ceil(body.length / 2)), () => {
+    socket.destroy();
+    near.close(constants.NGHTTP2_INTERNAL_ERROR);
+  });
 };
 
 const forward = (
@@ -128,14 +150,6 @@ const forward = (
   const far = session.request(headers);
   far.on('error', () => near.destroy());
   near.once('close', () => far.destroy());
-  if (fault?.kind === 'half') {
-    far.write(body.subarray(0, Math.ceil(body.length / 2)), () => {
-      // Node ends the request before it sends a CANCEL, and half a request would pass for a whole one.
-      far.close(constants.NGHTTP2_INTERNAL_ERROR);
-      near.close(constants.NGHTTP2_INTERNAL_ERROR);
-    });
-    return;
-  }
   far.end(body);
   // They may arrive long before a delayed response is forwarded.
   let trailers: IncomingHttpHeaders = {};
