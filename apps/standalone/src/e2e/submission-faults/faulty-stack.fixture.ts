@@ -11,7 +11,16 @@ import { Wire } from './wire.fixture.js';
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
 
 /** The services that a submission passes through, each a process of its own; `exec` twice. */
-export const SERVICES = ['accounts', 'agents', 'exec', 'exec-2', 'runtime', 'gateway'] as const;
+export const SERVICES = [
+  'delivery',
+  'files',
+  'accounts',
+  'agents',
+  'exec',
+  'exec-2',
+  'runtime',
+  'gateway',
+] as const;
 export type ServiceName = (typeof SERVICES)[number];
 
 /** The connections of one service to the infrastructure. */
