@@ -4,7 +4,7 @@ import { startFaultyStack, type FaultyStack } from './faulty-stack.fixture.js';
 import { nameOf } from './plan.fixture.js';
 import { answersUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
 
-const SEEDS = { from: 1, count: 200, lanes: 6 };
+const SEEDS = { from: 1, count: 400, lanes: 6 };
 
 const folder = temporaryFolder();
 let stack: FaultyStack;
@@ -30,7 +30,7 @@ describe('a submission that is interrupted anywhere on its way', () => {
     const { notStarted, unknown, worked } = answersUnderFault(run);
     expect(notStarted, summaryOf(run)).toBeGreaterThan(10);
     // A submission lost on its way is sent again, so few outcomes stay unknown.
-    expect(unknown + notStarted, summaryOf(run)).toBeGreaterThan(13);
+    expect(unknown, summaryOf(run)).toBeGreaterThan(0);
     expect(worked, summaryOf(run)).toBeGreaterThan(40);
   });
 
