@@ -3,7 +3,15 @@ import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@be
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
+import {
+  aCommand,
+  aSubmission,
+  execRequests,
+  idOf,
+  QUICK,
+  startTestExec,
+  type TestExec,
+} from '../fixtures/exec.fixture.js';
 
 let test: TestExec;
 let agentId: string;
@@ -102,5 +110,30 @@ describe('a detached command that comes twice', () => {
     silent.resolve(running);
     expect(await first).toEqual(second);
     test.far.finish(sent.executionId);
+  });
+});
+
+describe('an execution that another process accepted and did not hand over', () => {
+  let reconciling: TestExec;
+
+  beforeAll(async () => {
+    reconciling = await startTestExec(QUICK);
+  });
+  afterAll(() => reconciling.stop());
+
+  it.each([false, true])('ends although a repetition waits for it (detached: %s)', async (detached) => {
+    const submit = aCommand(agentId, { repeated: true, detached });
+    reconciling.far.first(agentsRequests.ensureAwake, 1, async () => {
+      const first = { type: 'Submit', ...aSubmission(submit) } as const;
+      await reconciling.streams.handle(idOf(submit), first, submit);
+      return reconciling.far.ensureAwake(agentId, null);
+    });
+    expect(await reconciling.ask(execRequests.submit, submit, { deadlineMs: 15_000 })).toMatchObject({
+      execution: { executionId: idOf(submit), status: 'failed', exitCode: -1 },
+    });
+    expect(reconciling.far.starts.size).toBe(0);
+    await eventually(async () =>
+      expect(await reconciling.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
+    );
   });
 });

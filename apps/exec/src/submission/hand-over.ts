@@ -115,7 +115,8 @@ export class HandOver {
     while (outcome.status === 'running' && !handing.submit.detached) {
       try {
         const found = await this.hosts.find(awake.host, handing.owned, LONGEST_WAIT_MS);
-        if (found.state === 'known') outcome = found.outcome;
+        if (found.state === 'absent') throw new Error('The journal has no record of a started execution.');
+        outcome = found.outcome;
         giveUpAt = Date.now() + ASK_AGAIN_MS;
       } catch (cause) {
         if (Date.now() > giveUpAt) return { kind: 'unknown', cause };

@@ -234,6 +234,16 @@ describe('a command that may have started', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running', exitCode: null });
   });
 
+  it('is of unknown outcome when the journal loses its record', async () => {
+    test.far.on(runtimeRequests.execute, doneButLost);
+    const submit = aCommand(agentId, { command: 'sleep' });
+    const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
+    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 1);
+    test.far.finish(idOf(submit));
+    test.far.journal.delete(idOf(submit));
+    expect(await submitted).toMatchObject({ code: 'execution_outcome_unknown' });
+  });
+
   it.each(['guest_unreachable', 'execution_outcome_unknown'])('is asked for after %s', async (code) => {
     test.far.first(runtimeRequests.execute, 1, async (command) => {
       await test.far.execute(command);

@@ -58,7 +58,7 @@ export class SubmitCommandHandler {
       if (submit.repeated) throw outcomeUnknown(null);
       return olderGuest.run(submit, awake);
     }
-    const running = followed.during(owned.executionId, () => this.run(submit, owned, awake));
+    const running = this.run(submit, owned, awake);
     // Its caller asks another process by the execution's id.
     const execution = await unlessStopping(stopping, running, () => Promise.reject(answerElsewhere()));
     if (execution.status === 'running') followed.begin(awake.host, owned);
@@ -68,6 +68,7 @@ export class SubmitCommandHandler {
   private async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
     const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
     const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
+    // Joining does not count as following: if nobody hands the execution over, the reconciler must end it.
     if (!accepted.first) return this.parts.earlier.join(submit, owned);
     const handing: Handing = {
       owned,
@@ -76,10 +77,12 @@ export class SubmitCommandHandler {
       acceptedAt: Date.now(),
     };
     const { position } = accepted;
-    const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
-    const handed = await this.parts.handOver.run(handing, awake);
-    await noted;
-    return this.conclude(handing, handed, position);
+    return this.parts.followed.during(owned.executionId, async () => {
+      const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
+      const handed = await this.parts.handOver.run(handing, awake);
+      await noted;
+      return this.conclude(handing, handed, position);
+    });
   }
 
   /** Nothing was handed over yet: when it fails, it certainly was not started. */
