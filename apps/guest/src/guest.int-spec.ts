@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { GUEST_ROUTES } from '@berth/guest-protocol';
-import { eventually } from '@berth/testing';
+import { GUEST_LIMITS, GUEST_ROUTES } from '@berth/guest-protocol';
+import { eventually, sendBodyLate } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GuestFixture } from './__fixtures__/guest.fixture.js';
 
@@ -132,6 +132,24 @@ describe('a guest', () => {
     expect(lines).toContainEqual({ level: 'info', source: 'agent', message: 'said' });
     expect(lines).toContainEqual({ level: 'error', source: 'agent', message: 'complained' });
   });
+
+  it.each([
+    ['a file', `PUT ${GUEST_ROUTES.stageFile.path}?id=stg_1&limit=1000`, 0],
+    ['a message', `POST ${GUEST_ROUTES.deliver.path}`, GUEST_LIMITS.requestBytes + 1],
+  ])(
+    'returns its error for %s that is too large to a client that still writes',
+    async (_, line, earlyBytes) => {
+      await guest.put({ command: null });
+      const head = `${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 100000000\r\n\r\n`;
+      const { text, error } = await sendBodyLate(
+        { path: join(guest.dir, 'sock') },
+        head + ' '.repeat(earlyBytes),
+        Buffer.alloc(100_000_000 - earlyBytes),
+      );
+      expect(error).toBeUndefined();
+      expect(text).toContain('payload_too_large');
+    },
+  );
 
   it('exits when its socket is removed', async () => {
     await guest.put();

@@ -50,7 +50,10 @@ const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 40 }),
 );
-const anyJson = fc.jsonValue({ maxDepth: 3 });
+// Unlike JSON.parse, the gateway refuses these two member names.
+const anyJson = fc
+  .jsonValue({ maxDepth: 3 })
+  .filter((value) => !/"(?:__proto__|constructor)"/.test(JSON.stringify(value)));
 
 describe('a body with content', () => {
   it('is read as JSON.parse reads it, wherever it is cut', () => {

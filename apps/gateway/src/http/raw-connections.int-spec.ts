@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { agentsRequests } from '@berth/contracts-agents';
-import { eventually } from '@berth/testing';
+import { eventually, sendBodyLate } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';
 import { readRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
@@ -190,6 +190,23 @@ describe('pipelined requests', () => {
     expect(client.text()).toMatch(/^HTTP\/1\.1 200 /);
     if (!client.socket.readableEnded) await once(client.socket, 'end');
     expect(client.text().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+  });
+});
+
+describe('a client that sends its body after the response', () => {
+  it.each([
+    ['401', 'POST /api/agents HTTP/1.1\r\nHost: x\r\n'],
+    ['404', 'POST /nope HTTP/1.1\r\nHost: x\r\n'],
+    ['413', ''],
+  ])('reads the whole %s', async (status, anonymous) => {
+    const line = anonymous || HEAD('/api/agents', 'POST');
+    const { text, error } = await sendBodyLate(
+      { port: Number(new URL(test.gateway.url).port), host: '127.0.0.1' },
+      `${line}Content-Length: 3000000\r\nConnection: close\r\n\r\n`,
+      Buffer.alloc(3_000_000),
+    );
+    expect(error).toBeUndefined();
+    expect(readRaw(text).head).toContain(`http/1.1 ${status}`);
   });
 });
 

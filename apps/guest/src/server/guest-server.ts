@@ -127,7 +127,8 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
 const readAll = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  // By default an iteration that is left destroys the connection, and with it the error response.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > GUEST_LIMITS.requestBytes) {
       throw new DomainError('too_large', 'payload_too_large', 'The request is too large for a guest.');

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
 import type { StartAgent, Transfer } from '@berth/contracts-runtime';
-import { eventually } from '@berth/testing';
+import { eventually, sendBodyLate } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture, TICKETS_GOOD_FOR_MS } from '../__fixtures__/host.fixture.js';
 import { breaksOff, refuses, says, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
@@ -188,6 +188,20 @@ describe('the data port of a host', () => {
     const body = Readable.from(chunks(200), { objectMode: false });
     const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body });
     expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
+  });
+
+  it('returns an early error also to a client that sends its body after it', async () => {
+    scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));
+    const { hostname, port, pathname } = new URL(host.dataPort.url);
+    const ticket = host.transfers.open({ agentId, epoch: 1, transfer: STAGE });
+    const { text, error } = await sendBodyLate(
+      { host: hostname, port: Number(port) },
+      `PUT ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ticket}\r\nConnection: close\r\n` +
+        'Content-Length: 1000000\r\n\r\nbegun',
+      Buffer.alloc(999_995),
+    );
+    expect(error).toBeUndefined();
+    expect(text).toContain('payload_too_large');
   });
 
   it('ends the agent’s side when the client disconnects, in either direction', async () => {

@@ -34,6 +34,8 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     const { socket } = request;
     response.on('error', () => response.destroy());
     connections.hold(socket);
+    // Node closes the connection in its own listener for `finish`, which is registered already.
+    response.prependOnceListener('finish', () => discardUnread(request));
     response.once('close', () => {
       connections.release(socket);
       cutUnread(request);
@@ -64,6 +66,27 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     for (const sweep of sweeps) clearInterval(sweep);
   });
   return connections;
+};
+
+/**
+ * Discards the rest of a body after its response, and keeps the connection open for it. A socket that is closed with unread
+ * input, or written to afterwards, is reset, and the reset can overtake the response.
+ */
+const discardUnread = (request: IncomingMessage): void => {
+  const { socket } = request;
+  if (request.complete || socket.destroyed) return;
+  const destroySoon = socket.destroySoon.bind(socket);
+  let closing = false;
+  // Node calls this method after a response with `Connection: close`.
+  socket.destroySoon = () => {
+    closing = true;
+    socket.end();
+  };
+  request.once('end', () => {
+    socket.destroySoon = destroySoon;
+    if (closing) destroySoon();
+  });
+  request.resume();
 };
 
 /** Until its body has come to its end, a connection is of no use to another request. */
