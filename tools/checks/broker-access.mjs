@@ -47,9 +47,7 @@ export const accessOf = ({ packages }) => {
 /** `agentsRequests` → `create` → its subject, with `<context>` where it depends on the context (`operationsRequests`). */
 const contractsOf = (packages) => {
   const found = new Map();
-  for (const file of packages
-    .filter(({ dir }) => dir.startsWith('libs/contracts/'))
-    .flatMap(({ files }) => files)) {
+  for (const file of packages.filter(({ dir }) => dir === 'libs/contracts').flatMap(({ files }) => files)) {
     if (file.test) continue;
     walk(file.program, (node) => {
       if (node.type !== 'VariableDeclarator' || !/^[a-z]\w*Requests$/.test(node.id.name ?? '')) return;
@@ -109,7 +107,7 @@ const handledIn = (tree) => {
 const readUse = (file, { service, contracts, controllers, use, problems }) => {
   const handled = new Set(handledIn(file.program));
   const operations = contracts.get('operationsRequests') ?? new Map();
-  const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts-operations');
+  const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts/operations');
   const complain = (node, what) => problems.push(`${file.path}:${file.lineAt(node.start)}: ${what}`);
   walk(file.program, (node) => {
     if (node.type === 'MemberExpression' && contracts.has(node.object.name)) {

@@ -35,14 +35,15 @@ describe('secrets of the broker in compose files', () => {
 describe('permissions on the broker', () => {
   const sources = (calls: string): string =>
     [
-      "import { agentsRequests } from '@berth/contracts-agents';",
+      "import { agentsRequests } from '@berth/contracts/agents';",
       "import { EventConsumer } from '@berth/messaging';",
       `export const ask = (requester) => requester.request(agentsRequests.${calls}, {});`,
       "export const consumer = new EventConsumer({ context: 'agents', durable: 'x__y' });",
     ].join('\n');
 
   const workspaceThatCalls = (scratch: Scratch, call: string): ReturnType<typeof readWorkspace> => {
-    scratch.pack('libs/contracts/agents', 'contract', {
+    scratch.contract('agents', {
+      'index.ts': '',
       'agents.requests.ts':
         "export const agentsRequests = { get: defineRequest('qry.agents.get.v1'), stop: defineRequest('cmd.agents.stop.v1') };",
     });

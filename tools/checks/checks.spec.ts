@@ -24,20 +24,6 @@ const problemsOf = (check: (workspace: never) => { problems: readonly string[] }
 describe('imports between packages', () => {
   it.each([
     ['an app that imports an app', 'apps/a', 'app', `import { b } from '@berth/b';`, /never imports an app/],
-    [
-      'a contract that imports platform',
-      'libs/contracts/a',
-      'contract',
-      `import { p } from '@berth/p';`,
-      /contract may import kernel/,
-    ],
-    [
-      'a contract that imports Nest',
-      'libs/contracts/a',
-      'contract',
-      `import { X } from '@nestjs/common';`,
-      /kernel only/,
-    ],
     ['a kernel that imports Node', 'libs/a', 'kernel', `import 'node:fs';`, /kernel imports nothing/],
     [
       'a kernel that imports a type',
@@ -50,7 +36,7 @@ describe('imports between packages', () => {
       'platform that imports a contract',
       'libs/a',
       'platform',
-      `export * from '@berth/contracts-c';`,
+      `export * from '@berth/contracts/c';`,
       /platform may import/,
     ],
     [
@@ -58,14 +44,14 @@ describe('imports between packages', () => {
       'apps/a',
       'app',
       `import { x } from '@berth/p/dist/x.js';`,
-      /reaches into a package/,
+      /is not exported/,
     ],
     [
       'a lazy import into a package',
       'apps/a',
       'app',
       `export const x = () => import('@berth/p/dist/x.js');`,
-      /reaches into/,
+      /is not exported/,
     ],
     [
       'a relative path out of the package',
@@ -81,27 +67,42 @@ describe('imports between packages', () => {
       `import { e } from '@berth/embedded';`,
       /only the composition/,
     ],
+    [
+      'a context without a contract',
+      'apps/a',
+      'app',
+      `import { x } from '@berth/contracts/nowhere';`,
+      /is not exported/,
+    ],
     ['an unknown package', 'apps/a', 'app', `import { x } from '@berth/nowhere';`, /no package/],
     ['a package without a type', 'apps/a', 'thing', `export {};`, /nx\.tags/],
   ])('reject %s', (_, dir, type, text, message) => {
     using scratch = new Scratch();
     scratch.pack('apps/b', 'app', { 'index.ts': '' }).pack('libs/p', 'platform', { 'index.ts': '' });
-    scratch
-      .pack('libs/contracts/c', 'contract', { 'index.ts': '' })
-      .pack('libs/embedded', 'platform', { 'index.ts': '' });
+    scratch.contract('c', { 'index.ts': '' }).pack('libs/embedded', 'platform', { 'index.ts': '' });
     scratch.pack(dir, type, { 'index.ts': text });
+    expect(problemsOf(checkImports, scratch)).toMatch(message);
+  });
+
+  it.each([
+    ['platform', `import { p } from '@berth/p';`, /contract may import kernel/],
+    ['Nest', `import { X } from '@nestjs/common';`, /kernel only/],
+    ['the contract of another context', `import { c } from '../c/index.js';`, /leaves its context/],
+    ['its own package by name', `import { c } from '@berth/contracts/c';`, /contract may import kernel/],
+  ])('reject a contract that imports %s', (_, text, message) => {
+    using scratch = new Scratch();
+    scratch.pack('libs/p', 'platform', { 'index.ts': '' });
+    scratch.contract('c', { 'index.ts': '' }).contract('a', { 'index.ts': text });
     expect(problemsOf(checkImports, scratch)).toMatch(message);
   });
 
   it('may lead from the composition to apps, and from apps to contracts and platform', () => {
     using scratch = new Scratch();
     scratch.pack('apps/b', 'app', {
-      'index.ts': `import '@berth/contracts-c'; import '@berth/p'; import 'node:fs';`,
+      'index.ts': `import '@berth/contracts/c'; import '@berth/p'; import 'node:fs';`,
     });
     scratch.pack('apps/whole', 'composition', { 'index.ts': `import '@berth/b';` });
-    scratch
-      .pack('libs/p', 'platform', { 'index.ts': '' })
-      .pack('libs/contracts/c', 'contract', { 'index.ts': '' });
+    scratch.pack('libs/p', 'platform', { 'index.ts': '' }).contract('c', { 'index.ts': '' });
     expect(problemsOf(checkImports, scratch)).toBe('');
   });
 
@@ -327,7 +328,7 @@ describe('pages', () => {
 
   it('of subjects list every request and event, and reject malformed and duplicate subjects', async () => {
     using scratch = new Scratch();
-    scratch.pack('libs/contracts/c', 'contract', {
+    scratch.contract('c', {
       'c.ts': `export const r = { a: defineRequest<Ask, Answer | null>('cmd.c.do-it.v1', 4_000), b: defineRequest('cmd.c.do-it.v1'), d: defineRequest('c.odd') };`,
       'e.ts': `export const C_EVENTS = ['done'] as const;`,
     });

@@ -9,13 +9,14 @@ const ENTRIES = /\/src\/(.+\/)?main\.ts$|\/src\/index\.ts$|\.entry\.ts$/;
 export const checkGraph = ({ packages }) => {
   const problems = [];
   let read = 0;
-  for (const { files } of packages) {
+  for (const one of packages) {
+    const { files } = one;
     const byPath = new Map(files.map((file) => [file.path, file]));
     const arrows = new Map(files.map((file) => [file.path, arrowsOf(file, byPath, problems)]));
     read += files.length;
     for (const circle of circlesOf(arrows)) problems.push(`cycle: ${[...circle, circle[0]].join(' → ')}`);
     const reached = reachedFrom(
-      files.filter((file) => ENTRIES.test(file.path)).map((file) => file.path),
+      files.filter((file) => isEntry(one, file)).map((file) => file.path),
       arrows,
     );
     const tested = reachedFrom(
@@ -31,6 +32,10 @@ export const checkGraph = ({ packages }) => {
   }
   return { problems, read };
 };
+
+const isEntry = ({ manifest, dir }, { path }) =>
+  ENTRIES.test(path) ||
+  (manifest.exports?.['./*'] !== undefined && /^[^/]+\/index\.ts$/.test(path.slice(`${dir}/src/`.length)));
 
 const arrowsOf = (file, byPath, problems) => {
   const targets = [];

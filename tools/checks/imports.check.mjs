@@ -14,7 +14,7 @@ const MAY_IMPORT = {
 const TEST_BENCH = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
 /** The only contract that the platform itself implements, for every service. */
-const ANSWERED_BY_PLATFORM = { from: '@berth/operations', to: '@berth/contracts-operations' };
+const HANDLED_BY_PLATFORM = { from: '@berth/operations', to: '@berth/contracts/operations' };
 
 /** Checks which packages import each other, from the actual imports rather than the declared dependencies. */
 export const checkImports = (workspace) => {
@@ -50,18 +50,29 @@ const judge = (from, file, { specifier }, byName) => {
   if (!name.startsWith('@berth/')) {
     return from.type === 'contract' ? `a contract imports the kernel only, not '${name}'` : null;
   }
-  if (name !== specifier) return `'${specifier}' reaches into a package: import '${name}'`;
   const to = byName.get(name);
   if (to === undefined) return `there is no package '${name}'`;
-  return judgeTypes(from, to);
+  if (!isExported(to, specifier)) return `'${specifier}' is not exported: import what '${name}' exports`;
+  return judgeTypes(from, to, specifier);
 };
 
-const judgeTypes = (from, to) => {
+/** Whether the `exports` of a package contain the specifier and the sources contain its index. */
+const isExported = (to, specifier) => {
+  const path = `.${specifier.slice(to.name.length)}`;
+  const exported = Object.keys(to.manifest.exports ?? { '.': true });
+  if (exported.includes(path)) return true;
+  return (
+    exported.includes('./*') &&
+    to.files.some((file) => file.path === `${to.dir}/src${path.slice(1)}/index.ts`)
+  );
+};
+
+const judgeTypes = (from, to, specifier) => {
   if (to.name === TEST_BENCH) return `only tests may import ${TEST_BENCH}`;
   if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
     return `only the composition and ${TEST_BENCH} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
   }
-  if (from.name === ANSWERED_BY_PLATFORM.from && to.name === ANSWERED_BY_PLATFORM.to) return null;
+  if (from.name === HANDLED_BY_PLATFORM.from && specifier === HANDLED_BY_PLATFORM.to) return null;
   if (MAY_IMPORT[from.type].includes(to.type)) return null;
   if (to.type === 'app')
     return `an app never imports an app (${to.name}): services depend on each other through contracts`;
@@ -72,9 +83,14 @@ const judgeRelative = (from, file, specifier) => {
   const target = new URL(specifier, `file:///${file.path}`).pathname.slice(1);
   if (!target.startsWith(`${from.dir}/src/`))
     return `'${specifier}' leaves the package: import it by its name`;
+  if (from.manifest.exports?.['./*'] !== undefined && contextOf(from, target) !== contextOf(from, file.path))
+    return `'${specifier}' leaves its context: contracts of different contexts do not import each other`;
   if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs the extension .js`;
   return null;
 };
+
+/** The first folder below the sources of the contracts. */
+const contextOf = (contracts, path) => path.slice(`${contracts.dir}/src/`.length).split('/')[0];
 
 /** Checks that imported packages are declared in the package.json, and that our own are project references too. */
 export const checkDeclarations = ({ manifest, packages }) => {

@@ -24,7 +24,7 @@ const root = process.env['BERTH_CHECK_ROOT'] ?? fileURLToPath(new URL('../..', i
 
 const checkBuilt = ({ packages }) => ({
   problems: packages
-    .filter(({ dir, files }) => files.length > 0 && !existsSync(join(root, dir, 'dist/index.d.ts')))
+    .filter(({ dir, files }) => files.length > 0 && !existsSync(join(root, dir, 'dist/.tsbuildinfo')))
     .map(({ dir }) => `${dir} is not built, so typed lint rules lack types across packages: run npx tsc -b`),
   read: packages.length,
 });

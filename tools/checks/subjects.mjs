@@ -9,9 +9,22 @@ const DEFAULT_DEADLINE_MS = 10_000;
 
 /** Renders the page of all subjects that the contracts define. */
 export const renderSubjects = async (workspace) => {
-  const contracts = workspace.packages.filter((one) => one.dir.startsWith('libs/contracts/'));
-  const sections = contracts.map((one) => renderContract(one)).filter((section) => section !== null);
+  const sections = contractsOf(workspace)
+    .map((one) => renderContract(one))
+    .filter((section) => section !== null);
   return format(`${HEAD}\n${sections.join('\n')}`, { parser: 'markdown' });
+};
+
+/** The files of each context, in the order of the contexts' names. */
+const contractsOf = ({ packages }) => {
+  const byContext = new Map();
+  for (const { dir, files } of packages.filter((one) => one.dir === 'libs/contracts')) {
+    for (const file of files) {
+      const context = file.path.slice(`${dir}/src/`.length).split('/')[0];
+      byContext.set(context, [...(byContext.get(context) ?? []), file]);
+    }
+  }
+  return [...byContext].sort(([a], [b]) => (a < b ? -1 : 1)).map(([context, files]) => ({ context, files }));
 };
 
 const HEAD = `# Subjects
@@ -25,10 +38,9 @@ ends in \`{host}\`. Events (\`evt.\`) are in JetStream, one stream per context.
 On the broker every subject starts with the name of the installation (\`BERTH_INSTANCE\`): \`berth.cmd.agents.create.v1\`.
 `;
 
-const renderContract = (one) => {
-  const context = one.dir.split('/').at(-1);
-  const requests = one.files.flatMap(requestsOf);
-  const events = one.files.flatMap((file) => eventsOf(file, context));
+const renderContract = ({ context, files }) => {
+  const requests = files.flatMap(requestsOf);
+  const events = files.flatMap((file) => eventsOf(file, context));
   if (requests.length + events.length === 0) return null;
   const lines = [`## ${context}`, ''];
   if (requests.length > 0)
@@ -109,14 +121,12 @@ const eventsOf = (file, context) => {
 /** Checks that the page matches the contracts and that every subject is unique and well formed. */
 export const checkSubjects = async (workspace) => {
   const expected = await renderSubjects(workspace);
-  const subjects = workspace.packages
-    .filter((one) => one.dir.startsWith('libs/contracts/'))
-    .flatMap((one) =>
-      one.files.flatMap(requestsOf).map(({ subject }) => ({ subject, context: one.dir.split('/').at(-1) })),
-    );
+  const subjects = contractsOf(workspace)
+    .flatMap(({ files }) => files.flatMap(requestsOf))
+    .map(({ subject }) => subject);
   const problems = [];
   const seen = new Set();
-  for (const { subject } of subjects) {
+  for (const subject of subjects) {
     if (!/^(cmd|qry)\.([a-z][a-z-]*|<context>)\.[a-z][a-z-]*\.v\d+(\.\{host\})?$/.test(subject))
       problems.push(`'${subject}' is not a valid subject`);
     if (seen.has(subject)) problems.push(`'${subject}' is defined twice`);

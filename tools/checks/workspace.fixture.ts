@@ -13,7 +13,7 @@ export class Scratch implements Disposable {
     this.write(
       'package.json',
       JSON.stringify({
-        workspaces: ['libs/*', 'libs/contracts/*', 'apps/*'],
+        workspaces: ['libs/*', 'apps/*'],
         devDependencies: { vitest: '*' },
       }),
     );
@@ -22,6 +22,21 @@ export class Scratch implements Disposable {
   write(path: string, text: string): this {
     mkdirSync(dirname(join(this.root, path)), { recursive: true });
     writeFileSync(join(this.root, path), text);
+    return this;
+  }
+
+  /** Writes the contract of one context, as a folder of the package of all contracts. */
+  contract(context: string, files: Readonly<Record<string, string>>): this {
+    this.write(
+      'libs/contracts/package.json',
+      JSON.stringify({
+        name: '@berth/contracts',
+        exports: { './*': './dist/*/index.js' },
+        nx: { tags: ['type:contract'] },
+      }),
+    );
+    for (const [path, text] of Object.entries(files))
+      this.write(`libs/contracts/src/${context}/${path}`, text);
     return this;
   }
 

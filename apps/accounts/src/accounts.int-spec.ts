@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { SCOPES, accountsRequests, type KeyRevokedEvent } from '@berth/contracts-accounts';
-import { operationsRequests } from '@berth/contracts-operations';
+import { SCOPES, accountsRequests, type KeyRevokedEvent } from '@berth/contracts/accounts';
+import { operationsRequests } from '@berth/contracts/operations';
 import { connectEventStore } from '@berth/event-store';
 import { EventConsumer, type ReceivedEvent } from '@berth/messaging';
 import { openDatabase } from '@berth/persistence';

@@ -1,5 +1,5 @@
 import { rm, stat } from 'node:fs/promises';
-import { SCOPES } from '@berth/contracts-accounts';
+import { SCOPES } from '@berth/contracts/accounts';
 import { eventually, type TcpProxy } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startAccounts } from './index.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { accountsRequests, type MintKey, type MintedKey, type Principal } from '@berth/contracts-accounts';
+import { accountsRequests, type MintKey, type MintedKey, type Principal } from '@berth/contracts/accounts';
 import { NatsLink, Requester } from '@berth/messaging';
 import type { Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';

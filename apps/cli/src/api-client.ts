@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isWellFormedKey } from '@berth/contracts-accounts';
+import { isWellFormedKey } from '@berth/contracts/accounts';
 import type { CliConfig } from './config.js';
 import { CliError, EXIT } from './cli-error.js';
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatKey } from '@berth/contracts-accounts';
+import { formatKey } from '@berth/contracts/accounts';
 import { onTestFinished } from 'vitest';
 import { run } from './run.js';
 

@@ -1,6 +1,6 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { MintedKey } from '@berth/contracts-accounts';
+import type { MintedKey } from '@berth/contracts/accounts';
 import { CliError, EXIT } from './cli-error.js';
 import type { CliConfig } from './config.js';
 

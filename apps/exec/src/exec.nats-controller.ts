@@ -11,7 +11,7 @@ import {
   type StreamTicket,
   type SubmitExecution,
   type SubmittedExecution,
-} from '@berth/contracts-exec';
+} from '@berth/contracts/exec';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

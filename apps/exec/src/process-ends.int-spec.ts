@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { describe, expect, it } from 'vitest';

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { accountsRequests } from '@berth/contracts-accounts';
-import { deliveryRequests } from '@berth/contracts-delivery';
-import { agentsRequests } from '@berth/contracts-agents';
-import { operationsRequests } from '@berth/contracts-operations';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { accountsRequests } from '@berth/contracts/accounts';
+import { deliveryRequests } from '@berth/contracts/delivery';
+import { agentsRequests } from '@berth/contracts/agents';
+import { operationsRequests } from '@berth/contracts/operations';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { eventually, TcpProxy } from '@berth/testing';

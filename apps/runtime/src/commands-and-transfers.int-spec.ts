@@ -6,7 +6,7 @@ import {
   type ExecuteCommand,
   type FoundExecution,
   type Transfer,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

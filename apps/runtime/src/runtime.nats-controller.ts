@@ -11,7 +11,7 @@ import {
   type ReplaceEnv,
   type StartAgent,
   type StartedAgent,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { accountsRequests, type Authenticate, type Principal } from '@berth/contracts-accounts';
+import { accountsRequests, type Authenticate, type Principal } from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';

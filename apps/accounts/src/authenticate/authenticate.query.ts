@@ -1,4 +1,4 @@
-import type { Authenticate, Principal, Scope } from '@berth/contracts-accounts';
+import type { Authenticate, Principal, Scope } from '@berth/contracts/accounts';
 import { DomainError } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 import type { KeyUsage } from './key-usage.js';

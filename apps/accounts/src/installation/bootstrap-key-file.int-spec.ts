@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatKey } from '@berth/contracts-accounts';
+import { formatKey } from '@berth/contracts/accounts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, readdir, rm, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isWellFormedKey } from '@berth/contracts-accounts';
+import { isWellFormedKey } from '@berth/contracts/accounts';
 
 /** The key of an existing file; null without one. Throws when the file holds anything else. */
 export const readKeyFile = async (path: string): Promise<string | null> => {

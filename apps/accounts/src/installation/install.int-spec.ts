@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SCOPES, formatKey, type Scope } from '@berth/contracts-accounts';
+import { SCOPES, formatKey, type Scope } from '@berth/contracts/accounts';
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { newId, systemClock } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { SCOPES, formatKey } from '@berth/contracts-accounts';
+import { SCOPES, formatKey } from '@berth/contracts/accounts';
 import type { CommandHandler } from '@berth/event-store';
 import { newId, type Actor, type Clock } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';

@@ -1,4 +1,4 @@
-import { accountsRequests, type KeyView, type ListKeys } from '@berth/contracts-accounts';
+import { accountsRequests, type KeyView, type ListKeys } from '@berth/contracts/accounts';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import type { KeyView, ListKeys } from '@berth/contracts-accounts';
+import type { KeyView, ListKeys } from '@berth/contracts/accounts';
 import { isId, type Page } from '@berth/kernel';
 import { decodeCursor, encodeCursor, type Database } from '@berth/persistence';
 import { LessThan } from 'typeorm';

@@ -1,4 +1,4 @@
-import type { Scope } from '@berth/contracts-accounts';
+import type { Scope } from '@berth/contracts/accounts';
 import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
 
 /** Kept beside the list and not built from the log. */

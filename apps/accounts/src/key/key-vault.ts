@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Scope } from '@berth/contracts-accounts';
+import type { Scope } from '@berth/contracts/accounts';
 import type { SqlRunner } from '@berth/persistence';
 
 /** What makes a key good. Only the SHA-256 is kept: the key has 256 random bits, so nothing slower is needed. */

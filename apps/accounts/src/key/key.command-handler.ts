@@ -5,7 +5,7 @@ import {
   type MintKey,
   type MintedKey,
   type RevokeKey,
-} from '@berth/contracts-accounts';
+} from '@berth/contracts/accounts';
 import type { CommandHandler, ProjectionRunner } from '@berth/event-store';
 import { deriveId, isId, type Clock } from '@berth/kernel';
 import type { AccountCommandHandler } from '../account/account.command-handler.js';

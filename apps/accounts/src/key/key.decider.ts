@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '@berth/contracts-accounts';
+import { SCOPES, type Scope } from '@berth/contracts/accounts';
 import { DomainError, isoTime, type Decider } from '@berth/kernel';
 import { evolveKey, type KeyEvent, type KeyState } from './key.js';
 

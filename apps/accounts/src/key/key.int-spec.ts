@@ -1,5 +1,5 @@
-import type { MintKey } from '@berth/contracts-accounts';
-import { isWellFormedKey } from '@berth/contracts-accounts';
+import type { MintKey } from '@berth/contracts/accounts';
+import { isWellFormedKey } from '@berth/contracts/accounts';
 import { newId } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';

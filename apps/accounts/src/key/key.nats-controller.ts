@@ -4,7 +4,7 @@ import {
   type MintKey,
   type MintedKey,
   type RevokeKey,
-} from '@berth/contracts-accounts';
+} from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';

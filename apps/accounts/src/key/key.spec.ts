@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SCOPES } from '@berth/contracts-accounts';
+import { SCOPES } from '@berth/contracts/accounts';
 import { decideGiven, fold } from '@berth/kernel';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

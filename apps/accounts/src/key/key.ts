@@ -1,4 +1,4 @@
-import type { KeyView, Scope } from '@berth/contracts-accounts';
+import type { KeyView, Scope } from '@berth/contracts/accounts';
 
 /** What never changes about a key. The secret and its hash stand in the vault, not here. Times are ISO 8601. */
 export interface KeyFacts {

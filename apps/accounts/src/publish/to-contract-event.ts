@@ -3,7 +3,7 @@ import type {
   AccountsEventName,
   KeyMintedEvent,
   KeyRevokedEvent,
-} from '@berth/contracts-accounts';
+} from '@berth/contracts/accounts';
 import type { RecordedEvent } from '@berth/event-store';
 import type { ContractEvent } from '@berth/messaging';
 import { accountCodec } from '../account/account.events.js';

@@ -1,4 +1,4 @@
-import { SCOPES, type MintedKey } from '@berth/contracts-accounts';
+import { SCOPES, type MintedKey } from '@berth/contracts/accounts';
 import { DomainError, newId, type Actor } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import { firstAccountOf, type InstallationCommands } from '../installation/install.js';

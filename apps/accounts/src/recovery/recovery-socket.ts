@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { chmod, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import type { MintedKey } from '@berth/contracts-accounts';
+import type { MintedKey } from '@berth/contracts/accounts';
 import { isDomainError } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 

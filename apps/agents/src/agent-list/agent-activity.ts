@@ -1,4 +1,4 @@
-import type { ActivityKind, ReportActivity } from '@berth/contracts-agents';
+import type { ActivityKind, ReportActivity } from '@berth/contracts/agents';
 import type { SqlRunner } from '@berth/persistence';
 import type { Activity } from './agent-view.js';
 import type { LiveAgent } from '../agent/agent.js';

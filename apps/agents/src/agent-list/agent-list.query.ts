@@ -1,4 +1,4 @@
-import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts-agents';
+import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts/agents';
 import { DomainError, type Page } from '@berth/kernel';
 import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
 import type { AgentRow } from './agent-row.js';

@@ -1,4 +1,4 @@
-import { AGENT_STATES, type AgentState, type AgentView } from '@berth/contracts-agents';
+import { AGENT_STATES, type AgentState, type AgentView } from '@berth/contracts/agents';
 import type { AgentRow } from './agent-row.js';
 
 /** When an agent was last used; times are ISO 8601. */

@@ -1,4 +1,4 @@
-import type { AgentView, LocatedAgent } from '@berth/contracts-agents';
+import type { AgentView, LocatedAgent } from '@berth/contracts/agents';
 import { DomainError, isId } from '@berth/kernel';
 import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentActivity } from './agent-activity.js';

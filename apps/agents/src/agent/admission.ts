@@ -1,4 +1,4 @@
-import type { ActivityKind } from '@berth/contracts-agents';
+import type { ActivityKind } from '@berth/contracts/agents';
 import type { LiveAgent } from './agent.js';
 
 /** Asked before every wake: an end user's policy or suspension may refuse it by throwing a `DomainError`. */

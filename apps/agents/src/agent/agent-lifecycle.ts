@@ -1,4 +1,4 @@
-import { runtimeRequests, type StartedAgent } from '@berth/contracts-runtime';
+import { runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';

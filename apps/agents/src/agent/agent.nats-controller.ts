@@ -11,7 +11,7 @@ import {
   type LocatedAgent,
   type TemplateView,
   type TransitionResult,
-} from '@berth/contracts-agents';
+} from '@berth/contracts/agents';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';

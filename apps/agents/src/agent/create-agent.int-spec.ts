@@ -1,4 +1,4 @@
-import { agentsRequests } from '@berth/contracts-agents';
+import { agentsRequests } from '@berth/contracts/agents';
 import { deriveId, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { AgentView, CreateAgent } from '@berth/contracts-agents';
+import type { AgentView, CreateAgent } from '@berth/contracts/agents';
 import { deriveId, DomainError, isDomainError } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { AgentRow } from '../agent-list/agent-row.js';

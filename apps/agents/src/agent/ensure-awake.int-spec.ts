@@ -1,5 +1,5 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

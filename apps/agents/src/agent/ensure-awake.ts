@@ -1,4 +1,4 @@
-import type { AwakeAgent, EnsureAwake } from '@berth/contracts-agents';
+import type { AwakeAgent, EnsureAwake } from '@berth/contracts/agents';
 import { DomainError, isDomainError, stepOf } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { AgentActivity } from '../agent-list/agent-activity.js';

@@ -1,4 +1,4 @@
-import type { StartAgent } from '@berth/contracts-runtime';
+import type { StartAgent } from '@berth/contracts/runtime';
 import type { EnvVault } from '../env/env-vault.js';
 import { agentToken } from './agent-token.js';
 import type { LiveAgent } from './agent.js';

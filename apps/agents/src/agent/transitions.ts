@@ -1,5 +1,5 @@
-import type { AgentCommand as AgentRequest, TransitionResult } from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import type { AgentCommand as AgentRequest, TransitionResult } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, stepOf } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { DecidedAgents } from '../agent-list/decided-agents.js';

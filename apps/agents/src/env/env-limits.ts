@@ -1,4 +1,4 @@
-import { AGENT_LIMITS } from '@berth/contracts-agents';
+import { AGENT_LIMITS } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 
 /** How much an agent holds in variables. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { AGENT_LIMITS, type EnvVarView } from '@berth/contracts-agents';
+import { AGENT_LIMITS, type EnvVarView } from '@berth/contracts/agents';
 import { newId } from '@berth/kernel';
 import { openDatabase, parseKeyring, SecretBox, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';

@@ -1,4 +1,4 @@
-import { variableBytes, type EnvPage, type EnvVarView } from '@berth/contracts-agents';
+import { variableBytes, type EnvPage, type EnvVarView } from '@berth/contracts/agents';
 import { KeyedQueue } from '@berth/event-store';
 import { lockKey, type Database, type SecretBox, type SqlRunner } from '@berth/persistence';
 import { CreationOvertaken } from '../agent/creation-overtaken.js';

@@ -1,4 +1,4 @@
-import { agentsRequests } from '@berth/contracts-agents';
+import { agentsRequests } from '@berth/contracts/agents';
 import { newId } from '@berth/kernel';
 import { lockKey } from '@berth/persistence';
 import { eventually } from '@berth/testing';

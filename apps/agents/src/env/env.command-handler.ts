@@ -6,8 +6,8 @@ import type {
   EnvVarView,
   ListEnv,
   SetEnvVar,
-} from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+} from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';

@@ -7,7 +7,7 @@ import {
   type EnvVarView,
   type ListEnv,
   type SetEnvVar,
-} from '@berth/contracts-agents';
+} from '@berth/contracts/agents';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { EnvCommandHandler } from './env.command-handler.js';

@@ -1,4 +1,4 @@
-import type { AnnounceHost, ObservedAgent } from '@berth/contracts-agents';
+import type { AnnounceHost, ObservedAgent } from '@berth/contracts/agents';
 import type { SqlRunner } from '@berth/persistence';
 import {
   systemOrigin,

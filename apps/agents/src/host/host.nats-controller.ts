@@ -3,7 +3,7 @@ import {
   type AnnounceHost,
   type ReportActivity,
   type ReportObservation,
-} from '@berth/contracts-agents';
+} from '@berth/contracts/agents';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';

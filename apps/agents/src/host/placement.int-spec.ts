@@ -1,5 +1,5 @@
-import { agentsRequests, type AgentView, type ObservedAgent } from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests, type AgentView, type ObservedAgent } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';

@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Database, SqlRunner } from '@berth/persistence';

@@ -1,4 +1,4 @@
-import type { ReportObservation } from '@berth/contracts-agents';
+import type { ReportObservation } from '@berth/contracts/agents';
 import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';

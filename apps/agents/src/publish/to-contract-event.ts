@@ -1,4 +1,4 @@
-import type { AgentEventName, AgentLifecycleEvent, AgentState } from '@berth/contracts-agents';
+import type { AgentEventName, AgentLifecycleEvent, AgentState } from '@berth/contracts/agents';
 import type { RecordedEvent } from '@berth/event-store';
 import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';

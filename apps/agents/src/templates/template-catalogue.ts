@@ -1,4 +1,4 @@
-import type { TemplateView } from '@berth/contracts-agents';
+import type { TemplateView } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 import { readTemplates, type Template } from '@berth/templates';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import type { NewEvent } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

@@ -1,4 +1,4 @@
-import type { DeadLetterView } from '@berth/contracts-operations';
+import type { DeadLetterView } from '@berth/contracts/operations';
 import type { Page } from '@berth/kernel';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';

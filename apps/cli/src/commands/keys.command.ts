@@ -1,4 +1,4 @@
-import { SCOPES, type KeyView, type MintedKey, type Scope } from '@berth/contracts-accounts';
+import { SCOPES, type KeyView, type MintedKey, type Scope } from '@berth/contracts/accounts';
 import type { Page } from '@berth/kernel';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import type { ApiClient } from '../api-client.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ProjectionView } from '@berth/contracts-operations';
+import type { ProjectionView } from '@berth/contracts/operations';
 import { Command } from 'commander';
 import type { ApiClient } from '../api-client.js';
 import { CliError, EXIT } from '../cli-error.js';

@@ -1,4 +1,4 @@
-import type { RebuildProgress } from '@berth/contracts-operations';
+import type { RebuildProgress } from '@berth/contracts/operations';
 
 const BAR_WIDTH = 30;
 

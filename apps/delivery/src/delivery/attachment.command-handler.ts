@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TellAttachment } from '@berth/contracts-delivery';
+import type { TellAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { DeliveryCommandHandler } from './delivery.command-handler.js';

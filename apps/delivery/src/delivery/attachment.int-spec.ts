@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

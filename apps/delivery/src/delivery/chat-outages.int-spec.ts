@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests, type Chat } from '@berth/contracts/delivery';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { deriveId, DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import type { Chat, ChatReply } from '@berth/contracts-delivery';
+import type { Chat, ChatReply } from '@berth/contracts/delivery';
 import { deriveId, isDomainError } from '@berth/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';

@@ -1,4 +1,4 @@
-import { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from '@berth/contracts-delivery';
+import { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from '@berth/contracts/delivery';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AttachmentCommandHandler } from './attachment.command-handler.js';

@@ -1,5 +1,5 @@
-import type { ActivityKind } from '@berth/contracts-agents';
-import type { FoundDelivery } from '@berth/contracts-runtime';
+import type { ActivityKind } from '@berth/contracts/agents';
+import type { FoundDelivery } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
 import type { Accepted, Delivery } from './delivery.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';

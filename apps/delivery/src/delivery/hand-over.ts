@@ -1,5 +1,5 @@
-import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
-import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
+import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
+import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';

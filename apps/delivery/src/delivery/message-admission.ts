@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts-agents';
+import type { AwakeAgent } from '@berth/contracts/agents';
 import { deriveId } from '@berth/kernel';
 import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
 import type { HandOver, Purpose } from './hand-over.js';

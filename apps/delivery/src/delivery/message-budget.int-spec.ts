@@ -1,6 +1,6 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests, type Chat } from '@berth/contracts/delivery';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { runtimeRequests, type FoundDelivery } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
 import type { Requester } from '@berth/messaging';
 
 /** A message, and whose it is. */

@@ -1,6 +1,6 @@
-import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts-agents';
-import { deliveryRequests, type Chat } from '@berth/contracts-delivery';
-import { runtimeRequests, type DeliverMessage } from '@berth/contracts-runtime';
+import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
+import { deliveryRequests, type Chat } from '@berth/contracts/delivery';
+import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { deriveId, DomainError, newId, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { runtimeRequests, type FoundDelivery } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
 import { CommandHandler } from '@berth/event-store';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

@@ -1,4 +1,4 @@
-import type { FoundDelivery } from '@berth/contracts-runtime';
+import type { FoundDelivery } from '@berth/contracts/runtime';
 import type { EventStore } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { pause } from '@berth/persistence';

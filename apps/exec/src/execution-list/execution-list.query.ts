@@ -1,10 +1,10 @@
-import { agentsRequests } from '@berth/contracts-agents';
+import { agentsRequests } from '@berth/contracts/agents';
 import {
   EXECUTION_STATUSES,
   type ExecutionStatus,
   type ExecutionSummary,
   type ListExecutions,
-} from '@berth/contracts-exec';
+} from '@berth/contracts/exec';
 import type { ProjectionRunner } from '@berth/event-store';
 import type { Page } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';

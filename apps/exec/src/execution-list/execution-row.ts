@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@berth/contracts-exec';
+import type { ExecutionStatus } from '@berth/contracts/exec';
 import type { ExecutionEvent } from '../execution/execution.js';
 
 /** One execution as the list's table has it. Times are ISO 8601. */

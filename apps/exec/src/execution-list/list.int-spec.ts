@@ -1,4 +1,4 @@
-import type { ExecutionSummary } from '@berth/contracts-exec';
+import type { ExecutionSummary } from '@berth/contracts/exec';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';

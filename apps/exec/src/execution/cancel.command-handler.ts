@@ -1,4 +1,4 @@
-import type { CancelExecution, ExecutionView } from '@berth/contracts-exec';
+import type { CancelExecution, ExecutionView } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
 import { resultOf, type ExecutionHosts } from '../host/execution-host.js';

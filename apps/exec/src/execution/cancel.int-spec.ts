@@ -1,6 +1,6 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import type { ExecutionView } from '@berth/contracts-exec';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { ExecutionView } from '@berth/contracts/exec';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts-exec';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts/exec';
 import type { Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
 import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';

@@ -1,4 +1,4 @@
-import type { ExecutionStatus } from '@berth/contracts-exec';
+import type { ExecutionStatus } from '@berth/contracts/exec';
 
 /** How an execution ended. */
 export type EndedStatus = Exclude<ExecutionStatus, 'running'>;

@@ -7,7 +7,7 @@ import {
   type LegacyOutcome,
   type Transfer,
   type TransferTicket,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import type { Requester } from '@berth/messaging';
 import type { Owned } from '../execution/executions.js';
 import type { EndedStatus } from '../execution/execution.js';

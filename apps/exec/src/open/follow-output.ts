@@ -1,4 +1,4 @@
-import type { ExecutionRef, FollowedOutput } from '@berth/contracts-exec';
+import type { ExecutionRef, FollowedOutput } from '@berth/contracts/exec';
 import type { ExecutionQuery } from '../execution/execution.query.js';
 import type { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';

@@ -1,4 +1,4 @@
-import type { OpenConsole, StreamTicket } from '@berth/contracts-exec';
+import type { OpenConsole, StreamTicket } from '@berth/contracts/exec';
 import { DomainError } from '@berth/kernel';
 import type { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';

@@ -1,4 +1,4 @@
-import type { ExecutionView } from '@berth/contracts-exec';
+import type { ExecutionView } from '@berth/contracts/exec';
 import type { SqlRunner } from '@berth/persistence';
 import type { EndedStatus } from '../execution/execution.js';
 

@@ -1,4 +1,4 @@
-import type { ExecEventName, ExecutionEndedEvent, ExecutionSubmittedEvent } from '@berth/contracts-exec';
+import type { ExecEventName, ExecutionEndedEvent, ExecutionSubmittedEvent } from '@berth/contracts/exec';
 import type { RecordedEvent } from '@berth/event-store';
 import { executionCodec } from '../execution/execution.events.js';
 

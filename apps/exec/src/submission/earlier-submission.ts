@@ -1,4 +1,4 @@
-import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts-exec';
+import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
 import type { Execution } from '../execution/execution.js';

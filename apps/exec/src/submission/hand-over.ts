@@ -1,6 +1,6 @@
-import type { AwakeAgent } from '@berth/contracts-agents';
-import type { SubmitExecution } from '@berth/contracts-exec';
-import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts-runtime';
+import type { AwakeAgent } from '@berth/contracts/agents';
+import type { SubmitExecution } from '@berth/contracts/exec';
+import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
 import type { Executions, Owned } from '../execution/executions.js';

@@ -1,5 +1,5 @@
-import type { AwakeAgent } from '@berth/contracts-agents';
-import type { SubmitExecution, SubmittedExecution } from '@berth/contracts-exec';
+import type { AwakeAgent } from '@berth/contracts/agents';
+import type { SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
 import type { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import { isCallersFault, judgeFailure } from './sending.js';

@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';

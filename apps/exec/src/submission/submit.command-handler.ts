@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { AwakeAgent } from '@berth/contracts-agents';
+import type { AwakeAgent } from '@berth/contracts/agents';
 import {
   executionIdOf,
   type ExecutionView,
   type SubmitExecution,
   type SubmittedExecution,
-} from '@berth/contracts-exec';
+} from '@berth/contracts/exec';
 import type { Executions, Owned } from '../execution/executions.js';
 import { unlessStopping } from '../execution/unless-stopping.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';

@@ -1,4 +1,4 @@
-import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts-agents';
+import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
 import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';

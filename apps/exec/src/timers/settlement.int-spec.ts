@@ -1,6 +1,6 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import type { ExecutionView } from '@berth/contracts-exec';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { ExecutionView } from '@berth/contracts/exec';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { createLogger } from '@berth/telemetry';

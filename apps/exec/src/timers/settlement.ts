@@ -1,4 +1,4 @@
-import type { FoundExecution } from '@berth/contracts-runtime';
+import type { FoundExecution } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import type { RunningExecution } from '../execution/execution.js';
 import type { Executions } from '../execution/executions.js';

@@ -1,5 +1,5 @@
-import type { PutFile } from '@berth/contracts-files';
-import { deliveryRequests } from '@berth/contracts-delivery';
+import type { PutFile } from '@berth/contracts/files';
+import { deliveryRequests } from '@berth/contracts/delivery';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';

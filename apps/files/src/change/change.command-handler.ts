@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts-agents';
+import type { AwakeAgent } from '@berth/contracts/agents';
 import type {
   ChangePath,
   DiscardStaged,
@@ -7,8 +7,8 @@ import type {
   PutFile,
   PutStaged,
   StagedRef,
-} from '@berth/contracts-files';
-import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts-runtime';
+} from '@berth/contracts/files';
+import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { isNotAwakeThere, untilReached, type AwakeHost, type Wanted } from '../host/awake-host.js';

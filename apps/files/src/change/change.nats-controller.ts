@@ -6,7 +6,7 @@ import {
   type PutAttachment,
   type PutFile,
   type PutStaged,
-} from '@berth/contracts-files';
+} from '@berth/contracts/files';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { ChangeCommandHandler } from './change.command-handler.js';

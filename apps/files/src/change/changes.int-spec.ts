@@ -1,6 +1,6 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { filesRequests } from '@berth/contracts-files';
-import { runtimeRequests, type ChangeFile, type FileChange } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { filesRequests } from '@berth/contracts/files';
+import { runtimeRequests, type ChangeFile, type FileChange } from '@berth/contracts/runtime';
 import { DomainError, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,7 +1,7 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
-import { filesRequests } from '@berth/contracts-files';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
+import { filesRequests } from '@berth/contracts/files';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

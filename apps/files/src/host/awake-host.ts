@@ -1,4 +1,4 @@
-import { agentsRequests, type AwakeAgent } from '@berth/contracts-agents';
+import { agentsRequests, type AwakeAgent } from '@berth/contracts/agents';
 import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';

@@ -1,4 +1,4 @@
-import type { AwakeAgent } from '@berth/contracts-agents';
+import type { AwakeAgent } from '@berth/contracts/agents';
 import {
   FILE_LIMIT_BYTES,
   type OpenDownload,
@@ -6,8 +6,8 @@ import {
   type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
-} from '@berth/contracts-files';
-import { runtimeRequests, type Transfer } from '@berth/contracts-runtime';
+} from '@berth/contracts/files';
+import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
 import { isDomainError, newId } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { agentUnavailable, isNotAwakeThere, type AwakeHost } from '../host/awake-host.js';

@@ -5,7 +5,7 @@ import {
   type OpenedTransfer,
   type OpenList,
   type OpenTransfer,
-} from '@berth/contracts-files';
+} from '@berth/contracts/files';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { TransferOpener } from './transfer-opener.js';

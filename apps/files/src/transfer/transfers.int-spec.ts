@@ -1,6 +1,6 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts-files';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts/files';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { awakeAt } from '../fixtures/far-services.fixture.js';

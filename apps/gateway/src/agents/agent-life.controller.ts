@@ -3,7 +3,7 @@ import {
   type AgentCommand,
   type AgentView,
   type TransitionResult,
-} from '@berth/contracts-agents';
+} from '@berth/contracts/agents';
 import type { RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';

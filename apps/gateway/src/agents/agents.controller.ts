@@ -1,4 +1,4 @@
-import { agentsRequests, type AgentView } from '@berth/contracts-agents';
+import { agentsRequests, type AgentView } from '@berth/contracts/agents';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';

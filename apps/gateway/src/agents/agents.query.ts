@@ -1,4 +1,4 @@
-import { AGENT_STATES, type AgentState } from '@berth/contracts-agents';
+import { AGENT_STATES, type AgentState } from '@berth/contracts/agents';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsIn, IsOptional } from 'class-validator';
 import { PageQuery } from '../http/page.query.js';

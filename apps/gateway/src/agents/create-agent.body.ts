@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import type { Scope } from '@berth/contracts-accounts';
-import { AGENT_LIMITS } from '@berth/contracts-agents';
+import type { Scope } from '@berth/contracts/accounts';
+import { AGENT_LIMITS } from '@berth/contracts/agents';
 import { IsOptional } from 'class-validator';
 import { ENV_KEY, ENV_VALUE } from '../env/env-names.js';
 import { EnvVarBody } from '../env/env-var.body.js';

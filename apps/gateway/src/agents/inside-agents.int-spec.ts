@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';

@@ -1,4 +1,4 @@
-import { accountsRequests, type Principal, type Scope } from '@berth/contracts-accounts';
+import { accountsRequests, type Principal, type Scope } from '@berth/contracts/accounts';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { unknownRoute } from '../http/error-answer.js';

@@ -1,4 +1,4 @@
-import type { Principal } from '@berth/contracts-accounts';
+import type { Principal } from '@berth/contracts/accounts';
 import { newId, type CommandEnvelope } from '@berth/kernel';
 import type { ApiRequest } from '../http/fastify-types.js';
 

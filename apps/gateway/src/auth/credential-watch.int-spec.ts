@@ -1,4 +1,4 @@
-import { accountsRequests } from '@berth/contracts-accounts';
+import { accountsRequests } from '@berth/contracts/accounts';
 import { DomainError } from '@berth/kernel';
 import { NatsLink, Requester } from '@berth/messaging';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';

@@ -1,4 +1,4 @@
-import { formatKey } from '@berth/contracts-accounts';
+import { formatKey } from '@berth/contracts/accounts';
 import { fastify } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { addAccessCheck } from './authenticate.hook.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isWellFormedKey } from '@berth/contracts-accounts';
+import { isWellFormedKey } from '@berth/contracts/accounts';
 import { SECRET_PREFIXES } from '@berth/kernel';
 
 /** SHA-256 of a key, hex: what travels and what is stored instead of the key. */

@@ -1,6 +1,6 @@
-import { accountsRequests, formatKey } from '@berth/contracts-accounts';
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
+import { accountsRequests, formatKey } from '@berth/contracts/accounts';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';

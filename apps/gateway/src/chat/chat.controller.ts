@@ -1,4 +1,4 @@
-import { deliveryRequests } from '@berth/contracts-delivery';
+import { deliveryRequests } from '@berth/contracts/delivery';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import { execRequests, type OpenConsole } from '@berth/contracts-exec';
+import { execRequests, type OpenConsole } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import { AGENT_LIMITS } from '@berth/contracts-agents';
+import { AGENT_LIMITS } from '@berth/contracts/agents';
 import type { TextRule } from '../validation/text-rule.js';
 
 /** `[A-Za-z_][A-Za-z0-9_]{0,127}`, and not ours (contract §3). */

@@ -1,4 +1,4 @@
-import { agentsRequests, type AgentView, type EnvPage, type EnvVarView } from '@berth/contracts-agents';
+import { agentsRequests, type AgentView, type EnvPage, type EnvVarView } from '@berth/contracts/agents';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import { execRequests, type ExecutionRef, type ExecutionView } from '@berth/contracts-exec';
+import { execRequests, type ExecutionRef, type ExecutionView } from '@berth/contracts/exec';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { setTimeout as delay } from 'node:timers/promises';

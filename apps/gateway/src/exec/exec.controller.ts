@@ -3,7 +3,7 @@ import {
   executionIdOf,
   type ExecutionSummary,
   type SubmittedExecution,
-} from '@berth/contracts-exec';
+} from '@berth/contracts/exec';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';

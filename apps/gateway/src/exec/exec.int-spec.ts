@@ -1,4 +1,4 @@
-import { execRequests, executionIdOf, type ExecutionView, type SubmitExecution } from '@berth/contracts-exec';
+import { execRequests, executionIdOf, type ExecutionView, type SubmitExecution } from '@berth/contracts/exec';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';

@@ -1,4 +1,4 @@
-import { EXECUTION_STATUSES, type ExecutionStatus } from '@berth/contracts-exec';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '@berth/contracts/exec';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { PageQuery } from '../http/page.query.js';

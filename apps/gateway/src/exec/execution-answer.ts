@@ -1,4 +1,4 @@
-import type { ExecutionStatus, ExecutionView } from '@berth/contracts-exec';
+import type { ExecutionStatus, ExecutionView } from '@berth/contracts/exec';
 
 /** An execution as the API shows it (interface §2): two members while it runs, five afterwards. */
 export type ExecutionAnswer =

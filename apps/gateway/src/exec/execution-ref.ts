@@ -1,4 +1,4 @@
-import type { ExecutionRef } from '@berth/contracts-exec';
+import type { ExecutionRef } from '@berth/contracts/exec';
 import { DomainError, isId } from '@berth/kernel';
 import { callerOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';

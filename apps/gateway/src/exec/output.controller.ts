@@ -3,7 +3,7 @@ import {
   type ExecutionRef,
   type ExecutionView,
   type StreamTicket,
-} from '@berth/contracts-exec';
+} from '@berth/contracts/exec';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { execRequests, type ExecutionView } from '@berth/contracts-exec';
+import { execRequests, type ExecutionView } from '@berth/contracts/exec';
 import { newId } from '@berth/kernel';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';

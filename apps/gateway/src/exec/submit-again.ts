@@ -1,4 +1,4 @@
-import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts-exec';
+import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import { isAnswerLost } from './await-end.js';

@@ -1,4 +1,4 @@
-import { COMMAND_LIMIT_BYTES } from '@berth/contracts-exec';
+import { COMMAND_LIMIT_BYTES } from '@berth/contracts/exec';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { ENV_KEY, ENV_VALUE } from '../env/env-names.js';

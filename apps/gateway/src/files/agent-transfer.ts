@@ -1,6 +1,6 @@
 import { Agent as PutAgent, request as putRequest } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
-import type { OpenedTransfer } from '@berth/contracts-files';
+import type { OpenedTransfer } from '@berth/contracts/files';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from '../http/transfer-refusal.js';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { filesRequests } from '@berth/contracts-files';
+import { filesRequests } from '@berth/contracts/files';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { filesRequests } from '@berth/contracts-files';
+import { filesRequests } from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import { filesRequests, type StagedRef } from '@berth/contracts-files';
+import { filesRequests, type StagedRef } from '@berth/contracts/files';
 import type { Requester } from '@berth/messaging';
 import { envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts-files';
+import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts/files';
 import { isDomainError, type ErrorKind } from '@berth/kernel';
 import { payloadTooLarge } from '../http/error-answer.js';
 import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';

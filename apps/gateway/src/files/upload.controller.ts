@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { FILE_LIMIT_BYTES, filesRequests, type PutFile } from '@berth/contracts-files';
+import { FILE_LIMIT_BYTES, filesRequests, type PutFile } from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';

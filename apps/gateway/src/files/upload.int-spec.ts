@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
-import { filesRequests } from '@berth/contracts-files';
+import { filesRequests } from '@berth/contracts/files';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts-files';
+import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Put, Req } from '@nestjs/common';
 import { ApiBody, ApiProperty, ApiTags } from '@nestjs/swagger';

@@ -1,5 +1,5 @@
-import { operationsRequests, type ServiceHealth } from '@berth/contracts-operations';
-import { runtimeRequests } from '@berth/contracts-runtime';
+import { operationsRequests, type ServiceHealth } from '@berth/contracts/operations';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, type RequestDefinition } from '@berth/kernel';
 import { takesOurMessages, type NatsLink, type Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';

@@ -1,4 +1,4 @@
-import type { ServiceHealth } from '@berth/contracts-operations';
+import type { ServiceHealth } from '@berth/contracts/operations';
 import { describe, expect, it } from 'vitest';
 import { healthOf, type Found } from './health.view.js';
 

@@ -1,5 +1,5 @@
-import type { ServiceHealth } from '@berth/contracts-operations';
-import type { HostView } from '@berth/contracts-runtime';
+import type { ServiceHealth } from '@berth/contracts/operations';
+import type { HostView } from '@berth/contracts/runtime';
 
 /** `degraded`: some of what was asked responded; `unknown`: nothing that could tell did. */
 export type DependencyState = 'ok' | 'degraded' | 'down' | 'unknown';

@@ -1,4 +1,4 @@
-import { agentsRequests } from '@berth/contracts-agents';
+import { agentsRequests } from '@berth/contracts/agents';
 import { isDomainError } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';

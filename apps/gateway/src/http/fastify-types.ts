@@ -1,4 +1,4 @@
-import type { Principal, Scope } from '@berth/contracts-accounts';
+import type { Principal, Scope } from '@berth/contracts/accounts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { IdempotencyClaim } from '../idempotency/idempotent-answers.js';
 import type { HttpRefusal } from './http-refusal.js';

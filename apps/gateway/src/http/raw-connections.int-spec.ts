@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { agentsRequests } from '@berth/contracts-agents';
+import { agentsRequests } from '@berth/contracts/agents';
 import { eventually, sendBodyLate } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';

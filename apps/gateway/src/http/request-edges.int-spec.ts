@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { agentsRequests } from '@berth/contracts-agents';
-import { filesRequests } from '@berth/contracts-files';
+import { agentsRequests } from '@berth/contracts/agents';
+import { filesRequests } from '@berth/contracts/files';
 import { DomainError, newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { accountsRequests } from '@berth/contracts-accounts';
-import { agentsRequests } from '@berth/contracts-agents';
-import { deliveryRequests } from '@berth/contracts-delivery';
+import { accountsRequests } from '@berth/contracts/accounts';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
 import { DomainError, newId } from '@berth/kernel';
 import { openDatabase, SecretBox, type Database } from '@berth/persistence';
 import { eventually, TcpProxy } from '@berth/testing';

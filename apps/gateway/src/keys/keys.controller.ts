@@ -1,4 +1,4 @@
-import { accountsRequests, type KeyView, type MintedKey } from '@berth/contracts-accounts';
+import { accountsRequests, type KeyView, type MintedKey } from '@berth/contracts/accounts';
 import { isId, isoTime, type Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { accountsRequests, type KeyView } from '@berth/contracts-accounts';
+import { accountsRequests, type KeyView } from '@berth/contracts/accounts';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';

@@ -1,4 +1,4 @@
-import { SCOPES, type Scope } from '@berth/contracts-accounts';
+import { SCOPES, type Scope } from '@berth/contracts/accounts';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { isPlainObject } from '../validation/dto-validation.js';

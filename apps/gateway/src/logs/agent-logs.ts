@@ -1,5 +1,5 @@
-import { agentsRequests } from '@berth/contracts-agents';
-import { runtimeRequests, type LogsPage, type ReadLogs } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import { runtimeRequests, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { SharedReads } from './shared-reads.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts-runtime';
+import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { answerTo } from '../http/error-answer.js';
 import type { LogPosition } from './agent-logs.js';

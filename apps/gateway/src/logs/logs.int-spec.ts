@@ -1,6 +1,6 @@
-import { accountsRequests } from '@berth/contracts-accounts';
-import { agentsRequests } from '@berth/contracts-agents';
-import { runtimeRequests, type LogEntry, type LogsPage } from '@berth/contracts-runtime';
+import { accountsRequests } from '@berth/contracts/accounts';
+import { agentsRequests } from '@berth/contracts/agents';
+import { runtimeRequests, type LogEntry, type LogsPage } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogLevel, type LogSource } from '@berth/contracts-runtime';
+import { LOG_LEVELS, type LogLevel, type LogSource } from '@berth/contracts/runtime';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsIn, IsOptional } from 'class-validator';
 import { FromQuery } from '../validation/nested-rules.js';

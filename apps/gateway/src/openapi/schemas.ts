@@ -1,8 +1,8 @@
-import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts-accounts';
-import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts-agents';
-import { LOG_LEVELS, type LogEntry } from '@berth/contracts-runtime';
-import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts-exec';
-import type { DeadLetterView, ProjectionView } from '@berth/contracts-operations';
+import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts/accounts';
+import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts/agents';
+import { LOG_LEVELS, type LogEntry } from '@berth/contracts/runtime';
+import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
+import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { Json } from '@berth/kernel';
 import type { HealthView } from '../health/health.view.js';
 

@@ -1,4 +1,4 @@
-import { operationsRequests, type DeadLetterView } from '@berth/contracts-operations';
+import { operationsRequests, type DeadLetterView } from '@berth/contracts/operations';
 import { isDomainError, type Page, type RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';

@@ -1,4 +1,4 @@
-import { operationsRequests, type DeadLetterView } from '@berth/contracts-operations';
+import { operationsRequests, type DeadLetterView } from '@berth/contracts/operations';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';

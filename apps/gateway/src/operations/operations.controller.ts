@@ -1,4 +1,4 @@
-import { mergeProjections, operationsRequests, type ProjectionView } from '@berth/contracts-operations';
+import { mergeProjections, operationsRequests, type ProjectionView } from '@berth/contracts/operations';
 import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Post } from '@nestjs/common';

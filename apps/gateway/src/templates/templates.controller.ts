@@ -1,4 +1,4 @@
-import { agentsRequests, type TemplateView } from '@berth/contracts-agents';
+import { agentsRequests, type TemplateView } from '@berth/contracts/agents';
 import { Requester } from '@berth/messaging';
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';

@@ -1,4 +1,4 @@
-import type { Scope } from '@berth/contracts-accounts';
+import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyRequest } from 'fastify';
 import { missingScope } from '../auth/authenticate.hook.js';
 import type { HttpServer, RouteRules } from '../http/fastify-types.js';

@@ -8,8 +8,8 @@ import {
   type AnnounceHost,
   type ReportActivity,
   type ReportObservation,
-} from '@berth/contracts-agents';
-import { runtimeRequests } from '@berth/contracts-runtime';
+} from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
 import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { Controller, Module } from '@nestjs/common';

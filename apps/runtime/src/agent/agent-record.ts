@@ -1,5 +1,5 @@
 import type { Json } from '@berth/kernel';
-import type { StartAgent } from '@berth/contracts-runtime';
+import type { StartAgent } from '@berth/contracts/runtime';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readJsonFile, writeDurably } from '../durable-file.js';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { StartAgent, StartedAgent } from '@berth/contracts-runtime';
+import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';

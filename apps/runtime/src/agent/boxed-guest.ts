@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ActivityKind } from '@berth/contracts-agents';
-import type { DeliveredMessage, StartedAgent } from '@berth/contracts-runtime';
+import type { ActivityKind } from '@berth/contracts/agents';
+import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import type { DeliverToProgram, GuestEvent } from '@berth/guest-protocol';
 import { injectTrace, withSpan, type TraceCarrier } from '@berth/telemetry';

@@ -1,4 +1,4 @@
-import type { StartAgent } from '@berth/contracts-runtime';
+import type { StartAgent } from '@berth/contracts/runtime';
 import type { Driver } from '../driver/driver.js';
 import type { Life } from './agent-life.js';
 import { startingRecord } from './agent-record.js';

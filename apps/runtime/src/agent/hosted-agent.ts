@@ -4,7 +4,7 @@ import type {
   ReplaceEnv,
   StartAgent,
   StartedAgent,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { keepUpWithRunning } from '../execution/follow-execution.js';
 import type { AgentStanding, Life } from './agent-life.js';

@@ -1,4 +1,4 @@
-import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts-runtime';
+import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { blankRecord } from './agent-record.js';
 import { agentNotOnHost } from './agent-refusals.js';

@@ -1,4 +1,4 @@
-import type { StartedAgent } from '@berth/contracts-runtime';
+import type { StartedAgent } from '@berth/contracts/runtime';
 
 interface Holder {
   readonly epoch: number;

@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FoundDelivery, StartAgent } from '@berth/contracts-runtime';
+import type { FoundDelivery, StartAgent } from '@berth/contracts/runtime';
 import { DELIVERIES_FILE } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';

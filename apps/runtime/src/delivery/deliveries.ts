@@ -1,4 +1,4 @@
-import type { FindDelivery, FoundDelivery } from '@berth/contracts-runtime';
+import type { FindDelivery, FoundDelivery } from '@berth/contracts/runtime';
 import type { DeliveryReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import type { HostedAgents } from '../agent/hosted-agents.js';

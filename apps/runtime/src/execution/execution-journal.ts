@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ExecutionOutcome } from '@berth/contracts-runtime';
+import type { ExecutionOutcome } from '@berth/contracts/runtime';
 import { decodeExecution, executionFileName, EXECUTIONS_FOLDER, GUEST_LIMITS } from '@berth/guest-protocol';
 import { isId } from '@berth/kernel';
 import { agentFolders } from '../agent/agent-folders.js';

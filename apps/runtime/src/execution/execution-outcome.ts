@@ -1,4 +1,4 @@
-import type { ExecutionOutcome } from '@berth/contracts-runtime';
+import type { ExecutionOutcome } from '@berth/contracts/runtime';
 import type { ExecutionReport } from '@berth/guest-protocol';
 
 /** Converts a guest's report to the contract's outcome. */

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExecuteCommand, ExecutionOutcome, FoundExecution, StartAgent } from '@berth/contracts-runtime';
+import type { ExecuteCommand, ExecutionOutcome, FoundExecution, StartAgent } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -6,7 +6,7 @@ import {
   type FindExecution,
   type FoundExecution,
   type LegacyOutcome,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { Executions } from './executions.js';

@@ -5,7 +5,7 @@ import type {
   FindExecution,
   FoundExecution,
   LegacyOutcome,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import type { AgentStanding } from '../agent/agent-life.js';

@@ -1,4 +1,4 @@
-import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts-runtime';
+import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

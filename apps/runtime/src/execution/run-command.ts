@@ -1,4 +1,4 @@
-import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts-runtime';
+import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import type { ExecutionReport, RunCommand } from '@berth/guest-protocol';
 import { isDomainError, type DomainError } from '@berth/kernel';
 import { staleEpoch } from '../agent/agent-refusals.js';

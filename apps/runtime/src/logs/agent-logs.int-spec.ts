@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LogsPage, ReadLogs } from '@berth/contracts-runtime';
+import type { LogsPage, ReadLogs } from '@berth/contracts/runtime';
 import { encodeLogLine, logFileName, type LogLine } from '@berth/guest-protocol';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -1,6 +1,6 @@
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LONGEST_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts-runtime';
+import { LONGEST_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
 import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
 import { agentFolders } from '../agent/agent-folders.js';
 import { decodeLogCursor, encodeLogCursor, type LogPlace } from './log-cursor.js';

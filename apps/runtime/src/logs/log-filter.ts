@@ -1,4 +1,4 @@
-import { LOG_LEVELS, type LogEntry, type ReadLogs } from '@berth/contracts-runtime';
+import { LOG_LEVELS, type LogEntry, type ReadLogs } from '@berth/contracts/runtime';
 
 /** Filter for the requested entries. */
 export const logFilter = ({ level, since, source }: Pick<ReadLogs, 'level' | 'since' | 'source'>) => {

@@ -1,4 +1,4 @@
-import { agentsRequests, type ReportActivity } from '@berth/contracts-agents';
+import { agentsRequests, type ReportActivity } from '@berth/contracts/agents';
 import { isoTime } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { ActivityView } from '../agent/activity.js';

@@ -1,4 +1,4 @@
-import type { AnnounceHost } from '@berth/contracts-agents';
+import type { AnnounceHost } from '@berth/contracts/agents';
 import type { Requester } from '@berth/messaging';
 import { afterEach, describe, expect, it } from 'vitest';
 import { HostFixture, quietLog } from '../__fixtures__/host.fixture.js';

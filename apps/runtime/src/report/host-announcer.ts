@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { agentsRequests } from '@berth/contracts-agents';
-import type { ObservedAgent } from '@berth/contracts-runtime';
+import { agentsRequests } from '@berth/contracts/agents';
+import type { ObservedAgent } from '@berth/contracts/runtime';
 import type { NatsLink, Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostedAgents } from '../agent/hosted-agents.js';

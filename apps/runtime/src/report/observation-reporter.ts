@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { agentsRequests, type ReportObservation } from '@berth/contracts-agents';
+import { agentsRequests, type ReportObservation } from '@berth/contracts/agents';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { Observations } from '../agent/agent-surroundings.js';

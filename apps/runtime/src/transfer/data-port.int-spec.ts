@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { Readable } from 'node:stream';
-import type { StartAgent, Transfer } from '@berth/contracts-runtime';
+import type { StartAgent, Transfer } from '@berth/contracts/runtime';
 import { eventually, sendBodyLate } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture, TICKETS_GOOD_FOR_MS } from '../__fixtures__/host.fixture.js';

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Transfer } from '@berth/contracts-runtime';
+import type { Transfer } from '@berth/contracts/runtime';
 import { GUEST_ROUTES } from '@berth/guest-protocol';
 import { toTarget } from '../guest/guest-socket.js';
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { OpenTransfer } from '@berth/contracts-runtime';
+import type { OpenTransfer } from '@berth/contracts/runtime';
 
 /** A permitted transfer. Call `release` when it is over or will not happen. */
 export interface HeldTransfer extends OpenTransfer {

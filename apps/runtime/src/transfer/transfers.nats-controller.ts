@@ -4,7 +4,7 @@ import {
   type FileChange,
   type OpenTransfer,
   type TransferTicket,
-} from '@berth/contracts-runtime';
+} from '@berth/contracts/runtime';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';

@@ -1,5 +1,5 @@
-import type { ActivityKind } from '@berth/contracts-agents';
-import type { OpenTransfer, Transfer } from '@berth/contracts-runtime';
+import type { ActivityKind } from '@berth/contracts/agents';
+import type { OpenTransfer, Transfer } from '@berth/contracts/runtime';
 import { staleEpoch } from '../agent/agent-refusals.js';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
 import type { HostedAgents } from '../agent/hosted-agents.js';

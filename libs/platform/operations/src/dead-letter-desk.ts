@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DeadLetterView, ListDeadLetters } from '@berth/contracts-operations';
+import type { DeadLetterView, ListDeadLetters } from '@berth/contracts/operations';
 import { DomainError, type Page } from '@berth/kernel';
 import type { DeadLetter, EventConsumer } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';

@@ -1,4 +1,4 @@
-import type { ServiceHealth } from '@berth/contracts-operations';
+import type { ServiceHealth } from '@berth/contracts/operations';
 import type { EventStore } from '@berth/event-store';
 import type { BrokerCheck } from '@berth/messaging';
 import type { Database } from '@berth/persistence';

@@ -6,7 +6,7 @@ import {
   type ProjectionView,
   type RebuildProjection,
   type ServiceHealth,
-} from '@berth/contracts-operations';
+} from '@berth/contracts/operations';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject, type Provider, type Type } from '@nestjs/common';

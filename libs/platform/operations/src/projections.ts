@@ -1,4 +1,4 @@
-import type { ProjectionView } from '@berth/contracts-operations';
+import type { ProjectionView } from '@berth/contracts/operations';
 import type { ProjectionRunner, RebuildProgress } from '@berth/event-store';
 import { DomainError, isoTime, type Clock } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
