@@ -24,7 +24,7 @@ import { Placement } from './host/placement.js';
 import { ObservationHandler } from './host/report-observation.js';
 import { Reservations } from './reservation/reservations.js';
 import type { TemplateCatalogue } from './templates/template-catalogue.js';
-import { AgentTimers } from './timers/agent-timers.js';
+import { AgentReconciler } from './timers/agent-reconciler.js';
 
 /** What the service stands on, opened before it. */
 export interface AgentsParts {
@@ -49,7 +49,7 @@ export interface AgentsHandlers {
   readonly env: EnvCommandHandler;
   readonly announceHost: AnnounceHostHandler;
   readonly observations: ObservationHandler;
-  readonly timers: AgentTimers;
+  readonly timers: AgentReconciler;
   readonly lifecycle: AgentLifecycle;
 }
 
@@ -95,7 +95,7 @@ export const assemble = (parts: AgentsParts, timing: CreationTiming = TIMING): A
     env: new EnvCommandHandler(store, agents, vault, requester, decided, lifecycle),
     announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database }),
     observations: new ObservationHandler(agents, lifecycle),
-    timers: new AgentTimers({ ...parts, ...config, agents, lifecycle, creation, hosts, placement }),
+    timers: new AgentReconciler({ ...parts, ...config, agents, lifecycle, creation, hosts, placement }),
   };
 };
 

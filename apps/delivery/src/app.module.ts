@@ -14,7 +14,7 @@ import { deliveryCodec } from './delivery/delivery.events.js';
 import { DeliveryNatsController } from './delivery/delivery.nats-controller.js';
 import type { Delivery, DeliveryEvent } from './delivery/delivery.js';
 import { EarlierMessage } from './delivery/earlier-message.js';
-import { HandOver } from './delivery/hand-over.js';
+import { AgentDispatcher } from './delivery/agent-dispatcher.js';
 import { MessageAdmission } from './delivery/message-admission.js';
 import { MessageBudget } from './delivery/message-budget.js';
 import { MessageJournal } from './delivery/message-journal.js';
@@ -50,12 +50,12 @@ export class AppModule {
     const commands = new DeliveryCommandHandler(deliveries, conversationList);
     const journal = new MessageJournal(requester);
     const notes = new OutcomeNotes(commands, log);
-    const handOver = new HandOver(requester);
-    const admission = new MessageAdmission(query, handOver, budget);
-    const earlier = new EarlierMessage(handOver, journal, notes);
+    const dispatcher = new AgentDispatcher(requester);
+    const admission = new MessageAdmission(query, dispatcher, budget);
+    const earlier = new EarlierMessage(dispatcher, journal, notes);
     const lost = new LostDeliveries({ store, deliveries: commands, query, journal, budget, log });
-    const chats = new ChatCommandHandler(commands, admission, handOver, earlier, notes);
-    const attachments = new AttachmentCommandHandler(commands, admission, handOver, notes, log);
+    const chats = new ChatCommandHandler(commands, admission, dispatcher, earlier, notes);
+    const attachments = new AttachmentCommandHandler(commands, admission, dispatcher, notes, log);
     return {
       module: AppModule,
       controllers: [DeliveryNatsController, ...operationsControllers('delivery')],

@@ -7,7 +7,7 @@ import { CancelCommandHandler } from './execution/cancel.command-handler.js';
 import { executionDecider } from './execution/execution.decider.js';
 import { executionCodec } from './execution/execution.events.js';
 import { ExecutionQuery } from './execution/execution.query.js';
-import { Executions } from './execution/executions.js';
+import { ExecutionStreams } from './execution/execution-streams.js';
 import { FollowedExecutions } from './execution/followed-executions.js';
 import { ExecutionListQuery } from './execution-list/execution-list.query.js';
 import { ExecutionHosts } from './host/execution-host.js';
@@ -18,7 +18,7 @@ import { AgentEndings } from './react/agent-endings.js';
 import { EndExecutionsWhenAgentEnds } from './react/end-executions-when-agent-ends.js';
 import { AcceptedPositions } from './submission/accepted-positions.js';
 import { EarlierSubmission } from './submission/earlier-submission.js';
-import { HandOver } from './submission/hand-over.js';
+import { AgentDispatcher } from './submission/agent-dispatcher.js';
 import { OlderGuest } from './submission/older-guest.js';
 import { Refusing } from './submission/refusing.js';
 import { Rerouting } from './submission/rerouting.js';
@@ -68,7 +68,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   setMaxListeners(0, stopping);
   const streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
   const vault = new OutputVault(database);
-  const executions = new Executions(streams, vault);
+  const executions = new ExecutionStreams(streams, vault);
   const hosts = new ExecutionHosts(requester);
   const wake = new Wake(requester);
   const rerouting = new Rerouting(database);
@@ -76,7 +76,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
   const query = new ExecutionQuery(executions, vault, hosts, requester, stopping);
   const followed = new FollowedExecutions(hosts, executions, log, stopping);
   const refusing = new Refusing(executions, positions, log, stopping);
-  const handOver = new HandOver(hosts, wake, executions, rerouting);
+  const dispatcher = new AgentDispatcher(hosts, wake, executions, rerouting);
   const earlier = new EarlierSubmission(executions, query, hosts, stopping);
   const olderGuest = new OlderGuest(hosts, wake);
   const patience = timing.patience ?? PATIENCE;
@@ -89,7 +89,7 @@ export const assemble = (parts: ExecParts, timing: Timing = {}): ExecHandlers =>
     submit: new SubmitCommandHandler({
       wake,
       olderGuest,
-      handOver,
+      dispatcher,
       executions,
       earlier,
       followed,

@@ -14,7 +14,7 @@ import { Deliveries } from './delivery/deliveries.js';
 import type { DeliveryJournal } from './delivery/delivery-journal.js';
 import { EventFeed } from './events/event-feed.js';
 import type { ExecutionJournal } from './execution/execution-journal.js';
-import { Executions } from './execution/executions.js';
+import { GuestExecutions } from './execution/guest-executions.js';
 import { LegacyExecutions } from './execution/legacy-executions.js';
 import { VolumeFiles } from './files/volume-files.js';
 import type { LogWriter } from './log/log-writer.js';
@@ -37,7 +37,7 @@ export interface GuestParts {
 }
 
 /** The agent's current program, and the environment of its processes. */
-export interface Surroundings {
+export interface ProgramEnvironment {
   readonly program: PutProgram;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -45,22 +45,22 @@ export interface Surroundings {
 /** Everything that runs inside one agent. */
 export class Guest {
   readonly events = new EventFeed();
-  readonly executions: Executions;
+  readonly executions: GuestExecutions;
   readonly legacyExecutions: LegacyExecutions;
-  readonly consoles = new Consoles(() => this.surroundings());
+  readonly consoles = new Consoles(() => this.environment());
   readonly #deliveries: Deliveries;
   #program: PutProgram | undefined;
   #supervisor: ProgramSupervisor | undefined;
   #files: VolumeFiles | undefined;
-  #surroundings: (Surroundings & { readonly port: number | undefined }) | undefined;
+  #environment: (ProgramEnvironment & { readonly port: number | undefined }) | undefined;
   #changing: Promise<unknown> = Promise.resolve();
 
   constructor(private readonly parts: GuestParts) {
     this.#deliveries = new Deliveries(parts.journal, async (withinMs) =>
       this.#supervisor?.endpoint(withinMs),
     );
-    const whenKnown = (): Surroundings | undefined => this.#program && this.surroundings();
-    this.executions = new Executions(parts.executionJournal, whenKnown, parts.pipes, parts.broughtShell);
+    const whenKnown = (): ProgramEnvironment | undefined => this.#program && this.environment();
+    this.executions = new GuestExecutions(parts.executionJournal, whenKnown, parts.pipes, parts.broughtShell);
     this.legacyExecutions = new LegacyExecutions(whenKnown, parts.pipes, parts.broughtShell);
   }
 
@@ -118,14 +118,14 @@ export class Guest {
   }
 
   /** The context for processes other than the program. Errors: unavailable `agent_unavailable` before `start`. */
-  surroundings(): Surroundings {
+  environment(): ProgramEnvironment {
     const program = this.#configured();
     const port = this.#supervisor?.port;
-    const known = this.#surroundings;
+    const known = this.#environment;
     if (known !== undefined && known.program === program && known.port === port) return known;
     const env = programEnv(program, { program: port, api: this.parts.relay.port }, this.parts.mark);
-    this.#surroundings = { program, env, port };
-    return this.#surroundings;
+    this.#environment = { program, env, port };
+    return this.#environment;
   }
 
   /** Ends commands and the program, and closes the guest's files and journals. */

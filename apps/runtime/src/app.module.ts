@@ -3,7 +3,7 @@ import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
-import { Executions } from './execution/executions.js';
+import { HostExecutions } from './execution/host-executions.js';
 import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
 import { DataPort } from './transfer/data-port.js';
 import { Transfers } from './transfer/transfers.js';
@@ -18,7 +18,7 @@ export interface RuntimeParts {
   readonly agents: HostedAgents;
   readonly logs: AgentLogs;
   readonly deliveries: Deliveries;
-  readonly executions: Executions;
+  readonly executions: HostExecutions;
   readonly transfers: Transfers;
   readonly dataPort: DataPort;
 }
@@ -44,7 +44,7 @@ export class AppModule {
         { provide: HostedAgents, useValue: agents },
         { provide: AgentLogs, useValue: logs },
         { provide: Deliveries, useValue: deliveries },
-        { provide: Executions, useValue: executions },
+        { provide: HostExecutions, useValue: executions },
         { provide: Transfers, useValue: transfers },
         { provide: DataPort, useValue: dataPort },
       ],

@@ -12,7 +12,7 @@ import { Deliveries } from './delivery/deliveries.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { ProcessDriver } from './driver/process/process.driver.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
-import { Executions } from './execution/executions.js';
+import { HostExecutions } from './execution/host-executions.js';
 import { hostId } from './host-id.js';
 import { AgentLogs } from './logs/agent-logs.js';
 import { SystemLog } from './logs/system-log.js';
@@ -58,7 +58,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   await agents.open();
   const logs = new AgentLogs(dataDir);
   const deliveries = new Deliveries(agents, new DeliveryJournal(dataDir));
-  const executions = new Executions(agents, new ExecutionJournal(dataDir));
+  const executions = new HostExecutions(agents, new ExecutionJournal(dataDir));
   const transfers = new Transfers(agents);
   const dataPort = new DataPort(transfers, log);
   await dataPort.listen(config.dataPort);

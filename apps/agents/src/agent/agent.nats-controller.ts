@@ -1,6 +1,6 @@
 import {
   agentsRequests,
-  type AgentCommand,
+  type AgentRef,
   type AgentView,
   type AwakeAgent,
   type CreateAgent,
@@ -39,7 +39,7 @@ export class AgentNatsController {
   }
 
   @HandleRequest(agentsRequests.delete)
-  async delete(request: AgentCommand): Promise<Record<string, never>> {
+  async delete(request: AgentRef): Promise<Record<string, never>> {
     await this.deletion.delete(request);
     return {};
   }
@@ -55,22 +55,22 @@ export class AgentNatsController {
   }
 
   @HandleRequest(agentsRequests.start)
-  start(request: AgentCommand): Promise<TransitionResult> {
+  start(request: AgentRef): Promise<TransitionResult> {
     return this.transitions.start(request);
   }
 
   @HandleRequest(agentsRequests.stop)
-  stop(request: AgentCommand): Promise<TransitionResult> {
+  stop(request: AgentRef): Promise<TransitionResult> {
     return this.transitions.stop(request);
   }
 
   @HandleRequest(agentsRequests.sleep)
-  sleep(request: AgentCommand): Promise<TransitionResult> {
+  sleep(request: AgentRef): Promise<TransitionResult> {
     return this.transitions.sleep(request);
   }
 
   @HandleRequest(agentsRequests.restart)
-  restart(request: AgentCommand): Promise<TransitionResult> {
+  restart(request: AgentRef): Promise<TransitionResult> {
     return this.transitions.restart(request);
   }
 

@@ -1,4 +1,4 @@
-import type { AgentCommand as AgentRequest } from '@berth/contracts/agents';
+import type { AgentRef as AgentRequest } from '@berth/contracts/agents';
 import type { Reservations } from '../reservation/reservations.js';
 import type { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentLifecycle } from './agent-lifecycle.js';

@@ -1,4 +1,4 @@
-import type { AgentCommand as AgentRequest, TransitionResult } from '@berth/contracts/agents';
+import type { AgentRef, TransitionResult } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, stepOf } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
@@ -28,20 +28,20 @@ export class Transitions {
     private readonly options: TransitionOptions,
   ) {}
 
-  start(request: AgentRequest): Promise<TransitionResult> {
+  start(request: AgentRef): Promise<TransitionResult> {
     return this.decideAndDrive(request, { type: 'Start', cause: 'start', at: now() });
   }
 
-  restart(request: AgentRequest): Promise<TransitionResult> {
+  restart(request: AgentRef): Promise<TransitionResult> {
     return this.decideAndDrive(request, { type: 'Start', cause: 'restart', at: now() });
   }
 
-  stop(request: AgentRequest): Promise<TransitionResult> {
+  stop(request: AgentRef): Promise<TransitionResult> {
     return this.decideAndDrive(request, { type: 'Stop', target: 'stopped', at: now() });
   }
 
   /** Running and warm sleep wanted: freeze. Everything else goes cold by the way of a stop. */
-  async sleep(request: AgentRequest): Promise<TransitionResult> {
+  async sleep(request: AgentRef): Promise<TransitionResult> {
     const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
     if (
       agent.life.state === 'running' &&
@@ -55,7 +55,7 @@ export class Transitions {
   }
 
   /** Whether the matter is settled: frozen, or awake again because a wake met it and won. */
-  private async freeze(agent: LiveAgent, request: AgentRequest): Promise<boolean> {
+  private async freeze(agent: LiveAgent, request: AgentRef): Promise<boolean> {
     const { agentId, epoch, host } = agent;
     try {
       await this.requester.request(runtimeRequests.freeze, { agentId, epoch }, { host: host ?? '' });
@@ -71,7 +71,7 @@ export class Transitions {
   }
 
   private async decideAndDrive(
-    request: AgentRequest,
+    request: AgentRef,
     command: AgentCommand,
     unsettled = TRANSIENT,
   ): Promise<TransitionResult> {

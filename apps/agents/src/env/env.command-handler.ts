@@ -1,5 +1,5 @@
 import type {
-  AgentCommand,
+  AgentRef,
   AgentView,
   DeleteEnvVar,
   EnvPage,
@@ -58,7 +58,7 @@ export class EnvCommandHandler {
   }
 
   /** A deletion is in the log before it empties the vault, so that one of the two sees what was put meanwhile. */
-  private async keepOfLive({ agentId, accountId }: AgentCommand): Promise<void> {
+  private async keepOfLive({ agentId, accountId }: AgentRef): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') await this.vault.forget(agentId);
     ofAccount(agent, accountId);
@@ -79,7 +79,7 @@ export class EnvCommandHandler {
   }
 
   /** Restarts the program of an awake agent with its present variables; an agent at rest sees them at its next start. */
-  async reload(request: AgentCommand): Promise<AgentView> {
+  async reload(request: AgentRef): Promise<AgentView> {
     const { accountId, agentId } = request;
     for (let attempt = 1; ; attempt++) {
       try {

@@ -1,6 +1,6 @@
 import {
   agentsRequests,
-  type AgentCommand,
+  type AgentRef,
   type AgentView,
   type DeleteEnvVar,
   type EnvPage,
@@ -33,7 +33,7 @@ export class EnvNatsController {
   }
 
   @HandleRequest(agentsRequests.reloadEnv)
-  reload(request: AgentCommand): Promise<AgentView> {
+  reload(request: AgentRef): Promise<AgentView> {
     return this.env.reload(request);
   }
 }

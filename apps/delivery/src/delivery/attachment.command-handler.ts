@@ -3,7 +3,7 @@ import type { TellAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
 import type { DeliveryCommandHandler } from './delivery.command-handler.js';
-import type { HandOver, Message, Purpose } from './hand-over.js';
+import type { AgentDispatcher, Message, Purpose } from './agent-dispatcher.js';
 import type { MessageAdmission } from './message-admission.js';
 import type { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
@@ -18,7 +18,7 @@ export class AttachmentCommandHandler {
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
     private readonly admission: MessageAdmission,
-    private readonly handOver: HandOver,
+    private readonly dispatcher: AgentDispatcher,
     private readonly notes: OutcomeNotes,
     private readonly log: Logger,
   ) {}
@@ -65,7 +65,7 @@ export class AttachmentCommandHandler {
     const patience = new Patience(WITHIN_MS);
     try {
       const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
-      const response = await this.handOver.deliver(message, awake, purpose, patience);
+      const response = await this.dispatcher.deliver(message, awake, purpose, patience);
       this.notes.answered(envelope, deliveryId, response);
     } catch (error) {
       this.log.info({ deliveryId, agentId, err: error }, 'an agent could not be told of a file');

@@ -3,7 +3,7 @@ import { deriveId, isDomainError } from '@berth/kernel';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';
 import { withEarlierTry, type EarlierMessage } from './earlier-message.js';
-import type { HandOver, Purpose } from './hand-over.js';
+import type { AgentDispatcher, Purpose } from './agent-dispatcher.js';
 import type { MessageAdmission } from './message-admission.js';
 import type { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
@@ -24,7 +24,7 @@ export class ChatCommandHandler {
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
     private readonly admission: MessageAdmission,
-    private readonly handOver: HandOver,
+    private readonly dispatcher: AgentDispatcher,
     private readonly earlier: EarlierMessage,
     private readonly notes: OutcomeNotes,
   ) {}
@@ -58,14 +58,14 @@ export class ChatCommandHandler {
 
   private async deliver(
     { chat, deliveryId, purpose, patience }: Coming,
-    awake: Parameters<HandOver['deliver']>[1],
+    awake: Parameters<AgentDispatcher['deliver']>[1],
     { shown }: Acceptance,
     conversationId: string,
   ): Promise<ChatReply> {
     const { agentId, message } = chat;
     const handed = { deliveryId, agentId, conversationId, message };
     try {
-      const response = await this.handOver.deliver(handed, awake, purpose, patience);
+      const response = await this.dispatcher.deliver(handed, awake, purpose, patience);
       this.notes.answered(chat, deliveryId, response);
       // The caller's next message without a conversation goes on in this one, on any instance.
       await shown;

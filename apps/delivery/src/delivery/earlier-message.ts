@@ -3,7 +3,7 @@ import type { FoundDelivery } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
 import type { Accepted, Delivery } from './delivery.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
-import type { HandOver, Message } from './hand-over.js';
+import type { AgentDispatcher, Message } from './agent-dispatcher.js';
 import type { MessageJournal } from './message-journal.js';
 import type { OutcomeNotes } from './outcome-notes.js';
 import type { Patience } from './patience.js';
@@ -24,12 +24,12 @@ export interface Repeated {
 /** Messages that an earlier try of the same command had accepted: each is handed over once, whatever that try came to. */
 export class EarlierMessage {
   constructor(
-    private readonly handOver: HandOver,
+    private readonly dispatcher: AgentDispatcher,
     private readonly journal: MessageJournal,
     private readonly notes: OutcomeNotes,
   ) {}
 
-  /** The response that the agent gave, or gives now. Errors: what the earlier try came to, and those of `HandOver`. */
+  /** The response that the agent gave, or gives now. Errors: what the earlier try came to, and those of `AgentDispatcher`. */
   async join(
     repeated: Repeated,
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
@@ -41,7 +41,7 @@ export class EarlierMessage {
       throw await this.sameFailure(repeated, delivery.code, patience);
     if (isOver(delivery))
       return this.conclude(repeated, delivery, recordedFailure('delivery_lost'), patience);
-    return this.handOverAgain(repeated, delivery, patience);
+    return this.dispatchAgain(repeated, delivery, patience);
   }
 
   private async keptAnswer(repeated: Repeated, patience: Patience): Promise<string> {
@@ -58,17 +58,22 @@ export class EarlierMessage {
   }
 
   /** The guest knows the delivery if it has it: this joins the earlier try, or takes its place. */
-  private async handOverAgain(repeated: Repeated, delivery: Accepted, patience: Patience): Promise<string> {
+  private async dispatchAgain(repeated: Repeated, delivery: Accepted, patience: Patience): Promise<string> {
     const { envelope, kind, message } = repeated;
     const { conversationId } = delivery;
     const purpose = { envelope, kind, agentId: message.agentId };
-    const awake = await this.handOver
+    const awake = await this.dispatcher
       .findAwake(purpose, patience)
-      .then((agent) => agent ?? this.handOver.wake(purpose, null))
+      .then((agent) => agent ?? this.dispatcher.wake(purpose, null))
       .catch((error: unknown) => asError(error));
     if (awake instanceof Error) return this.conclude(repeated, delivery, awake, patience);
     try {
-      const response = await this.handOver.deliver({ ...message, conversationId }, awake, purpose, patience);
+      const response = await this.dispatcher.deliver(
+        { ...message, conversationId },
+        awake,
+        purpose,
+        patience,
+      );
       this.notes.answered(envelope, message.deliveryId, response);
       return response;
     } catch (error) {

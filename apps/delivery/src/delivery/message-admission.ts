@@ -1,7 +1,7 @@
 import type { AwakeAgent } from '@berth/contracts/agents';
 import { deriveId } from '@berth/kernel';
 import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
-import type { HandOver, Purpose } from './hand-over.js';
+import type { AgentDispatcher, Purpose } from './agent-dispatcher.js';
 import type { MessageBudget } from './message-budget.js';
 import type { Patience } from './patience.js';
 
@@ -14,13 +14,13 @@ export interface Admitted {
 export class MessageAdmission {
   constructor(
     private readonly conversations: ConversationListQuery,
-    private readonly handOver: HandOver,
+    private readonly dispatcher: AgentDispatcher,
     private readonly budget: MessageBudget,
   ) {}
 
   /**
    * A refusal by the agent's state comes before one by its budget (contract §1) and costs no budget; a message beyond the
-   * budget wakes nobody. Errors: those of `HandOver.wake` and of `MessageBudget.take`.
+   * budget wakes nobody. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
    */
   async admit(
     purpose: Purpose,
@@ -28,14 +28,14 @@ export class MessageAdmission {
     conversationId: string | null,
     patience: Patience,
   ): Promise<Admitted> {
-    const awake = await this.handOver.findAwake(purpose, patience);
+    const awake = await this.dispatcher.findAwake(purpose, patience);
     const [conversation] = await patience.within(
       Promise.all([
         conversationId ?? this.conversationOf(purpose),
         this.budget.take(purpose.agentId, deliveryId),
       ]),
     );
-    return { awake: awake ?? (await this.handOver.wake(purpose, null)), conversationId: conversation };
+    return { awake: awake ?? (await this.dispatcher.wake(purpose, null)), conversationId: conversation };
   }
 
   /** The agent's current conversation, or a new one whose id follows from the command's. */
@@ -45,8 +45,8 @@ export class MessageAdmission {
 
   /** As `admit`, for a message that has its conversation. */
   async wakeWithinBudget(purpose: Purpose, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
-    const awake = await this.handOver.findAwake(purpose, patience);
+    const awake = await this.dispatcher.findAwake(purpose, patience);
     await patience.within(this.budget.take(purpose.agentId, deliveryId));
-    return awake ?? this.handOver.wake(purpose, null);
+    return awake ?? this.dispatcher.wake(purpose, null);
   }
 }

@@ -6,7 +6,7 @@ import { viewOf } from '../output/output-vault.js';
 import { agentUnreachable, executionNotFound } from '../submission/refusals.js';
 import type { ExecutionQuery } from './execution.query.js';
 import type { RunningExecution } from './execution.js';
-import type { Executions } from './executions.js';
+import type { ExecutionStreams } from './execution-streams.js';
 
 /** A command on its way to its guest is not known there yet; so long it is waited for. */
 const ON_ITS_WAY_MS = 9_000;
@@ -16,7 +16,7 @@ const TRY_AGAIN_MS = 200;
 /** Ends a running execution; an ended one keeps its result. */
 export class CancelCommandHandler {
   constructor(
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly query: ExecutionQuery,
     private readonly hosts: ExecutionHosts,
   ) {}

@@ -102,7 +102,7 @@ describe('cancelling', () => {
     expect(await submitted).toMatchObject({ execution: { status: 'cancelled' } });
   });
 
-  it('a command that waits for its agent’s next wakefulness never starts it', async () => {
+  it('a command that waits for its agent’s next epoch never starts it', async () => {
     const gate = Promise.withResolvers<void>();
     test.far.on(runtimeRequests.execute, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');

@@ -77,7 +77,7 @@ describe('an execution', () => {
     }
   });
 
-  it('goes elsewhere once for each wakefulness, and never when it is to be cancelled', () => {
+  it('goes elsewhere once for each epoch, and never when it is to be cancelled', () => {
     expect(given([submitted, rerouted], reroute)).toEqual([]);
     expect(given([submitted, cancelRequested], reroute)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/executio
 import { runningView, viewOf, type OutputVault } from '../output/output-vault.js';
 import { executionNotFound } from '../submission/refusals.js';
 import type { RunningExecution } from './execution.js';
-import type { Executions } from './executions.js';
+import type { ExecutionStreams } from './execution-streams.js';
 import { unlessStopping } from './unless-stopping.js';
 
 /** A host that cannot tell is asked again after so long. */
@@ -20,7 +20,7 @@ export type KnownExecution =
 /** Reads of one execution. They wake nobody. */
 export class ExecutionQuery {
   constructor(
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly vault: OutputVault,
     private readonly hosts: ExecutionHosts,
     private readonly requester: Requester,

@@ -9,7 +9,7 @@ export type EndedStatus = Exclude<ExecutionStatus, 'running'>;
  */
 export type ExecutionEvent =
   | { readonly type: 'ExecutionSubmitted'; readonly data: Submission }
-  /** Handed to another wakefulness of the agent: the one before refused it, and certainly did not start it. */
+  /** Handed to another epoch of the agent: the one before refused it, and certainly did not start it. */
   | {
       readonly type: 'ExecutionRerouted';
       readonly data: Named & { readonly host: string; readonly epoch: number; readonly at: string };

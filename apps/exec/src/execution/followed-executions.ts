@@ -1,19 +1,19 @@
 import { pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';
-import type { Executions, Owned } from './executions.js';
+import type { ExecutionStreams, Owned } from './execution-streams.js';
 
 /** Beyond so many the others are looked after by the reconciler. */
 const MOST = 200;
 const PAUSE_MS = 200;
 
-/** Executions whose end this process waits for, so that it is recorded at once. */
+/** ExecutionStreams whose end this process waits for, so that it is recorded at once. */
 export class FollowedExecutions {
   readonly #followed = new Set<string>();
 
   constructor(
     private readonly hosts: ExecutionHosts,
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly log: Logger,
     private readonly stopping: AbortSignal,
   ) {}

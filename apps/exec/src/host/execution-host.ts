@@ -9,7 +9,7 @@ import {
   type TransferTicket,
 } from '@berth/contracts/runtime';
 import type { Requester } from '@berth/messaging';
-import type { Owned } from '../execution/executions.js';
+import type { Owned } from '../execution/execution-streams.js';
 import type { EndedStatus } from '../execution/execution.js';
 import type { Result } from '../output/output-vault.js';
 

@@ -8,7 +8,7 @@ import type { AgentEndings } from './agent-endings.js';
 const AT_ONCE = 1_000;
 
 /**
- * `evt.agents.*`: what ran in a wakefulness of an agent ends with it. Remembers up to which epoch that is so, and has the
+ * `evt.agents.*`: what ran in a epoch of an agent ends with it. Remembers up to which epoch that is so, and has the
  * agent's executions settled at once; what cannot be settled yet is the reconciler's.
  */
 export class EndExecutionsWhenAgentEnds {

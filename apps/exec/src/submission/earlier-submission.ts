@@ -3,7 +3,7 @@ import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
 import type { Execution } from '../execution/execution.js';
 import type { ExecutionQuery } from '../execution/execution.query.js';
-import type { Executions, Owned } from '../execution/executions.js';
+import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
 import type { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 
@@ -15,7 +15,7 @@ const STARTED_WITHIN_MS = 75_000;
 /** Commands that were sent before: each runs once, and nothing is said of it that the earlier try may contradict. */
 export class EarlierSubmission {
   constructor(
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly query: ExecutionQuery,
     private readonly hosts: ExecutionHosts,
     private readonly stopping: AbortSignal,

@@ -1,6 +1,6 @@
 import { backoff, pause } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
-import type { Executions, Owned } from '../execution/executions.js';
+import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
 import type { AcceptedPositions } from './accepted-positions.js';
 
 /** After that the reconciler ends what is left. */
@@ -9,7 +9,7 @@ const ATTEMPTS = 20;
 /** Takes back what was accepted and certainly never started: its id is unknown from then on. */
 export class Refusing {
   constructor(
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly positions: AcceptedPositions,
     private readonly log: Logger,
     private readonly stopping: AbortSignal,

@@ -4,7 +4,7 @@ import type { SqlRunner } from '@berth/persistence';
 const AT_MOST_SECONDS = 90;
 
 /**
- * Which executions are about to be handed to another wakefulness of their agent, in any process: until then no host knows
+ * Which executions are about to be handed to another epoch of their agent, in any process: until then no host knows
  * them, and nobody must take them for lost.
  */
 export class Rerouting {

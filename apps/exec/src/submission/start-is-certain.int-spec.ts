@@ -4,12 +4,12 @@ import { DomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Executions } from '../execution/executions.js';
+import { ExecutionStreams } from '../execution/execution-streams.js';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
 import { lost } from '../fixtures/far-world.fixture.js';
-import { HandOver, type HandedOver } from './hand-over.js';
+import { AgentDispatcher, type HandedOver } from './agent-dispatcher.js';
 import { Rerouting } from './rerouting.js';
 import { Wake } from './wake.js';
 
@@ -126,7 +126,7 @@ describe('a command that certainly did not start', () => {
 });
 
 describe('a command whose host had let the agent fall asleep', () => {
-  it.each(['stale_epoch', 'agent_not_on_host'])('(%s) runs in the next wakefulness', async (code) => {
+  it.each(['stale_epoch', 'agent_not_on_host'])('(%s) runs in the next epoch', async (code) => {
     test.far.first(runtimeRequests.execute, 2, ({ epoch }) => {
       test.far.awake = false;
       return refuse('conflict', code)() ?? epoch;
@@ -278,7 +278,7 @@ describe('a submission while the log is away', () => {
 describe('a process that stood still between accepting a command and handing it over', () => {
   const handOver = async (executionId: string, stoodStillMs: number): Promise<HandedOver> => {
     const requester = new Requester(test.link);
-    const executions = new Executions(test.streams, new OutputVault(test.database));
+    const executions = new ExecutionStreams(test.streams, new OutputVault(test.database));
     const rerouting = new Rerouting(test.database);
     const handing = {
       owned: test.ref(agentId, executionId),
@@ -287,7 +287,7 @@ describe('a process that stood still between accepting a command and handing it 
       acceptedAt: Date.now() - stoodStillMs,
     };
     const parts = [new ExecutionHosts(requester), new Wake(requester), executions, rerouting] as const;
-    return new HandOver(...parts).run(handing, test.far.ensureAwake(agentId, null));
+    return new AgentDispatcher(...parts).run(handing, test.far.ensureAwake(agentId, null));
   };
 
   it('does not start what was given up or is to be cancelled in the meantime', async () => {

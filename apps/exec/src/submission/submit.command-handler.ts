@@ -6,14 +6,14 @@ import {
   type SubmitExecution,
   type SubmittedExecution,
 } from '@berth/contracts/exec';
-import type { Executions, Owned } from '../execution/executions.js';
+import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
 import { unlessStopping } from '../execution/unless-stopping.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
 import type { AcceptedPositions } from './accepted-positions.js';
 import type { EarlierSubmission } from './earlier-submission.js';
-import type { HandedOver, HandOver, Handing } from './hand-over.js';
+import type { HandedOver, AgentDispatcher, Handing } from './agent-dispatcher.js';
 import type { OlderGuest } from './older-guest.js';
 import { answerElsewhere, detachedUnsupported, guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import type { Refusing } from './refusing.js';
@@ -26,8 +26,8 @@ const DETACHED_SECONDS = 3_600;
 export interface SubmissionParts {
   readonly wake: Wake;
   readonly olderGuest: OlderGuest;
-  readonly handOver: HandOver;
-  readonly executions: Executions;
+  readonly dispatcher: AgentDispatcher;
+  readonly executions: ExecutionStreams;
   readonly earlier: EarlierSubmission;
   readonly followed: FollowedExecutions;
   readonly positions: AcceptedPositions;
@@ -79,7 +79,7 @@ export class SubmitCommandHandler {
     const { position } = accepted;
     return this.parts.followed.during(owned.executionId, async () => {
       const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
-      const handed = await this.parts.handOver.run(handing, awake);
+      const handed = await this.parts.dispatcher.run(handing, awake);
       await noted;
       return this.conclude(handing, handed, position);
     });

@@ -3,7 +3,7 @@ import type { SqlRunner } from '@berth/persistence';
 /** A running execution that is to be looked after. */
 export interface RunningRow {
   readonly executionId: string;
-  /** Its wakefulness is over: it cannot run any more. */
+  /** Its epoch is over: it cannot run any more. */
   readonly agentEnded: boolean;
   readonly cancelRequested: boolean;
 }
@@ -19,7 +19,7 @@ const SELECT = `
   FROM execution_list l LEFT JOIN agent_ending e ON e.agent_id = l.agent_id AND e.epoch >= l.epoch
   WHERE l.status = 'running'`;
 
-/** Executions that run as far as the table knows. */
+/** ExecutionStreams that run as far as the table knows. */
 export class RunningExecutionsQuery {
   constructor(private readonly database: SqlRunner) {}
 

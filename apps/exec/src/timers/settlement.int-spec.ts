@@ -8,7 +8,7 @@ import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
 import { done, HOST, lost } from '../fixtures/far-world.fixture.js';
-import { Executions } from '../execution/executions.js';
+import { ExecutionStreams } from '../execution/execution-streams.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
@@ -36,7 +36,7 @@ const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<vo
 const inAnotherProcess = (): Settlement => {
   const hosts = new ExecutionHosts(new Requester(test.link));
   const vault = new OutputVault(test.database);
-  const executions = new Executions(test.streams, vault);
+  const executions = new ExecutionStreams(test.streams, vault);
   const log = createLogger({ service: 'test', level: 'silent' });
   const followed = new FollowedExecutions(hosts, executions, log, new AbortController().signal);
   const patience = { absent: 0, inFlight: 0, missing: 0 };
@@ -102,7 +102,7 @@ describe('what a process leaves behind that dies', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'completed', stdout: 'kept' });
   });
 
-  it('while a wake for its next wakefulness goes on elsewhere is not taken for lost', async () => {
+  it('while a wake for its next epoch goes on elsewhere is not taken for lost', async () => {
     const executionId = await test.abandon(agentId);
     test.far.awake = false;
     await test.database.query(
@@ -219,7 +219,7 @@ describe('executions of an agent that ends', () => {
     await ends(executionId, { status: 'completed', stdout: 'on' });
   });
 
-  it('of a later wakefulness go on', async () => {
+  it('of a later epoch go on', async () => {
     test.far.epoch = 5;
     const executionId = await detached();
     const sibling = await test.abandon(agentId, { epoch: 4 });

@@ -1,7 +1,7 @@
 import type { FoundExecution } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import type { RunningExecution } from '../execution/execution.js';
-import type { Executions } from '../execution/executions.js';
+import type { ExecutionStreams } from '../execution/execution-streams.js';
 import type { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf, type ExecutionHosts } from '../host/execution-host.js';
 import type { OutputVault } from '../output/output-vault.js';
@@ -37,7 +37,7 @@ type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'awa
 
 /** What a settlement goes by. */
 export interface SettlementParts {
-  readonly executions: Executions;
+  readonly executions: ExecutionStreams;
   readonly vault: OutputVault;
   readonly hosts: ExecutionHosts;
   readonly followed: FollowedExecutions;
@@ -97,7 +97,7 @@ export class Settlement {
     return this.#forget(state.executionId);
   }
 
-  /** It never started there. It may still be on its way, to this wakefulness or another. */
+  /** It never started there. It may still be on its way, to this epoch or another. */
   async #absent(
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
@@ -135,7 +135,7 @@ export class Settlement {
     await this.#end(state, emptyResult(state, state.cancelRequested ? 'cancelled' : 'failed'));
   }
 
-  async #end(state: RunningExecution, result: Parameters<Executions['end']>[0]): Promise<void> {
+  async #end(state: RunningExecution, result: Parameters<ExecutionStreams['end']>[0]): Promise<void> {
     await this.parts.executions.end(result);
     this.#forget(state.executionId);
   }

@@ -3,7 +3,7 @@ import { deliveryRequests } from '@berth/contracts/delivery';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { Wanted } from '../host/awake-host.js';
+import type { AgentTarget } from '../host/awake-host.js';
 import type { LaterAttempts } from './later-attempts.js';
 
 const ANSWER_MS = 5_000;
@@ -20,7 +20,7 @@ export class AttachmentTeller {
    * Resolves once `delivery` has accepted the message or turned out to be unreachable. Notifies once per command id.
    */
   async tell(
-    { commandId, accountId, actor, agentId }: Wanted,
+    { commandId, accountId, actor, agentId }: AgentTarget,
     message: string | null,
     { path, name, size }: PutFile,
   ): Promise<void> {

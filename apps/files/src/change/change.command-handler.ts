@@ -11,7 +11,7 @@ import type {
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
-import { isNotAwakeThere, untilReached, type AwakeHost, type Wanted } from '../host/awake-host.js';
+import { isNotAwakeThere, untilReached, type AwakeHost, type AgentTarget } from '../host/awake-host.js';
 import { fileNameOf, pathProblem } from '../path/check-path.js';
 import type { AttachmentTeller } from './attachment-teller.js';
 import { failureOfChange } from './change-outcome.js';
@@ -80,19 +80,19 @@ export class ChangeCommandHandler {
     return {};
   }
 
-  private async change(wanted: Wanted, asked: AskedChange, command: FileCommand): Promise<Changed> {
+  private async change(agentTarget: AgentTarget, asked: AskedChange, command: FileCommand): Promise<Changed> {
     const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
     // Do not wake the agent for an invalid path, but report a missing agent first (contract §1).
-    if (problem !== undefined) await this.host.expectAgent(wanted);
+    if (problem !== undefined) await this.host.expectAgent(agentTarget);
     refuse(problem);
-    const awake = await this.host.wake(wanted, null);
-    return this.changes.make(wanted, asked, () =>
-      this.host.ask(wanted, awake, (at) => this.changeAt(at, command)),
+    const awake = await this.host.wake(agentTarget, null);
+    return this.changes.make(agentTarget, asked, () =>
+      this.host.ask(agentTarget, awake, (at) => this.changeAt(at, command)),
     );
   }
 
   private async commit(
-    { commandId, accountId, actor, agentId }: Wanted,
+    { commandId, accountId, actor, agentId }: AgentTarget,
     asked: AskedChange,
     { stagedId, host, epoch }: StagedRef,
     target: StagedTarget,
@@ -103,8 +103,8 @@ export class ChangeCommandHandler {
       used = true;
       return this.changeAt(at, { op: 'commit', stagedId, target });
     };
-    const wanted = { commandId, accountId, actor, agentId };
-    const { path, name, size } = await this.changes.make(wanted, asked, () =>
+    const agentTarget = { commandId, accountId, actor, agentId };
+    const { path, name, size } = await this.changes.make(agentTarget, asked, () =>
       untilReached(put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;
       }),

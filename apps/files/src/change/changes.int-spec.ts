@@ -4,7 +4,7 @@ import { runtimeRequests, type ChangeFile, type FileChange } from '@berth/contra
 import { DomainError, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
+import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
 
 let files: ServedFiles;
 
@@ -36,16 +36,16 @@ const asked = () => files.far.asked(runtimeRequests.changeFile);
 const wakes = () => files.far.asked(agentsRequests.ensureAwake);
 const gate = () => Promise.withResolvers<void>();
 
-const move = (envelope = wanted()) =>
+const move = (envelope = agentTarget()) =>
   files.requester.request(filesRequests.move, { ...envelope, from: 'a', to: 'b' });
-const remove = (envelope = wanted()) =>
+const remove = (envelope = agentTarget()) =>
   files.requester.request(filesRequests.delete, { ...envelope, path: 'a' });
-const mkdir = (envelope = wanted(), path = 'a') =>
+const mkdir = (envelope = agentTarget(), path = 'a') =>
   files.requester.request(filesRequests.mkdir, { ...envelope, path });
 
 describe('a change', () => {
   it('is recorded before and after it is made, with its actor and its canonical path', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     let before: readonly string[] = [];
     files.far.on(runtimeRequests.changeFile, async (request) => {
       before = await files.auditTypes(envelope.commandId);
@@ -61,7 +61,7 @@ describe('a change', () => {
   });
 
   it('returns and records the error of the guest', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing('conflict', 'destination_exists'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'conflict', code: 'destination_exists' });
     const [, refused] = await files.audit(envelope.commandId);
@@ -77,7 +77,7 @@ describe('a change', () => {
   });
 
   it('fails with an unambiguous error when the agent cannot be woken again', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'agent_not_on_host'));
     files.far.on(agentsRequests.ensureAwake, (request) =>
       request.refusedEpoch === null
@@ -89,7 +89,7 @@ describe('a change', () => {
   });
 
   it('records nothing when the agent is not awake', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     await expect(remove(envelope)).rejects.toMatchObject({ code: 'agent_stopped' });
     expect([await files.auditTypes(envelope.commandId), asked()]).toEqual([[], []]);
@@ -97,9 +97,9 @@ describe('a change', () => {
 
   it('does not wake the agent for an invalid path, records nothing, and reports a missing agent first', async () => {
     const to = 'x'.repeat(256);
-    const bad = () => files.requester.request(filesRequests.move, { ...wanted(), from: 'a', to });
+    const bad = () => files.requester.request(filesRequests.move, { ...agentTarget(), from: 'a', to });
     await expect(bad()).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
-    await expect(mkdir(wanted(), 'a\0')).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(mkdir(agentTarget(), 'a\0')).rejects.toMatchObject({ code: 'invalid_path' });
     files.far.on(agentsRequests.locate, refusing('not_found', 'agent_not_found'));
     await expect(bad()).rejects.toMatchObject({ code: 'agent_not_found' });
     expect([wakes(), asked()]).toEqual([[], []]);
@@ -112,7 +112,7 @@ describe('a change whose outcome is lost', () => {
     ['timeout', 'deadline_exceeded'],
     ['internal', 'internal_error'],
   ] as const)('is reported as possibly made and keeps no outcome: %s', async (kind, code) => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing(kind, code));
     await expect(move(envelope)).rejects.toMatchObject({
       kind: 'unavailable',
@@ -124,7 +124,7 @@ describe('a change whose outcome is lost', () => {
   });
 
   it('is reported as possibly made when the host died', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     const { promise: never } = Promise.withResolvers<FileChange>();
     files.far.on(runtimeRequests.changeFile, () => never);
     const moved = move(envelope);
@@ -140,7 +140,7 @@ describe('a change whose outcome is lost', () => {
   }, 20_000);
 
   it('is attempted again when the same command is sent again', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
     await expect(move(envelope)).rejects.toThrow('may have been made');
     files.far.on(runtimeRequests.changeFile, anyChange);
@@ -155,7 +155,7 @@ describe('a change whose outcome is lost', () => {
   ] as const)(
     'does not mistake the effects of its first attempt for a failure: %s',
     async (code, kind, change) => {
-      const envelope = wanted();
+      const envelope = agentTarget();
       files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
       await expect(change(envelope)).rejects.toThrow('may have been made');
       files.far.on(runtimeRequests.changeFile, refusing(kind, code));
@@ -165,7 +165,7 @@ describe('a change whose outcome is lost', () => {
   );
 
   it('fails when the error of the second attempt cannot be an effect of the first', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
     await expect(move(envelope)).rejects.toThrow('may have been made');
     files.far.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
@@ -176,7 +176,7 @@ describe('a change whose outcome is lost', () => {
 
 describe('the same command sent again', () => {
   it('returns the first result and changes nothing', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     const first = await move(envelope);
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     expect(await move(envelope)).toEqual(first);
@@ -184,7 +184,7 @@ describe('the same command sent again', () => {
   });
 
   it('fails with the first error and changes nothing', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
     files.far.on(runtimeRequests.changeFile, anyChange);
@@ -193,7 +193,7 @@ describe('the same command sent again', () => {
   });
 
   it('gets the same response from another process', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     const first = await move(envelope);
     await files.restart();
     files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
@@ -202,7 +202,7 @@ describe('the same command sent again', () => {
   });
 
   it('joins the change while it runs', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     const open = gate();
     files.far.on(runtimeRequests.changeFile, async (request) => {
       await open.promise;
@@ -219,7 +219,7 @@ describe('the same command sent again', () => {
 
 describe('while the event store is unreachable', () => {
   it('a change that was made is reported as made and recorded once the event store is back', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, (request) => {
       files.logProxy.cut({ refuse: true });
       return anyChange(request);

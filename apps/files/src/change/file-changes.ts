@@ -1,7 +1,7 @@
 import { DomainError, deriveId, isDomainError, isoTime, type Clock, type ErrorKind } from '@berth/kernel';
 import type { CommandHandler } from '@berth/event-store';
 import { metrics, type Logger } from '@berth/telemetry';
-import type { Wanted } from '../host/awake-host.js';
+import type { AgentTarget } from '../host/awake-host.js';
 import { failureOfRepetition, isOutcomeUnknown } from './change-outcome.js';
 import type { FileChangeCommand } from './file-change.decider.js';
 import type { Changed, FileChangeEvent, FileChangeState, FileOp } from './file-change.js';
@@ -38,55 +38,64 @@ export class FileChanges {
    * change keeps no outcome. A repeated command joins the running change or gets its outcome; a change without an
    * outcome is attempted again.
    */
-  make(wanted: Wanted, asked: AskedChange, effect: () => Promise<Changed>): Promise<Changed> {
-    const changeId = changeIdOf(wanted.commandId);
+  make(agentTarget: AgentTarget, asked: AskedChange, effect: () => Promise<Changed>): Promise<Changed> {
+    const changeId = changeIdOf(agentTarget.commandId);
     const running = this.#running.get(changeId);
     if (running !== undefined) return running;
-    const made = this.#make(changeId, wanted, asked, effect).finally(() => this.#running.delete(changeId));
+    const made = this.#make(changeId, agentTarget, asked, effect).finally(() =>
+      this.#running.delete(changeId),
+    );
     this.#running.set(changeId, made);
     return made;
   }
 
   async #make(
     changeId: string,
-    wanted: Wanted,
+    agentTarget: AgentTarget,
     asked: AskedChange,
     effect: () => Promise<Changed>,
   ): Promise<Changed> {
-    const { agentId, accountId } = wanted;
+    const { agentId, accountId } = agentTarget;
     const request = { type: 'Request', changeId, agentId, accountId, ...asked, at: this.#now() } as const;
-    const { state, replayed } = await this.changes.handle(changeId, request, wanted, { expectNew: true });
+    const { state, replayed } = await this.changes.handle(changeId, request, agentTarget, {
+      expectNew: true,
+    });
     if (state.status === 'changed') return state.changed;
     if (state.status === 'refused') throw refusedBefore(state);
     try {
       const changed = await effect();
-      await this.#end(changeId, wanted, { type: 'Complete', changed, at: this.#now() });
+      await this.#end(changeId, agentTarget, { type: 'Complete', changed, at: this.#now() });
       counted.inc({ op: asked.op, outcome: 'changed' });
       return changed;
     } catch (error) {
-      throw await this.#failed(changeId, wanted, asked.op, replayed ? failureOfRepetition(error) : error);
+      throw await this.#failed(
+        changeId,
+        agentTarget,
+        asked.op,
+        replayed ? failureOfRepetition(error) : error,
+      );
     }
   }
 
-  async #failed(changeId: string, wanted: Wanted, op: FileOp, error: unknown): Promise<unknown> {
+  async #failed(changeId: string, agentTarget: AgentTarget, op: FileOp, error: unknown): Promise<unknown> {
     if (!isDomainError(error) || isOutcomeUnknown(error)) {
       counted.inc({ op, outcome: 'unknown' });
       return error;
     }
     const { kind, code } = error;
-    await this.#end(changeId, wanted, { type: 'Refuse', kind, code, at: this.#now() });
+    await this.#end(changeId, agentTarget, { type: 'Refuse', kind, code, at: this.#now() });
     counted.inc({ op, outcome: 'refused' });
     return error;
   }
 
   /** Never throws: a failed write is retried in the background, and the caller still gets the result. */
-  async #end(changeId: string, wanted: Wanted, command: FileChangeCommand): Promise<void> {
-    const origin = { ...wanted, commandId: `${wanted.commandId}/outcome` };
+  async #end(changeId: string, agentTarget: AgentTarget, command: FileChangeCommand): Promise<void> {
+    const origin = { ...agentTarget, commandId: `${agentTarget.commandId}/outcome` };
     const write = (): Promise<unknown> => this.changes.handle(changeId, command, origin);
     try {
       await write();
     } catch (error) {
-      const { agentId } = wanted;
+      const { agentId } = agentTarget;
       this.log.warn({ changeId, agentId, err: error }, 'could not record the outcome of a file change yet');
       this.later.begin({ what: `outcome of ${changeId}`, agentId }, write);
     }

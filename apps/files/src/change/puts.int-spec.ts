@@ -5,7 +5,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
+import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
 
 let files: ServedFiles;
 
@@ -27,15 +27,15 @@ const refusing = (kind: ErrorKind, code: string) => (): never => {
 const asked = () => files.far.asked(runtimeRequests.changeFile);
 const told = () => files.far.asked(deliveryRequests.tellAttachment);
 
-const write = (envelope = wanted(), path = 'notes/a.txt') =>
+const write = (envelope = agentTarget(), path = 'notes/a.txt') =>
   files.requester.request(filesRequests.put, { ...envelope, staged, target: { kind: 'path', path } });
-const upload = (envelope = wanted(), folder = 'notes', name = 'a.txt') =>
+const upload = (envelope = agentTarget(), folder = 'notes', name = 'a.txt') =>
   files.requester.request(filesRequests.put, {
     ...envelope,
     staged,
     target: { kind: 'folder', folder, name },
   });
-const attach = (envelope = wanted(), message: string | null = 'look', name = 'a.txt') =>
+const attach = (envelope = agentTarget(), message: string | null = 'look', name = 'a.txt') =>
   files.requester.request(filesRequests.putAttachment, { ...envelope, staged, name, message });
 
 describe('a staged file', () => {
@@ -57,7 +57,7 @@ describe('a staged file', () => {
     ['upload', upload, 'notes/a.txt'],
     ['attach', attach, 'a.txt'],
   ] as const)('is recorded under its operation: %s', async (op, put, path) => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     await put(envelope);
     const [requested, changed] = await files.audit(envelope.commandId);
     expect(requested?.data).toMatchObject({ op, path });
@@ -71,7 +71,7 @@ describe('a staged file', () => {
   ] as const)(
     'that is gone with its agent fails with a request to send it again: %s %s',
     async (kind, code) => {
-      const envelope = wanted();
+      const envelope = agentTarget();
       files.far.on(runtimeRequests.changeFile, refusing(kind, code));
       await expect(write(envelope)).rejects.toMatchObject({ kind: 'unavailable', code: 'transfer_lost' });
       const [, refused] = await files.audit(envelope.commandId);
@@ -80,7 +80,7 @@ describe('a staged file', () => {
   );
 
   it('at an unreachable host is certainly not put', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     const target = { kind: 'path', path: 'a' } as const;
     const put = { ...envelope, staged: { ...staged, host: 'nowhere' }, target };
     await expect(files.requester.request(filesRequests.put, put)).rejects.toMatchObject({
@@ -96,24 +96,26 @@ describe('a staged file', () => {
     ['invalid', 'path_outside_volume'],
     ['unavailable', 'volume_full'],
   ] as const)('fails with the error of the guest: %s %s', async (kind, code) => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     files.far.on(runtimeRequests.changeFile, refusing(kind, code));
     await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
 
   it('is put under the last segment of its name, and rejected if its name or path is invalid', async () => {
-    await upload(wanted(), 'notes', '../../etc/a.txt');
+    await upload(agentTarget(), 'notes', '../../etc/a.txt');
     expect(asked()).toMatchObject([{ command: { target: { folder: 'notes', name: 'a.txt' } } }]);
-    await expect(upload(wanted(), 'notes', '..')).rejects.toMatchObject({ code: 'invalid_path' });
-    await expect(upload(wanted(), 'n\0', 'a')).rejects.toMatchObject({ code: 'invalid_path' });
-    await expect(write(wanted(), 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
-    await expect(attach(wanted(), null, 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(upload(agentTarget(), 'notes', '..')).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(upload(agentTarget(), 'n\0', 'a')).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(write(agentTarget(), 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
+    await expect(attach(agentTarget(), null, 'x'.repeat(256))).rejects.toMatchObject({
+      code: 'invalid_path',
+    });
     expect(asked()).toHaveLength(1);
   });
 
   it('is discarded when its command has already put its file', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     await write(envelope);
     const target = { kind: 'path', path: 'notes/a.txt' } as const;
     const again = { ...envelope, staged: { ...staged, stagedId: 'stg_2' }, target };
@@ -135,7 +137,7 @@ describe('a staged file', () => {
 
 describe('an attachment', () => {
   it('is put into the inbox, and the agent is told its path and the message of the sender', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     expect(await attach(envelope)).toEqual(PUT);
     expect(asked()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);
     const { commandId, agentId } = envelope;
@@ -158,7 +160,7 @@ describe('an attachment', () => {
     files.far.on(deliveryRequests.tellAttachment, () =>
       away ? refusing('unavailable', 'service_unavailable')() : { deliveryId: 'dlv_1' },
     );
-    const envelope = wanted();
+    const envelope = agentTarget();
     expect(await attach(envelope)).toEqual(PUT);
     const before = told().length;
     away = false;
@@ -167,7 +169,7 @@ describe('an attachment', () => {
   });
 
   it('is put once and announced under the same command id when its command is repeated', async () => {
-    const envelope = wanted();
+    const envelope = agentTarget();
     await attach(envelope);
     expect(await attach(envelope)).toEqual(PUT);
     expect(asked().filter(({ command }) => command.op === 'commit')).toHaveLength(1);

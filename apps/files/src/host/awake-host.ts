@@ -10,7 +10,7 @@ const ASK_AGAIN_MS = 3_000;
 const ASK_AGAIN_PAUSE_MS = 250;
 
 /** The agent to use, and the command it is used for. */
-export interface Wanted extends CommandEnvelope {
+export interface AgentTarget extends CommandEnvelope {
   readonly agentId: string;
 }
 
@@ -19,14 +19,14 @@ export class AwakeHost {
   constructor(private readonly requester: Requester) {}
 
   /** Does not wake the agent. Errors: not_found `agent_not_found`. */
-  async expectAgent({ accountId, agentId }: Wanted): Promise<void> {
+  async expectAgent({ accountId, agentId }: AgentTarget): Promise<void> {
     await this.requester.request(agentsRequests.locate, { accountId, agentId });
   }
 
   /** Errors: those of `agentsRequests.ensureAwake`. */
-  wake(wanted: Wanted, refusedEpoch: number | null): Promise<AwakeAgent> {
-    const step = stepOf(wanted, `wake:${String(refusedEpoch ?? 'first')}`);
-    const request = { ...step, agentId: wanted.agentId, kind: 'file', refusedEpoch } as const;
+  wake(agentTarget: AgentTarget, refusedEpoch: number | null): Promise<AwakeAgent> {
+    const step = stepOf(agentTarget, `wake:${String(refusedEpoch ?? 'first')}`);
+    const request = { ...step, agentId: agentTarget.agentId, kind: 'file', refusedEpoch } as const;
     return this.requester.request(agentsRequests.ensureAwake, request);
   }
 
@@ -35,7 +35,7 @@ export class AwakeHost {
    * calls `ask` again. Rethrows all other errors of `ask`. Errors: unavailable `agent_unavailable`.
    */
   async ask<Answer>(
-    wanted: Wanted,
+    agentTarget: AgentTarget,
     awake: AwakeAgent,
     ask: (awake: AwakeAgent) => Promise<Answer>,
   ): Promise<Answer> {
@@ -47,7 +47,7 @@ export class AwakeHost {
         if (!isNotAwakeThere(error)) throw error;
         if (refusals >= MAX_REFUSALS)
           throw agentUnavailable('The agent keeps falling asleep; try again.', error);
-        present = await this.wake(wanted, present.epoch).catch(asNotWoken);
+        present = await this.wake(agentTarget, present.epoch).catch(asNotWoken);
       }
     }
   }

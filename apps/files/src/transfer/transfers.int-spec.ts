@@ -4,7 +4,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { awakeAt } from '../fixtures/far-services.fixture.js';
-import { ServedFiles, wanted } from '../fixtures/served-files.fixture.js';
+import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
 
 const stale = (): never => {
   throw new DomainError('conflict', 'stale_epoch', 'Moved on.', { epoch: 9, state: 'running' });
@@ -22,7 +22,7 @@ describe('opening a transfer', () => {
   const tickets = () => files.far.asked(runtimeRequests.openTransfer);
   const wakes = () => files.far.asked(agentsRequests.ensureAwake);
   const list = (path: string | null, refusedEpoch: number | null = null) =>
-    files.requester.request(filesRequests.openList, { ...wanted(), path, refusedEpoch });
+    files.requester.request(filesRequests.openList, { ...agentTarget(), path, refusedEpoch });
 
   it('wakes the agent for a file and returns the ticket of its host with the epoch for which it is valid', async () => {
     expect(await list('notes')).toEqual({ url: 'http://host1/', ticket: 't1', epoch: 1 });
@@ -35,7 +35,7 @@ describe('opening a transfer', () => {
   it('reaches the whole agent with an API key, and only its volume with any other credential, up to 100 MB', async () => {
     const path = '/etc/hosts';
     const end = { kind: 'end_user_token', id: 'tok_1' } as const;
-    for (const envelope of [wanted(), wanted(end)])
+    for (const envelope of [agentTarget(), agentTarget(end)])
       await files.requester.request(filesRequests.openDownload, { ...envelope, path, refusedEpoch: null });
     const limitBytes = FILE_LIMIT_BYTES;
     expect(tickets().map(({ transfer }) => transfer)).toEqual([
@@ -45,7 +45,8 @@ describe('opening a transfer', () => {
   });
 
   it('stages each file under an id of its own and returns its location', async () => {
-    const open = () => files.requester.request(filesRequests.openStage, { ...wanted(), refusedEpoch: null });
+    const open = () =>
+      files.requester.request(filesRequests.openStage, { ...agentTarget(), refusedEpoch: null });
     const [first, second] = [await open(), await open()];
     expect(first).toMatchObject({ epoch: 1, ticket: 't1', staged: { host: 'host1', epoch: 1 } });
     expect(second.staged.stagedId).not.toBe(first.staged.stagedId);
@@ -97,7 +98,7 @@ describe('opening a transfer', () => {
 
   it('does not wake the agent for an invalid path, but reports a missing agent first', async () => {
     const download = (path: string) =>
-      files.requester.request(filesRequests.openDownload, { ...wanted(), path, refusedEpoch: null });
+      files.requester.request(filesRequests.openDownload, { ...agentTarget(), path, refusedEpoch: null });
     for (const open of [list, download]) {
       await expect(open('a\0')).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
       await expect(open('x'.repeat(256))).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });

@@ -1,6 +1,6 @@
 import {
   agentsRequests,
-  type AgentCommand,
+  type AgentRef,
   type AgentView,
   type TransitionResult,
 } from '@berth/contracts/agents';
@@ -71,7 +71,7 @@ export class AgentLifeController {
   }
 
   private async move(
-    definition: RequestDefinition<AgentCommand, TransitionResult>,
+    definition: RequestDefinition<AgentRef, TransitionResult>,
     request: ApiRequest,
     agentId: string,
     reply: ApiReply,

@@ -14,7 +14,7 @@ import { Drain } from '../http/drain.js';
 import { Endpoint } from '../http/endpoint.decorator.js';
 import { answerTo } from '../http/error-answer.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { EventStream, type ServerSentEvent } from '../logs/event-stream.js';
+import { SseStream, type ServerSentEvent } from '../logs/sse-stream.js';
 import { FollowedStreams, MOST_FOLLOWED } from '../logs/followed-streams.js';
 import { awaitEnd } from './await-end.js';
 import { OutputQuery } from './exec.query.js';
@@ -60,7 +60,7 @@ export class OutputController {
     }
     const followed = await this.requester.request(execRequests.followOutput, ref);
     using _counted = this.followedStreams.enter(request);
-    const stream = new EventStream(request, reply);
+    const stream = new SseStream(request, reply);
     stream.end(
       await this.follow(request, stream, (over) =>
         followed.kind === 'ended'
@@ -73,7 +73,7 @@ export class OutputController {
   /** Answers the last event, which says why it is the last. */
   private async follow(
     request: ApiRequest,
-    stream: EventStream,
+    stream: SseStream,
     tell: (over: AbortSignal) => Promise<ServerSentEvent>,
   ): Promise<ServerSentEvent | undefined> {
     const ended = new AbortController();
@@ -91,7 +91,7 @@ export class OutputController {
   }
 
   private async tellLive(
-    stream: EventStream,
+    stream: SseStream,
     ref: ExecutionRef,
     { url, ticket }: StreamTicket,
     over: AbortSignal,
@@ -114,7 +114,7 @@ export class OutputController {
   }
 }
 
-const tellWhole = async (stream: EventStream, execution: ExecutionView): Promise<ServerSentEvent> => {
+const tellWhole = async (stream: SseStream, execution: ExecutionView): Promise<ServerSentEvent> => {
   for (const name of ['stdout', 'stderr'] as const) {
     const text = execution[name] ?? '';
     if (text !== '') await stream.send([{ event: name, data: { text } }]);

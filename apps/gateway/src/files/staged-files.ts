@@ -4,7 +4,7 @@ import { envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import type { AgentTransfers } from './agent-transfer.js';
 import { readIncoming } from './incoming-body.js';
-import { Staging } from './staging.js';
+import { UploadStaging } from './upload-staging.js';
 
 /** Reads a body into a stage, piece by piece. */
 export interface StageReader<Read> {
@@ -35,12 +35,12 @@ export class StagedFiles {
   async receive<Read, Result>(
     request: ApiRequest,
     agentId: string,
-    reader: (staging: Staging) => StageReader<Read>,
+    reader: (staging: UploadStaging) => StageReader<Read>,
     put: (received: Received<Read>) => Promise<Result | undefined>,
   ): Promise<Result | undefined> {
     const open = (refusedEpoch: number | null) =>
       this.requester.request(filesRequests.openStage, { ...envelopeOf(request), agentId, refusedEpoch });
-    const staging = new Staging(this.transfers, open);
+    const staging = new UploadStaging(this.transfers, open);
     let result: Result | undefined;
     try {
       const read = await readInto(request, staging, reader(staging));
@@ -56,7 +56,7 @@ export class StagedFiles {
   }
 
   /** What cannot be discarded is thrown away by the host when the agent starts next. */
-  async #discard(agentId: string, staging: Staging): Promise<void> {
+  async #discard(agentId: string, staging: UploadStaging): Promise<void> {
     const staged = await staging.staged;
     if (staged === undefined) return;
     await this.requester.request(filesRequests.discard, { agentId, staged }).catch(() => undefined);
@@ -65,7 +65,7 @@ export class StagedFiles {
 
 const readInto = async <Read>(
   { raw }: ApiRequest,
-  staging: Staging,
+  staging: UploadStaging,
   reader: StageReader<Read>,
 ): Promise<Read> => {
   const failed = reader.failed === undefined ? staging.failed : Promise.race([staging.failed, reader.failed]);

@@ -14,7 +14,7 @@ import { ContentBody } from './content-body.js';
 import { changeErrors } from './file-errors.js';
 import { IsPath, WITHIN_VOLUME } from './file-paths.js';
 import { StagedFiles, type StageReader } from './staged-files.js';
-import type { Staging } from './staging.js';
+import type { UploadStaging } from './upload-staging.js';
 import { expectBody } from './streamed-request.js';
 
 /** An escape takes up to six bytes for one of the text. */
@@ -88,7 +88,7 @@ export class WriteController {
   }
 }
 
-const readContent = (staging: Staging): StageReader<WriteBody> => {
+const readContent = (staging: UploadStaging): StageReader<WriteBody> => {
   let room: Promise<void> | undefined;
   const body = new ContentBody({
     begin: () => staging.begin(),

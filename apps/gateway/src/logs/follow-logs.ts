@@ -3,7 +3,7 @@ import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { answerTo } from '../http/error-answer.js';
 import type { LogPosition } from './agent-logs.js';
-import type { ServerSentEvent } from './event-stream.js';
+import type { ServerSentEvent } from './sse-stream.js';
 
 /** What following needs of the logs, the key and the client. */
 export interface Followed {

@@ -9,7 +9,7 @@ import { Endpoint } from '../http/endpoint.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { AgentLogs } from './agent-logs.js';
-import { EventStream } from './event-stream.js';
+import { SseStream } from './sse-stream.js';
 import { FollowedStreams, MOST_FOLLOWED } from './followed-streams.js';
 import { followLogs } from './follow-logs.js';
 import { LogsQuery } from './logs.query.js';
@@ -58,7 +58,7 @@ export class LogsController {
       return;
     }
     using _counted = this.followed.enter(request);
-    const stream = new EventStream(request, reply);
+    const stream = new SseStream(request, reply);
     const last = await followLogs({
       first,
       read: (position) => logs.read(position),

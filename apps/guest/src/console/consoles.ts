@@ -16,7 +16,7 @@ const GOING_AWAY = 1001;
 const MOST_CONSOLES = 32;
 
 /** The current program, and the environment of its processes. */
-export interface ConsoleSurroundings {
+export interface ConsoleEnvironment {
   readonly program: PutProgram;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -30,7 +30,7 @@ export class Consoles {
     perMessageDeflate: false,
   });
 
-  constructor(private readonly surroundings: () => ConsoleSurroundings) {}
+  constructor(private readonly environment: () => ConsoleEnvironment) {}
 
   /** Errors, before anything is started: invalid `invalid_size`; exhausted `too_many_consoles`. */
   open(request: IncomingMessage, socket: Duplex, head: Buffer, size: TerminalSize): void {
@@ -44,7 +44,7 @@ export class Consoles {
         `An agent has at most ${MOST_CONSOLES} consoles.`,
       );
     }
-    const { program, env } = this.surroundings();
+    const { program, env } = this.environment();
     this.#server.handleUpgrade(request, socket, head, (client) => attach(client, program, env, size));
   }
 

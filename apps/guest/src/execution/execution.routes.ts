@@ -6,12 +6,12 @@ import {
   readRunCommand,
   readRunLegacyCommand,
 } from './execution-requests.js';
-import type { Executions } from './executions.js';
+import type { GuestExecutions } from './guest-executions.js';
 import { followOutput } from './follow-output.js';
 import type { LegacyExecutions } from './legacy-executions.js';
 
 /** Execution routes of a guest of the current generation. */
-export const executionRoutes = (executions: Executions): readonly Route[] => [
+export const executionRoutes = (executions: GuestExecutions): readonly Route[] => [
   { ...GUEST_ROUTES.execute, handle: async ({ body }) => executions.execute(readRunCommand(body)) },
   {
     ...GUEST_ROUTES.execution,

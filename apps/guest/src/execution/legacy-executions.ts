@@ -4,7 +4,7 @@ import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
 import { ExecutionProcess } from './execution-process.js';
 import { commandUnavailable } from './execution-refusals.js';
-import { withOwn, type FindSurroundings } from './executions.js';
+import { withOwn, type FindEnvironment } from './guest-executions.js';
 import { findShell } from './shell.js';
 
 const LONGEST_MS = 120_000;
@@ -15,17 +15,17 @@ export class LegacyExecutions {
   #closed = false;
 
   constructor(
-    private readonly surroundings: FindSurroundings,
+    private readonly environment: FindEnvironment,
     private readonly pipes: OutputPipes,
     private readonly broughtShell?: string,
   ) {}
 
-  /** Runs a command to its end. Same errors as `Executions.execute`. */
+  /** Runs a command to its end. Same errors as `GuestExecutions.execute`. */
   async execute(request: RunLegacyCommand): Promise<LegacyReport> {
     const shell = findShell(this.broughtShell);
-    const surroundings = this.surroundings();
-    if (shell === undefined || surroundings === undefined) throw commandUnavailable();
-    const folder = await folderToEnter(request.cwd, shell, surroundings.program);
+    const environment = this.environment();
+    if (shell === undefined || environment === undefined) throw commandUnavailable();
+    const folder = await folderToEnter(request.cwd, shell, environment.program);
     while (this.pipes.isShort) await this.pipes.refill();
     if (this.#closed) throw commandUnavailable();
     const process = new ExecutionProcess(
@@ -34,11 +34,11 @@ export class LegacyExecutions {
         executionId: newId('exe'),
         command: request.command,
         timeoutMs: Math.min(request.timeoutMs, LONGEST_MS),
-        env: withOwn(surroundings.env, request.env),
+        env: withOwn(environment.env, request.env),
         folder,
         merged: true,
       },
-      surroundings.program,
+      environment.program,
       this.pipes,
     );
     this.#running.add(process);

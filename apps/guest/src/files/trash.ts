@@ -37,7 +37,7 @@ export class Trash {
   }
 
   /** Moves `name` out of `parent`, whatever its type. Errors: those of rename(2). */
-  bury(parent: Descriptor, name: string): void {
+  discard(parent: Descriptor, name: string): void {
     this.#take(parent.at(name));
   }
 

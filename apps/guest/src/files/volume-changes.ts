@@ -14,7 +14,7 @@ import {
   sourceNotFound,
   volumeRoot,
 } from './file-refusals.js';
-import type { Staging } from './staging.js';
+import type { StagedUploads } from './staged-uploads.js';
 import { walk, type Found, type Ground } from './volume-walk.js';
 
 const NEW_FILE_MODE = 0o644;
@@ -35,7 +35,7 @@ type Spot = NonNullable<Found['spot']>;
 export class VolumeChanges {
   constructor(
     private readonly ground: Ground,
-    private readonly staging: Staging,
+    private readonly staging: StagedUploads,
   ) {}
 
   apply(command: FileCommand): FileChange {
@@ -68,7 +68,7 @@ export class VolumeChanges {
     if (spot === undefined || found.target?.stats.isDirectory() === true) throw pathExists();
     const replaced = found.target?.stats;
     const mode = replaced?.isFile() === true ? replaced.mode & PERMISSIONS : NEW_FILE_MODE;
-    renameSync(this.staging.handOver(stagedId, mode), spot.parent.at(spot.name));
+    renameSync(this.staging.claim(stagedId, mode), spot.parent.at(spot.name));
     return found.path;
   }
 
@@ -78,7 +78,7 @@ export class VolumeChanges {
     using inbox = this.#walk(INBOX, { follow: true, make: 'all', blocked: pathExists });
     if (inbox.target?.stats.isDirectory() !== true) throw pathExists();
     const folder = inbox.target.descriptor;
-    const path = this.staging.handOver(stagedId, NEW_FILE_MODE);
+    const path = this.staging.claim(stagedId, NEW_FILE_MODE);
     for (let number = 1; number <= MOST_NUMBERS; number++) {
       const free = number === 1 ? name : numberedName(name, String(number));
       if (isLinked(path, folder, free)) return this.#leaveStaging(path, `${inbox.path}/${free}`);
@@ -141,7 +141,7 @@ export class VolumeChanges {
     const { spot } = found;
     if (spot === undefined) throw volumeRoot();
     if (found.target === undefined) throw pathNotFound();
-    this.staging.trash.bury(spot.parent, spot.name);
+    this.staging.trash.discard(spot.parent, spot.name);
     return changed(found);
   }
 

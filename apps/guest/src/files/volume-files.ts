@@ -4,7 +4,7 @@ import { openFile, type OpenedFile, type Within } from './file-content.js';
 import { splitPath } from './file-path.js';
 import { payloadTooLarge, tooManyTransfers, toReadRefusal, toRefusal } from './file-refusals.js';
 import { listText, openFolder, readEntries } from './folder-list.js';
-import { Staging, type Arriving } from './staging.js';
+import { StagedUploads, type Arriving } from './staged-uploads.js';
 import { Turns } from './turns.js';
 import { VolumeChanges } from './volume-changes.js';
 import type { Ground } from './volume-walk.js';
@@ -20,7 +20,7 @@ export type FilesOf = Pick<PutProgram, 'volume' | 'storage' | 'runAs'>;
 /** The agent's files, safe against concurrent changes by the agent. Returned paths are as the agent sees them. */
 export class VolumeFiles {
   readonly #ground: Ground;
-  readonly #staging: Staging;
+  readonly #staging: StagedUploads;
   readonly #changes: VolumeChanges;
   /** One at a time: two would block other requests for twice as long. */
   readonly #collecting = new Turns(1);
@@ -29,7 +29,7 @@ export class VolumeFiles {
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
-    this.#staging = new Staging(agent.storage.staging, agent.runAs);
+    this.#staging = new StagedUploads(agent.storage.staging, agent.runAs);
     this.#ground = { volume: holdFolder(agent.storage.volume), root: splitPath(agent.volume).parts };
     this.#changes = new VolumeChanges(this.#ground, this.#staging);
   }

@@ -12,7 +12,7 @@ import { waitUntilServing, type Endpoint } from './readiness.js';
 type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] };
 
 /** Dependencies of a supervised program. */
-export interface Surroundings {
+export interface ProgramEnvironment {
   readonly log: LogWriter;
   readonly pipes: OutputPipes;
   readonly apiPort: number;
@@ -34,7 +34,7 @@ export class ProgramSupervisor {
 
   constructor(
     private readonly program: Runnable,
-    private readonly around: Surroundings,
+    private readonly environment: ProgramEnvironment,
   ) {
     this.#firstServed.promise.catch(() => undefined);
     this.#over = this.#keepAlive();
@@ -90,7 +90,7 @@ export class ProgramSupervisor {
         (error: unknown) => `could not be started (${errorCode(error)})`,
       );
       if (this.#stopping.signal.aborted) break;
-      this.around.log.add('system', 'error', `The agent's program ${how}.`);
+      this.environment.log.add('system', 'error', `The agent's program ${how}.`);
       const next = deaths.died(performance.now());
       if (next.giveUp) return this.#giveUp(how);
       await delay(next.backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
@@ -100,11 +100,15 @@ export class ProgramSupervisor {
 
   /** Runs it once, to its end, and returns how it ended. */
   async #liveOnce(deaths: DeathCount): Promise<string> {
-    const { log, pipes } = this.around;
+    const { log, pipes } = this.environment;
     while (pipes.isShort) await pipes.refill();
     const port = await freePort();
     if (this.#stopping.signal.aborted) return 'was not started';
-    const env = programEnv(this.program, { program: port, api: this.around.apiPort }, this.around.mark);
+    const env = programEnv(
+      this.program,
+      { program: port, api: this.environment.apiPort },
+      this.environment.mark,
+    );
     const process = new ProgramProcess(this.program, env, log, pipes);
     this.#process = process;
     const gone = new AbortController();
@@ -131,11 +135,11 @@ export class ProgramSupervisor {
     const message = neverServed
       ? `The agent's program ended again and again before it answered HTTP on $PORT; at last it ${how}.`
       : `The agent's program keeps dying; at last it ${how}.`;
-    this.around.log.add('system', 'error', message);
+    this.environment.log.add('system', 'error', message);
     this.#firstServed.reject(startFailed(message));
     // A caller that learns of the crash ends this guest.
-    await this.around.log.flush();
-    if (!neverServed) this.around.onCrashLoop(message);
+    await this.environment.log.flush();
+    if (!neverServed) this.environment.onCrashLoop(message);
   }
 
   #enter(state: ProgramState, endpoint?: Endpoint): void {

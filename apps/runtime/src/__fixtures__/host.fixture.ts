@@ -17,7 +17,7 @@ import { Deliveries } from '../delivery/deliveries.js';
 import { DeliveryJournal } from '../delivery/delivery-journal.js';
 import { ProcessDriver, type ProcessDriverOptions } from '../driver/process/process.driver.js';
 import { ExecutionJournal } from '../execution/execution-journal.js';
-import { Executions } from '../execution/executions.js';
+import { HostExecutions } from '../execution/host-executions.js';
 import { AgentLogs } from '../logs/agent-logs.js';
 import { SystemLog } from '../logs/system-log.js';
 import { DataPort } from '../transfer/data-port.js';
@@ -40,7 +40,7 @@ export class HostFixture {
   readonly activities = new Map<string, ActivityView>();
   readonly logs: AgentLogs;
   readonly deliveries: Deliveries;
-  readonly executions: Executions;
+  readonly executions: HostExecutions;
   readonly transfers: Transfers;
   readonly dataPort: DataPort;
 
@@ -52,7 +52,7 @@ export class HostFixture {
   ) {
     this.logs = new AgentLogs(dataDir);
     this.deliveries = new Deliveries(agents, new DeliveryJournal(dataDir));
-    this.executions = new Executions(agents, new ExecutionJournal(dataDir));
+    this.executions = new HostExecutions(agents, new ExecutionJournal(dataDir));
     this.transfers = new Transfers(agents, new TransferTickets(TICKETS_GOOD_FOR_MS));
     this.dataPort = new DataPort(this.transfers, quietLog);
   }

@@ -10,10 +10,10 @@ import { keepUpWithRunning } from '../execution/follow-execution.js';
 import type { AgentStanding, Life } from './agent-life.js';
 import type { AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
-import type { AgentSurroundings } from './agent-surroundings.js';
+import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
 import { endGuest, findGuest, startGuest } from './guest-lifecycle.js';
-import { LongWork } from './long-work.js';
+import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
 import { Serial } from './serial.js';
 
@@ -30,14 +30,14 @@ const RELOAD_WITHIN_MS = 50_000;
 export class HostedAgent {
   #life: Life = { at: 'resting' };
   readonly #serial = new Serial();
-  readonly #long = new LongWork();
+  readonly #long = new InterruptibleTask();
   readonly #keeper: RecordKeeper;
 
   constructor(
     record: AgentRecord,
-    private readonly around: AgentSurroundings,
+    private readonly deps: HostedAgentDeps,
   ) {
-    this.#keeper = new RecordKeeper(record, around);
+    this.#keeper = new RecordKeeper(record, deps);
   }
 
   get agentId(): string {
@@ -71,7 +71,7 @@ export class HostedAgent {
       if (life.at !== 'awake' && life.at !== 'frozen') throw agentNotFrozen();
       if (life.at === 'frozen') {
         this.#refuseBelow(this.#record.epoch + 1, epoch);
-        await this.around.driver.thaw(agentId);
+        await this.deps.driver.thaw(agentId);
         this.#wake(life.guest);
       }
       if (epoch !== this.#record.epoch) await this.#keeper.save({ epoch });
@@ -120,7 +120,7 @@ export class HostedAgent {
     this.#long.interrupt();
     await this.#serial.run(async () => {
       await this.#end(REMOVE_GRACE_MS);
-      await this.around.driver.remove(this.agentId);
+      await this.deps.driver.remove(this.agentId);
     });
   }
 
@@ -152,7 +152,7 @@ export class HostedAgent {
   /** Takes over what an earlier process of this host left running; ends what cannot be taken over. */
   adopt(): Promise<void> {
     return this.#serial.run(async () => {
-      const { driver } = this.around;
+      const { driver } = this.deps;
       const guest = await findGuest(driver, this.#keeper);
       if (guest === undefined) return;
       this.#watchEnd(guest);
@@ -168,7 +168,7 @@ export class HostedAgent {
     await this.#end(STOP_GRACE_MS);
     this.#life = { at: 'starting' };
     try {
-      const guest = await startGuest(this.around.starter, this.#keeper, request, interrupt);
+      const guest = await startGuest(this.deps.starter, this.#keeper, request, interrupt);
       this.#watchEnd(guest);
       this.#wake(guest);
       await this.#keeper.say('info', 'Started.');
@@ -178,7 +178,7 @@ export class HostedAgent {
       if (this.#keeper.removed) throw this.#stale();
       await this.#keeper.save({ box: null });
       if (interrupt.aborted) throw this.#stale();
-      this.around.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
+      this.deps.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
       await this.#keeper.say('error', isDomainError(error) ? error.message : 'The start failed.');
       throw error;
     }
@@ -201,7 +201,7 @@ export class HostedAgent {
     guest.wake({
       idleTtlSeconds: this.#record.idleTtlSeconds,
       onIdle: () => this.#inBackground(() => this.#sleepIfIdle(guest)),
-      onActivity: (view) => this.around.activities.note(this.agentId, view),
+      onActivity: (view) => this.deps.activities.note(this.agentId, view),
       onEvent: (event) => this.#inBackground(() => this.#fail(guest, event.type, event.message)),
     });
   }
@@ -235,12 +235,12 @@ export class HostedAgent {
     this.#life = { at: 'frozen', guest };
     guest.rest();
     try {
-      await this.around.driver.freeze(this.agentId);
+      await this.deps.driver.freeze(this.agentId);
       guest.still();
     } catch (error) {
       guest.still();
       await this.#wakeAmidCommands(guest);
-      this.around.log.error({ agentId: this.agentId, err: error }, 'could not freeze an agent');
+      this.deps.log.error({ agentId: this.agentId, err: error }, 'could not freeze an agent');
       throw agentUnavailable('The agent cannot be put to sleep right now.');
     }
   }
@@ -272,7 +272,7 @@ export class HostedAgent {
   async #end(graceMs: number): Promise<void> {
     const life = this.#life;
     this.#life = { at: 'resting' };
-    await endGuest(this.around.driver, this.agentId, life, graceMs);
+    await endGuest(this.deps.driver, this.agentId, life, graceMs);
   }
 
   #has(guest: BoxedGuest): boolean {
@@ -289,7 +289,7 @@ export class HostedAgent {
 
   #inBackground(work: () => Promise<void>): void {
     this.#serial.run(work).catch((error: unknown) => {
-      this.around.log.error({ agentId: this.agentId, err: error }, 'background work of an agent failed');
+      this.deps.log.error({ agentId: this.agentId, err: error }, 'background work of an agent failed');
     });
   }
 

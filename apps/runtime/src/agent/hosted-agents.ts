@@ -2,7 +2,7 @@ import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/r
 import { isId } from '@berth/kernel';
 import { blankRecord } from './agent-record.js';
 import { agentNotOnHost } from './agent-refusals.js';
-import type { AgentSurroundings } from './agent-surroundings.js';
+import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import { HostedAgent } from './hosted-agent.js';
 
 /** Number of removed agents to remember, so that a late start does not recreate one. */
@@ -14,16 +14,16 @@ export class HostedAgents {
   readonly #removed = new Set<string>();
   #closing = false;
 
-  constructor(private readonly around: AgentSurroundings) {}
+  constructor(private readonly deps: HostedAgentDeps) {}
 
   /** Takes over what an earlier process of this host left, and ends agents without a record. */
   async open(): Promise<void> {
-    for (const record of await this.around.records.readAll()) {
-      this.#agents.set(record.agentId, new HostedAgent(record, this.around));
+    for (const record of await this.deps.records.readAll()) {
+      this.#agents.set(record.agentId, new HostedAgent(record, this.deps));
     }
     await Promise.all([...this.#agents.values()].map((agent) => agent.adopt()));
-    for (const agentId of await this.around.driver.list()) {
-      if (!this.#agents.has(agentId)) await this.around.driver.end(agentId, 0);
+    for (const agentId of await this.deps.driver.list()) {
+      if (!this.#agents.has(agentId)) await this.deps.driver.end(agentId, 0);
     }
   }
 
@@ -37,7 +37,7 @@ export class HostedAgents {
     if (known !== undefined) return known;
     // The id becomes part of folder and cgroup names.
     if (this.#closing || this.#removed.has(agentId) || !isId('agt', agentId)) throw agentNotOnHost();
-    const agent = new HostedAgent(blankRecord(agentId), this.around);
+    const agent = new HostedAgent(blankRecord(agentId), this.deps);
     this.#agents.set(agentId, agent);
     return agent;
   }
@@ -64,7 +64,7 @@ export class HostedAgents {
     const ended = await Promise.all(
       [...this.#agents.values()].map(async (agent) => {
         const epoch = await agent.shutDown(graceMs).catch((error: unknown) => {
-          this.around.log.error({ agentId: agent.agentId, err: error }, 'could not end an agent');
+          this.deps.log.error({ agentId: agent.agentId, err: error }, 'could not end an agent');
           return null;
         });
         return epoch === null ? [] : [{ agentId: agent.agentId, epoch }];

@@ -1,5 +1,5 @@
 import type { AgentRecord } from './agent-record.js';
-import type { AgentSurroundings } from './agent-surroundings.js';
+import type { HostedAgentDeps } from './hosted-agent-deps.js';
 
 /** An agent's record on disk, its log, and its reports to `agents`. */
 export class RecordKeeper {
@@ -9,7 +9,7 @@ export class RecordKeeper {
 
   constructor(
     record: AgentRecord,
-    private readonly around: Pick<AgentSurroundings, 'records' | 'systemLog' | 'observations'>,
+    private readonly deps: Pick<HostedAgentDeps, 'records' | 'systemLog' | 'observations'>,
   ) {
     this.#record = record;
   }
@@ -20,17 +20,17 @@ export class RecordKeeper {
 
   async save(changes: Partial<AgentRecord>): Promise<void> {
     this.#record = { ...this.#record, ...changes };
-    await this.around.records.save(this.#record);
+    await this.deps.records.save(this.#record);
   }
 
   async say(level: 'info' | 'error', message: string): Promise<void> {
-    await this.around.systemLog.add(this.#record.agentId, level, message);
+    await this.deps.systemLog.add(this.#record.agentId, level, message);
   }
 
   /** Repeats the report until it is acknowledged, while the agent is at this epoch. */
-  report(observation: Parameters<AgentSurroundings['observations']['report']>[2]): void {
+  report(observation: Parameters<HostedAgentDeps['observations']['report']>[2]): void {
     const { agentId, epoch } = this.#record;
     const stillTrue = (): boolean => !this.removed && this.#record.epoch === epoch;
-    this.around.observations.report(agentId, epoch, observation, stillTrue);
+    this.deps.observations.report(agentId, epoch, observation, stillTrue);
   }
 }

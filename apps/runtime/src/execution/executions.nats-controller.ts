@@ -9,12 +9,12 @@ import {
 } from '@berth/contracts/runtime';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
-import { Executions } from './executions.js';
+import { HostExecutions } from './host-executions.js';
 
 /** NATS handlers for commands in agents. */
 @Controller()
 export class ExecutionsNatsController {
-  constructor(private readonly executions: Executions) {}
+  constructor(private readonly executions: HostExecutions) {}
 
   @HandleRequest(runtimeRequests.execute)
   async execute(command: ExecuteCommand): Promise<ExecutionOutcome> {

@@ -2,7 +2,7 @@ import { agentsRequests, type ReportActivity } from '@berth/contracts/agents';
 import { isoTime } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { ActivityView } from '../agent/activity.js';
-import type { Activities } from '../agent/agent-surroundings.js';
+import type { Activities } from '../agent/hosted-agent-deps.js';
 
 const EVERY_MS = 1_000;
 const MOST_AT_ONCE = 1_000;

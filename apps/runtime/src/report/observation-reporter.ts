@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { agentsRequests, type ReportObservation } from '@berth/contracts/agents';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { Observations } from '../agent/agent-surroundings.js';
+import type { Observations } from '../agent/hosted-agent-deps.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;

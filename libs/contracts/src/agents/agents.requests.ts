@@ -16,7 +16,7 @@ export interface CreateAgent extends CommandEnvelope {
   readonly resources: { readonly memMb?: number; readonly vcpus?: number; readonly diskGb?: number };
 }
 
-export interface AgentCommand extends CommandEnvelope {
+export interface AgentRef extends CommandEnvelope {
   readonly agentId: string;
 }
 
@@ -107,7 +107,7 @@ export interface ReportActivity {
   }[];
 }
 
-export interface SetEnvVar extends AgentCommand {
+export interface SetEnvVar extends AgentRef {
   readonly key: string;
   readonly value: string;
   /** null keeps what it was; a new variable is no secret then. */
@@ -125,7 +125,7 @@ export interface EnvPage {
   readonly next: string | null;
 }
 
-export interface DeleteEnvVar extends AgentCommand {
+export interface DeleteEnvVar extends AgentRef {
   readonly key: string;
 }
 
@@ -137,11 +137,11 @@ export const agentsRequests = {
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1'),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
-  delete: defineRequest<AgentCommand, Record<string, never>>('cmd.agents.delete.v1'),
-  start: defineRequest<AgentCommand, TransitionResult>('cmd.agents.start.v1', 65_000),
-  stop: defineRequest<AgentCommand, TransitionResult>('cmd.agents.stop.v1', 65_000),
-  sleep: defineRequest<AgentCommand, TransitionResult>('cmd.agents.sleep.v1', 65_000),
-  restart: defineRequest<AgentCommand, TransitionResult>('cmd.agents.restart.v1', 65_000),
+  delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
+  start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000),
+  stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000),
+  sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000),
+  restart: defineRequest<AgentRef, TransitionResult>('cmd.agents.restart.v1', 65_000),
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000, {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
@@ -157,7 +157,7 @@ export const agentsRequests = {
   /** Errors: not_found `env_var_not_found`. */
   deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
   /** Errors: conflict `env_too_large`. */
-  reloadEnv: defineRequest<AgentCommand, AgentView>('cmd.agents.reload-env.v1', 65_000),
+  reloadEnv: defineRequest<AgentRef, AgentView>('cmd.agents.reload-env.v1', 65_000),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1',
   ),

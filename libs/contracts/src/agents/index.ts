@@ -11,7 +11,7 @@ export type { ObservedAgent } from './observed-agent.js';
 export {
   agentsRequests,
   type ActivityKind,
-  type AgentCommand,
+  type AgentRef,
   type AnnounceHost,
   type AwakeAgent,
   type CreateAgent,

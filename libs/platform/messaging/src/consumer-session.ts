@@ -12,8 +12,8 @@ import { commonFilter } from './event-subject.js';
 import type { DeadLetters } from './dead-letters.js';
 import { markOf, positionOf } from './event-headers.js';
 import { isBeyond, type EventStream } from './event-stream.js';
-import { Inbox } from './inbox.js';
-import type { InboxFloor } from './inbox-floor.js';
+import { ProcessedEvents } from './processed-events.js';
+import type { ProcessedEventsFloor } from './processed-events-floor.js';
 import { isMissingFromLog } from './log-mark.js';
 
 /** How long a handler may be silent before the broker delivers again; a running one says so every third of it. */
@@ -37,7 +37,7 @@ export class NoStreamYet extends Error {
 /** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
 export class ConsumerSession {
   readonly #filter: string;
-  readonly #inbox: Inbox;
+  readonly #processed: ProcessedEvents;
   readonly #handling: EventHandling;
   #prunedAt = 0;
   #floorAt = Date.now();
@@ -45,12 +45,12 @@ export class ConsumerSession {
   constructor(
     private readonly options: EventConsumerOptions,
     private readonly stream: EventStream,
-    private readonly floor: InboxFloor,
+    private readonly floor: ProcessedEventsFloor,
     deadLetters: DeadLetters,
   ) {
-    this.#inbox = new Inbox(options, floor);
+    this.#processed = new ProcessedEvents(options, floor);
     this.#filter = options.link.names.subject(commonFilter(options.filterSubjects));
-    this.#handling = new EventHandling(options, this.#inbox, deadLetters);
+    this.#handling = new EventHandling(options, this.#processed, deadLetters);
   }
 
   /** Ends normally when `signal` aborts; throws when it has to start over. */
@@ -139,7 +139,7 @@ export class ConsumerSession {
     if (Date.now() - this.#floorAt >= FLOOR_EVERY_MS) await this.#raiseFloor();
     if (Date.now() - this.#prunedAt < PRUNE_EVERY_MS) return;
     this.#prunedAt = Date.now();
-    await this.#inbox.prune();
+    await this.#processed.prune();
   }
 
   // The position below which nothing is left to do: it alone survives the broker, and lets inbox rows go.

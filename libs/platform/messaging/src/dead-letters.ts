@@ -50,7 +50,7 @@ const KEPT_HEADERS = [
   'traceparent',
 ] as const;
 
-const buried = metrics.counter('berth_dead_letters', 'Events that a consumer could not handle.', [
+const deadLettered = metrics.counter('berth_dead_letters', 'Events that a consumer could not handle.', [
   'context',
   'durable',
 ]);
@@ -98,7 +98,7 @@ export class DeadLetters {
     headers.set(EVENT_HEADERS.originalId, id);
     headers.set(EVENT_HEADERS.originalSubject, this.link.names.logical(message.subject));
     await this.#store(id, message.data, headers, { reason, deliveries: message.info.deliveryCount });
-    buried.inc({ context: this.context, durable: this.durable });
+    deadLettered.inc({ context: this.context, durable: this.durable });
   }
 
   /** Stores a letter again whose event failed once more, in the place of what it was. */

@@ -4,8 +4,8 @@ import { ConsumerSession, NoStreamYet } from './consumer-session.js';
 import { DeadLetters } from './dead-letters.js';
 import { EventHandling } from './event-handling.js';
 import { EventStream } from './event-stream.js';
-import { Inbox } from './inbox.js';
-import { InboxFloor } from './inbox-floor.js';
+import { ProcessedEvents } from './processed-events.js';
+import { ProcessedEventsFloor } from './processed-events-floor.js';
 import { ensureMessagingTables } from './messaging-tables.js';
 
 /** So long a context whose stream there never was may take to come up before it is remarked upon. */
@@ -66,14 +66,14 @@ export class EventConsumer {
     const letter = await deadLetters.find(eventId);
     if (letter === null) return 'unknown';
     await ensureMessagingTables(this.options.database);
-    const inbox = new Inbox(this.options, new InboxFloor(this.options));
-    return new EventHandling(this.options, inbox, deadLetters).replay(letter);
+    const processed = new ProcessedEvents(this.options, new ProcessedEventsFloor(this.options));
+    return new EventHandling(this.options, processed, deadLetters).replay(letter);
   }
 
   async #session(signal: AbortSignal): Promise<void> {
     const { link, database, context } = this.options;
     await ensureMessagingTables(database);
-    const floor = new InboxFloor(this.options);
+    const floor = new ProcessedEventsFloor(this.options);
     const stream = await EventStream.of(link, context);
     await new ConsumerSession(this.options, stream, floor, await this.deadLetters()).run(signal);
   }

@@ -5,7 +5,7 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import { BACKOFF_MS, MAX_DELIVERIES, type EventConsumerOptions } from './event-consumer-options.js';
 import { matchesFilter } from './event-subject.js';
 import type { DeadLetters, StoredLetter } from './dead-letters.js';
-import type { Inbox } from './inbox.js';
+import type { ProcessedEvents } from './processed-events.js';
 import { readEvent, readLetter, type ReceivedEvent } from './received-event.js';
 import { requestIdOf, traceOf } from './request-wire.js';
 
@@ -20,7 +20,7 @@ const handled = metrics.counter('berth_events_consumed', 'Events taken, by what 
 export class EventHandling {
   constructor(
     private readonly options: EventConsumerOptions,
-    private readonly inbox: Inbox,
+    private readonly processed: ProcessedEvents,
     private readonly deadLetters: DeadLetters,
   ) {}
 
@@ -44,12 +44,15 @@ export class EventHandling {
   async #handle(message: JsMsg, signal: AbortSignal): Promise<string> {
     const event = readEvent(message, this.options.link.names);
     const { maxDeliveries = MAX_DELIVERIES } = this.options;
-    if (event === undefined) return this.#bury(message, undefined, 'The message is not an event.');
+    if (event === undefined) return this.#deadLetter(message, undefined, 'The message is not an event.');
     // Only a handler that never came back gets here: its process died, or it took too long.
-    if (event.delivery > maxDeliveries) return this.#bury(message, event, 'No delivery was ever answered.');
+    if (event.delivery > maxDeliveries)
+      return this.#deadLetter(message, event, 'No delivery was ever answered.');
     for (let attempt = 0; ; attempt++) {
       try {
-        const isNew = await this.#effect(message.headers, event, (effect) => this.inbox.once(event, effect));
+        const isNew = await this.#effect(message.headers, event, (effect) =>
+          this.processed.once(event, effect),
+        );
         message.ack();
         return isNew ? 'done' : 'duplicate';
       } catch (error) {
@@ -73,7 +76,9 @@ export class EventHandling {
     const event = readLetter(letter);
     if (event === undefined) return 'failed';
     try {
-      const isNew = await this.#effect(letter.headers, event, (effect) => this.inbox.unearth(event, effect));
+      const isNew = await this.#effect(letter.headers, event, (effect) =>
+        this.processed.requeue(event, effect),
+      );
       handled.inc({ durable, outcome: isNew ? 'replayed' : 'duplicate' });
     } catch (error) {
       if (!(await this.#databaseAnswers())) throw error;
@@ -116,16 +121,16 @@ export class EventHandling {
     };
     if (event.delivery >= maxDeliveries) {
       log.error(about, 'An event could not be handled and becomes a dead letter.');
-      return this.#bury(message, event, error);
+      return this.#deadLetter(message, event, error);
     }
     log.warn(about, 'An event could not be handled and comes again.');
     message.nak(backoffMs[Math.min(event.delivery, backoffMs.length) - 1]);
     return 'failed';
   }
 
-  async #bury(message: JsMsg, event: ReceivedEvent | undefined, reason: unknown): Promise<string> {
+  async #deadLetter(message: JsMsg, event: ReceivedEvent | undefined, reason: unknown): Promise<string> {
     await this.deadLetters.add(message, reason);
-    if (event !== undefined) await this.inbox.bury(event);
+    if (event !== undefined) await this.processed.deadLetter(event);
     message.term();
     return 'dead';
   }

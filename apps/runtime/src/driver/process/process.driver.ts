@@ -8,15 +8,15 @@ import type { Logger } from '@berth/telemetry';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { becomesTrue } from '../../poll.js';
 import type { Box, BoxRequest, Driver, RunAs } from '../driver.js';
-import { CgroupEnclosure } from './cgroup-enclosure.js';
+import { CgroupProcessGroup } from './cgroup-process-group.js';
 import { openHierarchies } from './cgroup-hierarchies.js';
-import type { Enclosure } from './enclosure.js';
+import type { ProcessGroup } from './process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
-import { Lodging } from './lodging.js';
+import { WorkspaceMounts } from './workspace-mounts.js';
 import { ProcessBox, readBoxRecord } from './process-box.js';
 import { isAlive, signal } from './process-table.js';
-import { SweepEnclosure } from './sweep-enclosure.js';
+import { MarkerProcessGroup } from './marker-process-group.js';
 import { UidAllocation } from './uid-allocation.js';
 
 export interface ProcessDriverOptions {
@@ -44,9 +44,9 @@ const JOINED_WITHIN_MS = 1_000;
 const LEFTOVER_GRACE_MS = 1_000;
 
 interface Means {
-  readonly enclosure: Enclosure;
+  readonly processGroup: ProcessGroup;
   readonly uids: UidAllocation | null;
-  readonly lodging: Lodging;
+  readonly workspaceMounts: WorkspaceMounts;
   readonly noNewPrivileges: boolean;
 }
 
@@ -73,7 +73,7 @@ export class ProcessDriver implements Driver {
     const uids = asRoot
       ? await UidAllocation.open(join(dataDir, 'uids.json'), this.#instance, uidBase)
       : null;
-    const lodging = await Lodging.open({
+    const workspaceMounts = await WorkspaceMounts.open({
       dataDir,
       asRoot,
       useViews: means.views ?? true,
@@ -82,19 +82,20 @@ export class ProcessDriver implements Driver {
     const cgroups = means.cgroups ?? 'v2';
     const hierarchies = cgroups === 'none' ? [] : await openHierarchies(`berth-${this.#instance}`, cgroups);
     const traces = { markPrefix: this.#instance, uidOf: (agentId: string) => uids?.find(agentId) };
-    const enclosure = hierarchies.length > 0 ? new CgroupEnclosure(hierarchies) : new SweepEnclosure(traces);
-    this.#means = { enclosure, uids, lodging, noNewPrivileges: await toolExists('setpriv') };
+    const processGroup =
+      hierarchies.length > 0 ? new CgroupProcessGroup(hierarchies) : new MarkerProcessGroup(traces);
+    this.#means = { processGroup, uids, workspaceMounts, noNewPrivileges: await toolExists('setpriv') };
     const has = { ownUsers: asRoot, controlGroups: hierarchies.length > 0 };
     log.warn(has, 'Agents run as plain processes of this host. Do not run code of untrusted users.');
   }
 
   async start({ agentId, template, memMb }: BoxRequest): Promise<Box> {
-    const { enclosure, uids, lodging, noNewPrivileges } = this.#open;
+    const { processGroup, uids, workspaceMounts, noNewPrivileges } = this.#open;
     await this.end(agentId, 0);
     const uid = await uids?.allocate(agentId);
     const runAs: RunAs | null = uid === undefined ? null : { uid, gid: uid };
-    const { inside, view } = await lodging.prepare(agentId, template, runAs);
-    const groups = await enclosure.create(agentId, {
+    const { inside, view } = await workspaceMounts.prepare(agentId, template, runAs);
+    const groups = await processGroup.create(agentId, {
       memoryBytes: (memMb + GUEST_MEMORY_MB) * 1024 * 1024,
       processes: MOST_PROCESSES,
     });
@@ -113,9 +114,9 @@ export class ProcessDriver implements Driver {
         [guestEnv.mark]: `${this.#instance}/${agentId}`,
       },
     });
-    // From here on, ending the agent finds the process in its enclosure.
+    // From here on, ending the agent finds the process in its processGroup.
     const settled = async (): Promise<boolean> =>
-      (await enclosure.pids(agentId)).includes(identity.pid) || !(await isAlive(identity));
+      (await processGroup.pids(agentId)).includes(identity.pid) || !(await isAlive(identity));
     await becomesTrue(settled, JOINED_WITHIN_MS);
     const box = new ProcessBox({ agentId, socket, inside, runAs, guest: identity }, gone);
     this.#boxes.set(agentId, box);
@@ -131,39 +132,39 @@ export class ProcessDriver implements Driver {
   }
 
   freeze(agentId: string): Promise<void> {
-    return this.#open.enclosure.freeze(agentId);
+    return this.#open.processGroup.freeze(agentId);
   }
 
   thaw(agentId: string): Promise<void> {
-    return this.#open.enclosure.thaw(agentId);
+    return this.#open.processGroup.thaw(agentId);
   }
 
   isFrozen(agentId: string): Promise<boolean> {
-    return this.#open.enclosure.isFrozen(agentId);
+    return this.#open.processGroup.isFrozen(agentId);
   }
 
   async end(agentId: string, graceMs: number): Promise<void> {
-    const { enclosure } = this.#open;
+    const { processGroup } = this.#open;
     const guest = this.#boxes.get(agentId)?.guest.pid;
     if (graceMs > 0) {
       const others = async (): Promise<readonly number[]> =>
-        (await enclosure.pids(agentId)).filter((pid) => pid !== guest);
+        (await processGroup.pids(agentId)).filter((pid) => pid !== guest);
       for (const pid of await others()) signal(pid, 'SIGTERM');
       await becomesTrue(async () => (await others()).length === 0, Math.min(graceMs, LEFTOVER_GRACE_MS));
     }
-    await enclosure.kill(agentId);
+    await processGroup.kill(agentId);
     this.#boxes.get(agentId)?.forget();
     this.#boxes.delete(agentId);
   }
 
   async remove(agentId: string): Promise<void> {
     await this.end(agentId, 0);
-    await this.#open.lodging.remove(agentId);
+    await this.#open.workspaceMounts.remove(agentId);
     await this.#open.uids?.release(agentId);
   }
 
   list(): Promise<readonly string[]> {
-    return this.#open.enclosure.list();
+    return this.#open.processGroup.list();
   }
 
   freeMemMb(): number {
@@ -172,7 +173,7 @@ export class ProcessDriver implements Driver {
 
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
-    await this.#means?.enclosure.close();
+    await this.#means?.processGroup.close();
   }
 
   get #open(): Means {

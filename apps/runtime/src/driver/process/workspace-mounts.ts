@@ -27,7 +27,7 @@ export interface Lodged {
  * must reach its volume. As root, each agent therefore gets a mount namespace with its volume at a public path. Where
  * the host allows no namespaces, volumes are in a traversable folder outside the data folder.
  */
-export class Lodging {
+export class WorkspaceMounts {
   private constructor(
     private readonly dataDir: string,
     private readonly mode: 'view' | 'outside' | 'own',
@@ -41,13 +41,13 @@ export class Lodging {
     readonly asRoot: boolean;
     readonly useViews: boolean;
     readonly outside: string;
-  }): Promise<Lodging> {
+  }): Promise<WorkspaceMounts> {
     const { dataDir, asRoot, useViews, outside } = options;
     const mode = !asRoot ? 'own' : useViews && (await canMount()) ? 'view' : 'outside';
     const sharedIn = mode === 'outside' ? join(outside, 'shared') : join(dataDir, 'shared');
     await mkdir(join(dataDir, 'agents'), { recursive: true, mode: 0o700 });
     if (mode === 'outside') await mkdir(outside, { recursive: true, mode: 0o755 });
-    return new Lodging(dataDir, mode, outside, new SharedFiles(sharedIn, mode === 'outside'));
+    return new WorkspaceMounts(dataDir, mode, outside, new SharedFiles(sharedIn, mode === 'outside'));
   }
 
   /** Creates missing folders and empties the folder for temporary files. */

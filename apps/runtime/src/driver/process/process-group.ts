@@ -1,13 +1,13 @@
-/** Limits of an enclosure, applied where the host supports them. */
-export interface EnclosureLimits {
+/** Limits of an processGroup, applied where the host supports them. */
+export interface ProcessGroupLimits {
   readonly memoryBytes: number;
   readonly processes: number;
 }
 
 /** Groups all processes of an agent, including any it forks, so that they can be frozen or killed together. */
-export interface Enclosure {
+export interface ProcessGroup {
   /** Prepares for an agent's first process. Returns the files into which that process writes its id to join. */
-  create(agentId: string, limits: EnclosureLimits): Promise<readonly string[]>;
+  create(agentId: string, limits: ProcessGroupLimits): Promise<readonly string[]>;
   pids(agentId: string): Promise<readonly number[]>;
   /** Resolves when all processes have stopped. */
   freeze(agentId: string): Promise<void>;

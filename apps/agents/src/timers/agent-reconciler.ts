@@ -17,7 +17,7 @@ const DECIDING = { atOnce: 100, atOnceForHost: 100 };
 const SETTLE_MS = 2_000;
 
 /** What the timers work with. */
-export interface TimerParts {
+export interface ReconcilerParts {
   readonly agents: AgentCommandHandler;
   readonly lifecycle: AgentLifecycle;
   readonly creation: AgentCreation;
@@ -39,11 +39,11 @@ interface FoundAgent {
  * tick waits for what an earlier one began. One process of the cluster runs it; a second one would do no harm, for every
  * decision carries the epoch it was made for.
  */
-export class AgentTimers {
+export class AgentReconciler {
   readonly #deciding: AgentWork;
   readonly #carrying: AgentWork;
 
-  constructor(private readonly parts: TimerParts) {
+  constructor(private readonly parts: ReconcilerParts) {
     this.#deciding = new AgentWork(DECIDING, parts.log);
     this.#carrying = new AgentWork(CARRYING, parts.log);
   }

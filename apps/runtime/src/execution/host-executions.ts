@@ -27,7 +27,7 @@ const STILL_WITHIN_MS = 3_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** Runs commands in the agents of this host. */
-export class Executions {
+export class HostExecutions {
   constructor(
     private readonly agents: HostedAgents,
     private readonly journal: ExecutionJournal,

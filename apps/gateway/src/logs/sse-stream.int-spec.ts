@@ -2,15 +2,15 @@ import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
-import { EventStream } from './event-stream.js';
+import { SseStream } from './sse-stream.js';
 
 it('is over at once for a client that hung up before the stream began, and sends it nothing', async () => {
   const app = fastify();
-  const begun = Promise.withResolvers<EventStream>();
+  const begun = Promise.withResolvers<SseStream>();
   app.get('/', async (request, reply) => {
     client.resetAndDestroy();
     if (!reply.raw.closed) await once(reply.raw, 'close');
-    const stream = new EventStream(request, reply);
+    const stream = new SseStream(request, reply);
     begun.resolve(stream);
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

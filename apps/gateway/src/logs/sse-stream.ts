@@ -20,7 +20,7 @@ export interface ServerSentEvent {
 }
 
 /** An open answer of server-sent events (WHATWG HTML §9.2). Takes the reply over from Fastify. */
-export class EventStream {
+export class SseStream {
   readonly #gone = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;
 

@@ -8,25 +8,25 @@ import { newRecord, RunningExecution } from './running-execution.js';
 import { findShell, type Shell } from './shell.js';
 
 /** The context for commands: the current program, and the environment of its processes. */
-export interface ExecutionSurroundings {
+export interface ExecutionEnvironment {
   readonly program: Pick<PutProgram, 'volume' | 'runAs'>;
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** Returns undefined until the guest has received its agent. */
-export type FindSurroundings = () => ExecutionSurroundings | undefined;
+export type FindEnvironment = () => ExecutionEnvironment | undefined;
 
 /**
  * Runs commands. Each id runs once: a known id joins the running execution or returns its result, even one from an
  * earlier guest. A disconnecting caller cancels nothing.
  */
-export class Executions {
+export class GuestExecutions {
   readonly #running = new Map<string, RunningExecution>();
   #accepts: 'all' | 'none until asked' | 'none' = 'all';
 
   constructor(
     private readonly journal: ExecutionJournal,
-    private readonly surroundings: FindSurroundings,
+    private readonly environment: FindEnvironment,
     private readonly pipes: OutputPipes,
     private readonly broughtShell?: string,
   ) {}
@@ -43,8 +43,8 @@ export class Executions {
     const { executionId, cwd, waitMs } = command;
     const known = this.#find(executionId, waitMs);
     if (known !== undefined) return known;
-    const { shell, surroundings } = this.#ready();
-    const folder = cwd === null ? null : await folderToEnter(cwd, shell, surroundings.program);
+    const { shell, environment } = this.#ready();
+    const folder = cwd === null ? null : await folderToEnter(cwd, shell, environment.program);
     while (this.pipes.isShort) await this.pipes.refill();
     return this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs);
   }
@@ -95,17 +95,17 @@ export class Executions {
     return record && Promise.resolve(record);
   }
 
-  #ready(): { readonly shell: Shell; readonly surroundings: ExecutionSurroundings } {
+  #ready(): { readonly shell: Shell; readonly environment: ExecutionEnvironment } {
     const shell = findShell(this.broughtShell);
-    const surroundings = this.surroundings();
-    if (this.#accepts !== 'all' || shell === undefined || surroundings === undefined)
+    const environment = this.environment();
+    if (this.#accepts !== 'all' || shell === undefined || environment === undefined)
       throw commandUnavailable();
-    return { shell, surroundings };
+    return { shell, environment };
   }
 
   /** Runs synchronously, so that nothing can happen between the check and the start. */
   #start(command: RunCommand, folder: string | null): RunningExecution {
-    const { shell, surroundings } = this.#ready();
+    const { shell, environment } = this.#ready();
     const { executionId } = command;
     const record = newRecord(executionId);
     try {
@@ -114,11 +114,11 @@ export class Executions {
       throw commandUnavailable(error);
     }
     try {
-      const task = { ...command, folder, merged: false, env: withOwn(surroundings.env, command.env) };
+      const task = { ...command, folder, merged: false, env: withOwn(environment.env, command.env) };
       const execution = new RunningExecution(
         record,
         this.journal,
-        (onOutput) => new ExecutionProcess(shell, task, surroundings.program, this.pipes, onOutput),
+        (onOutput) => new ExecutionProcess(shell, task, environment.program, this.pipes, onOutput),
       );
       this.#running.set(executionId, execution);
       void execution.ended.then(() => this.#running.delete(executionId));

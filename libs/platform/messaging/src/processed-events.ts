@@ -1,17 +1,17 @@
 import type { Database, SqlRunner } from '@berth/persistence';
-import type { InboxFloor, InboxFloorOptions } from './inbox-floor.js';
+import type { ProcessedEventsFloor, ProcessedEventsFloorOptions } from './processed-events-floor.js';
 
 /** A row outlives the stream's messages (7 days) by far; below the floor it is not needed any more. */
 const KEEP_DAYS = 30;
 
 /** Which events one consumer has dealt with. */
-export class Inbox {
+export class ProcessedEvents {
   private readonly database: Database;
   private readonly durable: string;
 
   constructor(
-    { database, durable }: Pick<InboxFloorOptions, 'database' | 'durable'>,
-    private readonly floor: InboxFloor,
+    { database, durable }: Pick<ProcessedEventsFloorOptions, 'database' | 'durable'>,
+    private readonly floor: ProcessedEventsFloor,
   ) {
     this.database = database;
     this.durable = durable;
@@ -31,7 +31,7 @@ export class Inbox {
   }
 
   /** Notes that the event became a dead letter. */
-  async bury(event: { id: string; position: bigint }): Promise<void> {
+  async deadLetter(event: { id: string; position: bigint }): Promise<void> {
     await this.#note(this.database, event, 'dead');
   }
 
@@ -39,7 +39,7 @@ export class Inbox {
    * Runs `effect` for an event that became a dead letter and notes that it is done, both or neither; returns false when
    * it was done before. The floor does not count: it is past every dead letter.
    */
-  async unearth(
+  async requeue(
     event: { id: string; position: bigint },
     effect: (tx: SqlRunner) => Promise<void>,
   ): Promise<boolean> {

@@ -35,7 +35,7 @@ export interface Arriving {
 /**
  * The folder next to the volume that only the guest can access. It contains files that are incomplete or being removed.
  */
-export class Staging {
+export class StagedUploads {
   readonly folder: Descriptor;
   readonly trash: Trash;
   readonly #staged = new Map<string, { readonly size: number; readonly timer: NodeJS.Timeout }>();
@@ -83,7 +83,7 @@ export class Staging {
   /**
    * Transfers ownership of a staged file to the agent and returns its path. Call `forget` after moving it into place.
    */
-  handOver(id: string, mode: number): string {
+  claim(id: string, mode: number): string {
     const path = this.folder.at(id);
     chmodSync(path, mode);
     this.#own(path);
@@ -100,7 +100,7 @@ export class Staging {
   discard(id: string): void {
     if (!this.#staged.has(id)) return;
     this.forget(id);
-    this.trash.bury(this.folder, id);
+    this.trash.discard(this.folder, id);
   }
 
   /**
@@ -140,7 +140,7 @@ export class Staging {
       linkSync(path, parent.at(name));
       unlinkSync(path);
     } catch {
-      this.trash.bury(this.folder, taken);
+      this.trash.discard(this.folder, taken);
     }
   }
 

@@ -5,7 +5,7 @@ import { isInLog, isMissingFromLog, type LogMark, type MarkedLog } from './log-m
 /** A floor that has just been compared with the log is not compared again for every event. */
 const COMPARED_MS = 1_000;
 
-export interface InboxFloorOptions {
+export interface ProcessedEventsFloorOptions {
   readonly database: Database;
   readonly durable: string;
   readonly store: MarkedLog;
@@ -18,11 +18,11 @@ export interface InboxFloorOptions {
  * Up to where in the log a consumer has dealt with everything. A floor belongs to one log: when the log was replaced or
  * restored from a backup, events below it may be new, so it is lowered to the last event that both logs have.
  */
-export class InboxFloor {
+export class ProcessedEventsFloor {
   #mark: LogMark | null = null;
   #comparedAt = 0;
 
-  constructor(private readonly options: InboxFloorOptions) {}
+  constructor(private readonly options: ProcessedEventsFloorOptions) {}
 
   get position(): bigint | null {
     return this.#mark?.position ?? null;

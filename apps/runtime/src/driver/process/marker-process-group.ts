@@ -1,6 +1,6 @@
 import { guestEnv } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
-import { OBEYED_WITHIN_MS, type Enclosure } from './enclosure.js';
+import { OBEYED_WITHIN_MS, type ProcessGroup } from './process-group.js';
 import {
   listPids,
   readProcess,
@@ -22,7 +22,7 @@ export interface Traces {
  * For hosts without cgroups: finds an agent's processes by their inherited mark or their user. A process that has
  * cleared its environment escapes if the agent has no user of its own, so this is not isolation.
  */
-export class SweepEnclosure implements Enclosure {
+export class MarkerProcessGroup implements ProcessGroup {
   constructor(private readonly traces: Traces) {}
 
   async create(): Promise<readonly string[]> {

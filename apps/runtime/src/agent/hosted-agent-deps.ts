@@ -22,7 +22,7 @@ export interface Activities {
 }
 
 /** Dependencies of an agent on this host. */
-export interface AgentSurroundings {
+export interface HostedAgentDeps {
   readonly driver: Driver;
   readonly starter: AgentStarter;
   readonly records: AgentRecords;

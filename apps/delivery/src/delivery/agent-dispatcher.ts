@@ -29,7 +29,7 @@ export interface Purpose {
 }
 
 /** Brings a message to an awake agent and its answer back. */
-export class HandOver {
+export class AgentDispatcher {
   constructor(private readonly requester: Pick<Requester, 'request'>) {}
 
   /** The agent if it is awake, null if it sleeps. Errors: those of `agentsRequests.ensureAwake`. */
@@ -101,7 +101,7 @@ class Sending {
     return this.#mayBeThere;
   }
 
-  /** Sends it to one wakefulness, again while its host cannot be reached and there is patience left. */
+  /** Sends it to one epoch, again while its host cannot be reached and there is patience left. */
   async send({ host, epoch }: AwakeAgent): Promise<string> {
     for (;;) {
       const begun = performance.now();

@@ -6,7 +6,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAN_MOUNT, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
 import { holdFolder, type Descriptor } from './descriptor.js';
-import { FORGOTTEN_AFTER_MS, Staging } from './staging.js';
+import { FORGOTTEN_AFTER_MS, StagedUploads } from './staged-uploads.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -119,7 +119,7 @@ describe('a staging folder', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const path = join(files.guest.dir, 'another');
-      const staging = new Staging(path, null);
+      const staging = new StagedUploads(path, null);
       const chunks = (async function* () {
         yield Buffer.from('content');
       })();
@@ -138,12 +138,12 @@ describe('a staging folder', () => {
 
   describe('that takes a file from its old name', () => {
     let files: FilesFixture;
-    let staging: Staging;
+    let staging: StagedUploads;
     let folder: Descriptor;
 
     beforeEach(async () => {
       files = await FilesFixture.open();
-      staging = new Staging(join(files.guest.dir, 'another'), null);
+      staging = new StagedUploads(join(files.guest.dir, 'another'), null);
       folder = holdFolder(files.volume);
     });
 

@@ -7,7 +7,7 @@ interface Holder {
 }
 
 /** A start or reload that holds an agent's critical section for long; a stop or a newer start interrupts it. */
-export class LongWork {
+export class InterruptibleTask {
   #holder: Holder | undefined;
 
   /** Epoch of the current task; 0 without one. */

@@ -13,7 +13,7 @@ const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', '
 const SILENCE_MS = 90_000;
 
 /** One file on its way aside. What is not finished vanishes by itself at the host. */
-export class Staging {
+export class UploadStaging {
   readonly #bytes = new OutgoingBytes(() => this.#giveUp());
   readonly #cut = new AbortController();
   readonly #failed = Promise.withResolvers<never>();

@@ -6,7 +6,7 @@ import type { ExecutionCommand } from './execution.decider.js';
 import { countEnded } from './execution-metrics.js';
 import type { Execution, ExecutionEvent, Submission } from './execution.js';
 
-export type ExecutionStreams = CommandHandler<Execution, ExecutionCommand, ExecutionEvent>;
+export type ExecutionCommands = CommandHandler<Execution, ExecutionCommand, ExecutionEvent>;
 
 /** How long the vault may be away after a command's end before its caller is told that they are. */
 const END_WITHIN_MS = 4_000;
@@ -20,9 +20,9 @@ export interface Owned {
 }
 
 /** The streams of executions, and the one way in which they end: the result is kept first, then the log says so. */
-export class Executions {
+export class ExecutionStreams {
   constructor(
-    private readonly streams: ExecutionStreams,
+    private readonly streams: ExecutionCommands,
     private readonly vault: OutputVault,
   ) {}
 

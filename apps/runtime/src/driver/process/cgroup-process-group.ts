@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
 import type { Hierarchy } from './cgroup-hierarchies.js';
-import { OBEYED_WITHIN_MS, type Enclosure, type EnclosureLimits } from './enclosure.js';
+import { OBEYED_WITHIN_MS, type ProcessGroup, type ProcessGroupLimits } from './process-group.js';
 import { signal } from './process-table.js';
 
 /** One cgroup per agent: its processes cannot leave it, and the kernel freezes it as a whole. */
-export class CgroupEnclosure implements Enclosure {
+export class CgroupProcessGroup implements ProcessGroup {
   readonly #freezer: Hierarchy;
 
   constructor(private readonly hierarchies: readonly Hierarchy[]) {
@@ -15,7 +15,7 @@ export class CgroupEnclosure implements Enclosure {
     this.#freezer = freezer;
   }
 
-  async create(agentId: string, limits: EnclosureLimits): Promise<readonly string[]> {
+  async create(agentId: string, limits: ProcessGroupLimits): Promise<readonly string[]> {
     return Promise.all(
       this.hierarchies.map(async (hierarchy) => {
         const folder = join(hierarchy.folder, agentId);
@@ -121,7 +121,7 @@ export class CgroupEnclosure implements Enclosure {
   }
 }
 
-const limit = async (hierarchy: Hierarchy, folder: string, limits: EnclosureLimits): Promise<void> => {
+const limit = async (hierarchy: Hierarchy, folder: string, limits: ProcessGroupLimits): Promise<void> => {
   const [memory, processes] =
     hierarchy.version === 2 ? ['memory.max', 'pids.max'] : ['memory.limit_in_bytes', 'pids.max'];
   if (hierarchy.limits.includes('memory')) await writeFile(join(folder, memory), String(limits.memoryBytes));

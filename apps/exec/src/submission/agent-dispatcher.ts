@@ -3,7 +3,7 @@ import type { SubmitExecution } from '@berth/contracts/exec';
 import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
-import type { Executions, Owned } from '../execution/executions.js';
+import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
 import { LONGEST_WAIT_MS, type ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable } from './refusals.js';
 import type { Rerouting } from './rerouting.js';
@@ -42,11 +42,11 @@ export type HandedOver =
 type Sent = HandedOver | { readonly kind: 'elsewhere' };
 
 /** Brings a command to an awake agent, once, and its end back. What it answers about the start is certain. */
-export class HandOver {
+export class AgentDispatcher {
   constructor(
     private readonly hosts: ExecutionHosts,
     private readonly wake: Wake,
-    private readonly executions: Executions,
+    private readonly executions: ExecutionStreams,
     private readonly rerouting: Rerouting,
   ) {}
 
@@ -65,7 +65,7 @@ export class HandOver {
     return refused(guestCommandUnavailable());
   }
 
-  /** Sends it to one wakefulness until it is known whether it started there. */
+  /** Sends it to one epoch until it is known whether it started there. */
   private async send(handing: Handing, awake: AwakeAgent, since: number): Promise<Sent> {
     const giveUpAt = Date.now() + REACH_WITHIN_MS;
     let lookedAt = since;
