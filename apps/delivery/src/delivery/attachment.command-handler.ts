@@ -8,12 +8,20 @@ import type { MessageAdmission } from './message-admission.js';
 import type { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
-/** Nobody waits for the end: parts that are away for a moment are waited for. */
+/** No caller waits for the outcome, so there is time for a part of the service to come back. */
 const WITHIN_MS = 10_000;
 
-/** A file that came: its sender is answered once the message is accepted, the agent is told behind the answer. */
+/** Where an accepted message stands. */
+interface Telling {
+  /** Resolves once the outcome is in the log, or once nothing more is done to get it there. */
+  readonly noted: Promise<void>;
+}
+
+/** An attachment: replies to its sender once the message is accepted, and tells the agent after the reply. */
 export class AttachmentCommandHandler {
-  readonly #inFlight = new Map<string, Promise<void>>();
+  /** By delivery id, until the outcome is in the log, where a repeated command finds it. */
+  readonly #tries = new Map<string, Promise<Telling>>();
+  readonly #inFlight = new Set<Promise<unknown>>();
 
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
@@ -24,52 +32,62 @@ export class AttachmentCommandHandler {
   ) {}
 
   /**
-   * The same command tells once. One whose earlier try accepted the message and ended then, tells it now. Errors: see
-   * `deliveryRequests.tellAttachment`.
+   * A repeated command joins its first try while that runs. If the first try ended after the message was accepted and
+   * before it was delivered, the repeated command delivers it. Errors: see `deliveryRequests.tellAttachment`.
    */
   async handle(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
-    const { agentId, attachment } = request;
-    const purpose: Purpose = { envelope: request, agentId, kind: 'file' };
     const deliveryId = deriveId('dlv', request.commandId);
-    const message = textOf(request);
-    const conversationId = await this.admission.conversationOf(purpose);
-    const told = { deliveryId, agentId, conversationId, message };
-    const { delivery, shown } = await this.deliveries.accept(request, { ...told, kind: 'attachment' });
-    if (delivery.status !== 'accepted') return { deliveryId };
-    this.#begin(purpose, { ...told, conversationId: delivery.conversationId, attachments: [attachment] });
-    // What is said next without a conversation goes on in the one that this message opened.
-    if (conversationId === deriveId('cnv', request.commandId)) await shown;
+    let current = this.#tries.get(deliveryId);
+    if (current === undefined) {
+      current = this.#accept(request, deliveryId);
+      this.#tries.set(deliveryId, current);
+      const forget = (): void => void this.#tries.delete(deliveryId);
+      current.then(({ noted }) => noted.then(forget), forget);
+    }
+    await current;
     return { deliveryId };
   }
 
-  /** Waits for what is being told, so long at most. */
+  /** Waits until the agents are told, at most `withinMs`. */
   async settle(withinMs: number): Promise<void> {
     const ending = new AbortController();
     const late = sleep(withinMs, undefined, { signal: ending.signal }).catch(() => undefined);
-    await Promise.race([Promise.all(this.#inFlight.values()), late]);
+    await Promise.race([Promise.all(this.#inFlight), late]);
     ending.abort();
     if (this.#inFlight.size > 0)
       this.log.warn({ running: this.#inFlight.size }, 'stopping before agents were told of their files');
   }
 
-  #begin(purpose: Purpose, message: Message): void {
-    const { deliveryId } = message;
-    if (this.#inFlight.has(deliveryId)) return;
-    const work = this.#tell(purpose, message).finally(() => this.#inFlight.delete(deliveryId));
-    this.#inFlight.set(deliveryId, work);
+  async #accept(request: TellAttachment, deliveryId: string): Promise<Telling> {
+    const { agentId, attachment } = request;
+    const purpose: Purpose = { envelope: request, agentId, kind: 'file' };
+    const message = textOf(request);
+    const conversationId = await this.admission.conversationOf(purpose);
+    const told = { deliveryId, agentId, conversationId, message };
+    const { delivery, shown } = await this.deliveries.accept(request, { ...told, kind: 'attachment' });
+    if (delivery.status !== 'accepted') return { noted: Promise.resolve() };
+    const telling = this.#tell(purpose, {
+      ...told,
+      conversationId: delivery.conversationId,
+      attachments: [attachment],
+    }).finally(() => this.#inFlight.delete(telling));
+    this.#inFlight.add(telling);
+    // A later message without a conversation continues the one that this message opened.
+    if (conversationId === deriveId('cnv', request.commandId)) await shown;
+    return { noted: telling.then(({ noted }) => noted) };
   }
 
-  async #tell(purpose: Purpose, message: Message): Promise<void> {
+  async #tell(purpose: Purpose, message: Message): Promise<Telling> {
     const { envelope } = purpose;
     const { deliveryId, agentId } = message;
     const patience = new Patience(WITHIN_MS);
     try {
       const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
       const response = await this.dispatcher.deliver(message, awake, purpose, patience);
-      this.notes.answered(envelope, deliveryId, response);
+      return { noted: this.notes.answered(envelope, deliveryId, response) };
     } catch (error) {
       this.log.info({ deliveryId, agentId, err: error }, 'an agent could not be told of a file');
-      this.notes.failed(envelope, deliveryId, error);
+      return { noted: this.notes.failed(envelope, deliveryId, error) };
     }
   }
 }

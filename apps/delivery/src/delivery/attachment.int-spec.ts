@@ -18,7 +18,10 @@ beforeAll(async () => {
   delivery = await ServedDelivery.start(PER_MINUTE);
 });
 afterAll(() => delivery.stop());
-beforeEach(() => delivery.far.reset());
+beforeEach(() => {
+  delivery.far.reset();
+  delivery.lines.log.restore();
+});
 
 const refusing = (kind: ErrorKind, code: string) => (): never => {
   throw new DomainError(kind, code, 'No.');
@@ -96,17 +99,29 @@ describe('a file that came', () => {
     expect(handed()[0]?.conversationId).toBe(conversationId);
   });
 
-  it('is told under one delivery id, which its guest takes once, however often the same command comes', async () => {
+  it('is told once, however often the same command comes', async () => {
     const [agentId, origin] = [newId('agt'), envelope()];
     const [first, second] = await Promise.all([tell(agentId, 'a', origin), tell(agentId, 'a', origin)]);
     await ended(first.deliveryId);
     expect([await tell(agentId, 'a', origin), second]).toEqual([first, first]);
     // The message of another command comes behind whatever the repetitions began.
     await ended((await tell(agentId, 'b')).deliveryId);
-    // A repetition that meets a hand-over on its way may ask the host for it again, under the same id.
-    const byId = new Map(handed().map(({ deliveryId, message }) => [deliveryId, message]));
-    expect([...byId.values()]).toEqual(['a', 'b']);
-    expect(byId.get(first.deliveryId)).toBe('a');
+    expect(handed().map(({ message }) => message)).toEqual(['a', 'b']);
+  });
+
+  it('is told once, although its command comes again after that, before the outcome can be noted', async () => {
+    const [agentId, origin] = [newId('agt'), envelope()];
+    delivery.far.on(runtimeRequests.deliver, () => {
+      delivery.lines.log.cut({ refuse: true });
+      return { response: 'thanks' };
+    });
+    const first = await tell(agentId, 'a', origin);
+    await eventually(() => handed().length === 1);
+    // It joins the first try, so it does not need the log.
+    expect(await tell(agentId, 'a', origin)).toEqual(first);
+    delivery.lines.log.restore();
+    expect(await ended(first.deliveryId)).toMatchObject({ type: 'MessageAnswered' });
+    expect(handed()).toHaveLength(1);
   });
 
   it.each([

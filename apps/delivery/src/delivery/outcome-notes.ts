@@ -21,16 +21,17 @@ export class OutcomeNotes {
     private readonly log: Logger,
   ) {}
 
-  answered(envelope: CommandEnvelope, deliveryId: string, response: string): void {
+  /** The promise resolves when the outcome is noted or given up, and never rejects. */
+  answered(envelope: CommandEnvelope, deliveryId: string, response: string): Promise<void> {
     const { length } = response;
-    this.#begin(deliveryId, () => this.deliveries.answered(envelope, deliveryId, length));
+    return this.#begin(deliveryId, () => this.deliveries.answered(envelope, deliveryId, length));
   }
 
-  /** A failure that leaves open whether the agent has the message is not noted: its journal is asked later. */
-  failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): void {
-    if (!isDomainError(error) || error.kind === 'internal' || isUncertain(error)) return;
+  /** As `answered`. A failure that leaves open whether the agent has the message is not noted: the journal is queried later. */
+  failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): Promise<void> {
+    if (!isDomainError(error) || error.kind === 'internal' || isUncertain(error)) return Promise.resolve();
     const { code } = error;
-    this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
+    return this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
   }
 
   /** Waits until all outcomes are noted, at most `withinMs`; then tries no more. */
@@ -42,13 +43,14 @@ export class OutcomeNotes {
       this.log.warn({ outcomes: this.#waiting.size }, 'stopping before all outcomes of messages were noted');
   }
 
-  #begin(deliveryId: string, note: () => Promise<void>): void {
+  #begin(deliveryId: string, note: () => Promise<void>): Promise<void> {
     if (this.#waiting.size >= MOST_WAITING) {
       this.log.warn({ deliveryId }, 'too many outcomes wait to be noted');
-      return;
+      return Promise.resolve();
     }
     const noting = this.#note(deliveryId, note).finally(() => this.#waiting.delete(noting));
     this.#waiting.add(noting);
+    return noting;
   }
 
   /** Never rejects. */
