@@ -66,14 +66,14 @@ export class ChatCommandHandler {
     const handed = { deliveryId, agentId, conversationId, message };
     try {
       const response = await this.dispatcher.deliver(handed, awake, purpose, patience);
-      this.notes.answered(chat, deliveryId, response);
+      void this.notes.answered(chat, deliveryId, response);
       // The caller's next message without a conversation goes on in this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {
       // The earlier try may be on its way still, and hand the message over after this one.
       const told = chat.repeated === true ? withEarlierTry(error) : error;
-      this.notes.failed(chat, deliveryId, told);
+      void this.notes.failed(chat, deliveryId, told);
       throw told;
     }
   }

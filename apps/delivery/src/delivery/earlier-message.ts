@@ -74,11 +74,11 @@ export class EarlierMessage {
         purpose,
         patience,
       );
-      this.notes.answered(envelope, message.deliveryId, response);
+      void this.notes.answered(envelope, message.deliveryId, response);
       return response;
     } catch (error) {
       const told = withEarlierTry(error);
-      this.notes.failed(envelope, message.deliveryId, told);
+      void this.notes.failed(envelope, message.deliveryId, told);
       throw told;
     }
   }
@@ -93,11 +93,11 @@ export class EarlierMessage {
     const { envelope, message } = repeated;
     const found = await patience.within(this.find(repeated)).catch(() => undefined);
     if (found?.state === 'answered') {
-      this.notes.answered(envelope, message.deliveryId, found.response);
+      void this.notes.answered(envelope, message.deliveryId, found.response);
       return found.response;
     }
     if (found?.state === 'failed') {
-      this.notes.failed(envelope, message.deliveryId, errorOf(found));
+      void this.notes.failed(envelope, message.deliveryId, errorOf(found));
       throw errorOf(found);
     }
     const neverWas = found?.state === 'absent' && isOver(delivery);
