@@ -9,6 +9,7 @@ import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
+import { templateSource } from '../agent/agent-source.js';
 import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
@@ -237,7 +238,10 @@ describe('the agent list', () => {
     const created = Array.from({ length: 60 }, (_, n) => {
       const agentId = newId('agt');
       const profile = { ...aProfile(agentId), instructions: '\u0001'.repeat(100_000) };
-      const event = agentCodec.toStored({ type: 'AgentCreated', data: { agentId, ...profile, at } });
+      const event = agentCodec.toStored({
+        type: 'AgentCreated.v2',
+        data: { agentId, ...profile, source: templateSource('echo'), at },
+      });
       const place = { stream: `agent-${agentId}`, revision: 0n, position: BigInt(n), createdAt: new Date() };
       return { ...event, ...place, id: newId('cmd'), metadata };
     });

@@ -5,7 +5,7 @@ import { evolveRow, type AgentRow } from './agent-row.js';
 const agentId = 'agt_1';
 const at = (minute: number): string => `2026-11-21T10:${String(minute).padStart(2, '0')}:00.000Z`;
 const created: AgentEvent = {
-  type: 'AgentCreated',
+  type: 'AgentCreated.v2',
   data: {
     agentId,
     accountId: 'acc_1',
@@ -17,6 +17,7 @@ const created: AgentEvent = {
     idleTtlSeconds: 900,
     labels: { a: 'b' },
     resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+    source: { kind: 'template', version: 1, name: 'echo' },
     at: at(0),
   },
 };

@@ -1,3 +1,5 @@
+import type { AgentView } from '@berth/contracts/agents';
+import type { AgentSource } from '../agent/agent-source.js';
 import type { AgentEvent, Resources } from '../agent/agent.js';
 
 /** One row of the agent list, columns as in the table. Times are ISO 8601. */
@@ -16,7 +18,7 @@ export interface AgentRow {
   readonly last_error: { readonly code: string; readonly message: string; readonly at: string } | null;
   readonly idle_ttl_seconds: number;
   readonly sleep_depth: 'warm' | 'cold' | null;
-  readonly source: { readonly kind: 'template' | 'git' | 'image' };
+  readonly source: AgentView['source'];
   readonly resources: Resources;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
   readonly epoch: number;
@@ -39,7 +41,7 @@ const CAUSE_REASONS = {
 
 /** What one event does to the row; null removes it. Pure. */
 export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
-  if (event.type === 'AgentCreated') return newRow(event.data);
+  if (event.type === 'AgentCreated.v2') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;
   const changed = {
     ...row,
@@ -94,9 +96,10 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
 
 const newRow = ({
   agentId,
+  source,
   at,
   ...profile
-}: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): AgentRow => ({
+}: Extract<AgentEvent, { type: 'AgentCreated.v2' }>['data']): AgentRow => ({
   id: agentId,
   account_id: profile.accountId,
   name: profile.name,
@@ -111,7 +114,7 @@ const newRow = ({
   last_error: null,
   idle_ttl_seconds: profile.idleTtlSeconds,
   sleep_depth: null,
-  source: { kind: 'template' },
+  source: publicSource(source),
   resources: profile.resources,
   guest: { version: '', capabilities: [] },
   epoch: 0,
@@ -121,3 +124,15 @@ const newRow = ({
   created_at: at,
   updated_at: at,
 });
+
+/** The part of a source that the API shows. */
+const publicSource = (source: AgentSource): AgentView['source'] => {
+  switch (source.kind) {
+    case 'template':
+      return { kind: 'template' };
+    case 'git':
+      return { kind: 'git', repoUrl: source.repoUrl, branch: source.branch, commit: source.commit };
+    case 'image':
+      return { kind: 'image', image: source.image };
+  }
+};

@@ -9,7 +9,7 @@ import { fold, type Actor, type Decider } from '@berth/kernel';
 import { evolveRow, type AgentRow } from '../agent-list/agent-row.js';
 import type { AgentCommand } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
-import { agentCodec } from './agent.events.js';
+import { agentCodec, isCreation } from './agent.events.js';
 import type { Agent, AgentEvent } from './agent.js';
 
 /** Who a command is from and what it is called: the same `commandId` acts once. */
@@ -64,7 +64,7 @@ export class AgentCommandHandler {
   /** The row as the creation decided it, also when the agent has changed or is gone since; null when there was none. */
   async loadFirstRow(agentId: string): Promise<AgentRow | null> {
     const recorded = await this.store.read(streamName(agentCodec.category, agentId));
-    const created = recorded.find(({ type }) => type === 'AgentCreated');
+    const created = recorded.find(isCreation);
     if (created === undefined) return null;
     const creation = recorded.filter(({ metadata }) => metadata.causationId === created.metadata.causationId);
     const last = creation.at(-1);

@@ -22,8 +22,8 @@ const profile: Profile = {
 };
 
 const created = (over: Partial<Profile> = {}): AgentEvent => ({
-  type: 'AgentCreated',
-  data: { agentId, ...profile, ...over, at },
+  type: 'AgentCreated.v2',
+  data: { agentId, ...profile, ...over, source: { kind: 'template', version: 1, name: 'echo' }, at },
 });
 type Starting = Extract<AgentEvent, { type: 'AgentStarting' }>['data'];
 const starting = (epoch: number, cause: Starting['cause'], thaw = false): AgentEvent => ({
@@ -81,7 +81,10 @@ describe('creating', () => {
 
   it('deploys at once, under the first epoch', () => {
     const decided = given([], create);
-    expect(types(decided)).toEqual(['AgentCreated', 'AgentStarting']);
+    expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting']);
+    expect(decided.events[0]).toMatchObject({
+      data: { source: { kind: 'template', version: 1, name: 'echo' } },
+    });
     expect(decided.events[1]).toMatchObject({
       data: { epoch: 1, cause: 'deploy', deadline: '2026-11-21T10:15:00.000Z' },
     });
@@ -91,7 +94,7 @@ describe('creating', () => {
 
   it('is refused to an attempt that was abandoned, and granted to the next one', () => {
     expect(given([abandoned], create).refusal).toBeInstanceOf(CreationOvertaken);
-    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated', 'AgentStarting']);
+    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v2', 'AgentStarting']);
     expect(given([abandoned, abandoned], createAs(1)).refusal).toBeInstanceOf(CreationOvertaken);
   });
 

@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeGoldenEvents } from '@berth/testing';
+import { describe, expect, it } from 'vitest';
+import { agentDecider } from './agent.decider.js';
 import { agentCodec } from './agent.events.js';
 
-describeGoldenEvents(join(import.meta.dirname, '__events__'), agentCodec, {
-  AgentCreated: true,
+const GOLDEN = join(import.meta.dirname, '__events__');
+
+describeGoldenEvents(GOLDEN, agentCodec, {
+  'AgentCreated.v2': true,
   AgentCreationAbandoned: true,
   AgentStarting: true,
   AgentStarted: true,
@@ -13,4 +18,12 @@ describeGoldenEvents(join(import.meta.dirname, '__events__'), agentCodec, {
   AgentFailed: true,
   AgentDeletionRequested: true,
   AgentDeleted: true,
+});
+
+describe('an agent that was created before sources had versions', () => {
+  it('runs the template that it was created from, as its version 1', () => {
+    const stored = JSON.parse(readFileSync(join(GOLDEN, 'AgentCreated.json'), 'utf8')) as never;
+    const agent = agentDecider.evolve(agentDecider.initial, agentCodec.fromStored(stored));
+    expect(agent).toMatchObject({ source: { kind: 'template', version: 1, name: 'echo' } });
+  });
 });

@@ -1,9 +1,10 @@
-import type { EventCodec } from '@berth/event-store';
+import type { EventCodec, EventData, StoredEvent } from '@berth/event-store';
+import { templateSource } from './agent-source.js';
 import type { AgentEvent } from './agent.js';
 
-/** Every stored shape that may stand in a log. A changed shape is a `.v2` beside the old one, lifted below. */
+/** Every shape that is stored today. A changed shape is a `.v2`; `fromStored` converts the earlier one. */
 const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
-  'AgentCreated',
+  'AgentCreated.v2',
   'AgentCreationAbandoned',
   'AgentStarting',
   'AgentStarted',
@@ -18,13 +19,24 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
 const isAgentEvent = (stored: { readonly type: string }): stored is AgentEvent =>
   STORED_TYPES.has(stored.type);
 
+/** Whether the event creates its agent, in any shape that was ever stored. */
+export const isCreation = ({ type }: { readonly type: string }): boolean =>
+  type === 'AgentCreated.v2' || type === 'AgentCreated';
+
 /** Streams `agent-agt_…`. */
 export const agentCodec: EventCodec<AgentEvent> = {
   category: 'agent',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    if (!isAgentEvent(stored))
+    const current = stored.type === 'AgentCreated' ? withSource(stored.data) : stored;
+    if (!isAgentEvent(current))
       throw new Error(`The agent stream holds an event of unknown type ${stored.type}.`);
-    return stored;
+    return current;
   },
 };
+
+/** Before sources had versions, every agent ran its template. */
+const withSource = (data: EventData): StoredEvent => ({
+  type: 'AgentCreated.v2',
+  data: { ...data, source: templateSource(String(data['templateId'])) },
+});

@@ -1,3 +1,5 @@
+import type { AgentSource } from './agent-source.js';
+
 /** Why a start goes on: only a wake or a recovery may be joined by callers, the others answer `agent_deploying`. */
 export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
 
@@ -27,8 +29,12 @@ export type Profile = {
 /** Everything that can happen to an agent. Times are ISO 8601. Every start and stop has an epoch of its own. */
 export type AgentEvent =
   | {
-      readonly type: 'AgentCreated';
-      readonly data: Profile & { readonly agentId: string; readonly at: string };
+      readonly type: 'AgentCreated.v2';
+      readonly data: Profile & {
+        readonly agentId: string;
+        readonly source: AgentSource;
+        readonly at: string;
+      };
     }
   | {
       readonly type: 'AgentCreationAbandoned';
@@ -117,6 +123,8 @@ export interface LiveAgent {
   readonly status: 'live';
   readonly agentId: string;
   readonly profile: Profile;
+  /** The version that its next start runs. */
+  readonly source: AgentSource;
   readonly life: Life;
   readonly epoch: number;
   /** The host that holds its volume; null before the first start. */
@@ -155,7 +163,7 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 /** Replays one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   switch (event.type) {
-    case 'AgentCreated':
+    case 'AgentCreated.v2':
       return created(event.data);
     case 'AgentCreationAbandoned':
       return { status: 'abandoned', times: timesAbandoned(agent) + 1 };
@@ -188,12 +196,14 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
 
 const created = ({
   agentId,
+  source,
   at,
   ...profile
-}: Extract<AgentEvent, { type: 'AgentCreated' }>['data']): LiveAgent => ({
+}: Extract<AgentEvent, { type: 'AgentCreated.v2' }>['data']): LiveAgent => ({
   status: 'live',
   agentId,
   profile,
+  source,
   // The first start follows in the same append; this is what a history cut short would show.
   life: { state: 'stopped' },
   epoch: 0,

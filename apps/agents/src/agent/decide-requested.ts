@@ -1,6 +1,7 @@
 import { DomainError } from '@berth/kernel';
 import type { AgentCommandOf } from './agent.commands.js';
 import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
+import { templateSource } from './agent-source.js';
 import { after, starting } from './agent-starting.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 
@@ -14,7 +15,10 @@ export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonl
   if (timesAbandoned(agent) !== command.attempt) throw new CreationOvertaken();
   const { agentId, profile, at } = command;
   return [
-    { type: 'AgentCreated', data: { agentId, ...profile, at } },
+    {
+      type: 'AgentCreated.v2',
+      data: { agentId, ...profile, source: templateSource(profile.templateId), at },
+    },
     {
       type: 'AgentStarting',
       data: {

@@ -38,6 +38,15 @@ describe('an agent that is asked for and shall not be woken', () => {
     expect(await ask('refuse')).toMatchObject({ agentId, epoch: 1 });
   });
 
+  it('was started with the version of its source that its log names', () => {
+    const starts = served.hosts
+      .asked(runtimeRequests.start)
+      .filter(({ payload }) => payload.agentId === agentId);
+    expect(starts.map(({ payload }) => payload.source)).toEqual([
+      { kind: 'template', version: 1, name: 'blank' },
+    ]);
+  });
+
   it('is left asleep, and woken by whoever wants it awake', async () => {
     await command(agentsRequests.sleep);
     const before = await served.history(agentId);

@@ -11,14 +11,13 @@ export class StartRecipe {
   ) {}
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
-    const { agentId, epoch, profile } = agent;
+    const { agentId, epoch, profile, source } = agent;
     const env = await this.vault.open(agentId);
     return {
       agentId,
       epoch,
       accountId: profile.accountId,
-      templateId: profile.templateId,
-      source: { kind: 'template' },
+      source,
       env: env.values,
       secretKeys: env.secretKeys,
       token: agentToken(this.tokenSecret, agentId, epoch),

@@ -7,7 +7,7 @@ import type { AgentEvent } from '../agent/agent.js';
 const PUBLISHED: {
   readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState };
 } = {
-  AgentCreated: { name: 'created', state: 'deploying' },
+  'AgentCreated.v2': { name: 'created', state: 'deploying' },
   AgentStarted: { name: 'started', state: 'running' },
   AgentFellAsleep: { name: 'fell-asleep', state: 'sleeping' },
   AgentStopped: { name: 'stopped', state: 'stopped' },
@@ -29,7 +29,7 @@ export const toContractEvent = (
     payload: {
       agentId,
       accountId,
-      externalUserId: event.type === 'AgentCreated' ? event.data.externalUserId : null,
+      externalUserId: event.type === 'AgentCreated.v2' ? event.data.externalUserId : null,
       state: published.state,
       epoch: 'epoch' in event.data ? event.data.epoch : 0,
       at,

@@ -31,7 +31,7 @@ const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).
 const leave = async (agentId: string, host: string, ...more: readonly AgentEvent[]): Promise<string> => {
   const events: readonly AgentEvent[] = [
     {
-      type: 'AgentCreated',
+      type: 'AgentCreated.v2',
       data: {
         agentId,
         accountId: ACCOUNT,
@@ -43,6 +43,7 @@ const leave = async (agentId: string, host: string, ...more: readonly AgentEvent
         idleTtlSeconds: 900,
         labels: {},
         resources: { memMb: 256, vcpus: 1, diskGb: 1 },
+        source: { kind: 'template', version: 1, name: 'blank' },
         at: ago(20),
       },
     },

@@ -34,6 +34,9 @@ export const GUEST_MAIN = join(root, 'apps/guest/dist/main.js');
 
 export const quietLog = createLogger({ service: 'test', level: 'silent' });
 
+/** Differences from the usual start request; `templateId` sets the source. */
+export type RecipeChanges = Partial<StartAgent> & { readonly templateId?: string };
+
 /** A host of agents with real guests and programs. It records its reports instead of sending them to other services. */
 export class HostFixture {
   readonly reports: { agentId: string; epoch: number; observation: ReportObservation['observation'] }[] = [];
@@ -94,13 +97,12 @@ export class HostFixture {
   }
 
   /** A start request; the agent id is new unless `changes` sets one. */
-  static recipe(changes: Partial<StartAgent> = {}): StartAgent {
+  static recipe({ templateId = 'echo', ...changes }: RecipeChanges = {}): StartAgent {
     return {
       agentId: newId('agt'),
       epoch: 1,
       accountId: newId('acc'),
-      templateId: 'echo',
-      source: { kind: 'template' },
+      source: { kind: 'template', version: 1, name: templateId },
       env: { API_KEY: 'sesame-open' },
       secretKeys: ['API_KEY'],
       token: 'token-of-this-start',

@@ -71,11 +71,11 @@ export class AgentStarter {
     }
   }
 
-  #template({ templateId, source }: StartAgent): Template {
+  #template({ source }: StartAgent): Template {
     if (source.kind !== 'template')
       throw agentStartFailed(`This host cannot run agents from ${source.kind} sources.`);
-    const template = this.settings.templates.get(templateId);
-    if (template === undefined) throw agentStartFailed(`This host has no template "${templateId}".`);
+    const template = this.settings.templates.get(source.name);
+    if (template === undefined) throw agentStartFailed(`This host has no template "${source.name}".`);
     return template;
   }
 }

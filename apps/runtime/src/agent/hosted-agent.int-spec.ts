@@ -4,7 +4,7 @@ import type { ReadLogs, StartAgent } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HostFixture } from '../__fixtures__/host.fixture.js';
+import { HostFixture, type RecipeChanges } from '../__fixtures__/host.fixture.js';
 import { listPids, readProcess, readStartVariable } from '../driver/process/process-table.js';
 import { agentFolders } from './agent-folders.js';
 
@@ -17,13 +17,13 @@ describe('an agent on a host', () => {
 
   afterEach(() => host.destroy());
 
-  const start = async (changes: Partial<StartAgent> = {}): Promise<string> => {
+  const start = async (changes: RecipeChanges = {}): Promise<string> => {
     const recipe = HostFixture.recipe({ templateId: 'shell', ...changes });
     await host.agents.start(recipe);
     return recipe.agentId;
   };
 
-  const again = (agentId: string, epoch: number, changes: Partial<StartAgent> = {}): StartAgent =>
+  const again = (agentId: string, epoch: number, changes: RecipeChanges = {}): StartAgent =>
     HostFixture.recipe({ agentId, epoch, templateId: 'shell', ...changes });
 
   const guestsOf = async (agentId: string): Promise<number[]> => {

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExecuteCommand, ExecutionOutcome, FoundExecution, StartAgent } from '@berth/contracts/runtime';
+import type { ExecuteCommand, ExecutionOutcome, FoundExecution } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HostFixture } from '../__fixtures__/host.fixture.js';
+import { HostFixture, type RecipeChanges } from '../__fixtures__/host.fixture.js';
 import { agentFolders } from '../agent/agent-folders.js';
 import { listPids, readStartVariable } from '../driver/process/process-table.js';
 
@@ -23,7 +23,7 @@ describe('a command in an agent of a host', () => {
 
   afterEach(() => host.destroy());
 
-  const start = async (changes: Partial<StartAgent> = {}): Promise<string> => {
+  const start = async (changes: RecipeChanges = {}): Promise<string> => {
     const recipe = HostFixture.recipe({ templateId: 'shell', ...changes });
     await host.agents.start(recipe);
     return recipe.agentId;

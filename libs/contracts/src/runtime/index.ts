@@ -18,6 +18,7 @@ export {
   type StartedAgent,
 } from './runtime.requests.js';
 export type { AgentEpoch } from './agent-epoch.js';
+export type { StartSource } from './start-source.js';
 export type {
   ExecuteCommand,
   ExecuteLegacyCommand,

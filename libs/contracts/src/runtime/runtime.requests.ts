@@ -8,6 +8,7 @@ import type {
   FoundExecution,
   LegacyOutcome,
 } from './executions.js';
+import type { StartSource } from './start-source.js';
 import type { ChangeFile, FileChange, OpenTransfer, TransferTicket } from './transfers.js';
 
 /** A runtime host's description of itself. */
@@ -22,12 +23,7 @@ export interface HostView {
 /** Everything a host needs to start an agent. */
 export interface StartAgent extends AgentEpoch {
   readonly accountId: string;
-  readonly templateId: string;
-  /**
-   * Where the agent's code comes from: the template named by `templateId`, a Git repository, or the image `image`. The
-   * process driver runs templates only.
-   */
-  readonly source: { readonly kind: 'template' | 'git' | 'image'; readonly image?: string };
+  readonly source: StartSource;
   /** Environment of the agent's program, secrets included; never logged. */
   readonly env: { readonly [key: string]: string };
   /** Names of the variables in `env` whose values are secret. */

@@ -1,0 +1,24 @@
+/**
+ * What the agent runs. `version` counts the agent's own versions: 1 is the one it was created with, and each deployment
+ * makes the next, so that a host can keep two versions apart and go back to the one before.
+ */
+export type AgentSource =
+  | { readonly kind: 'template'; readonly version: number; readonly name: string }
+  | {
+      readonly kind: 'git';
+      readonly version: number;
+      readonly deploymentId: string;
+      readonly repoUrl: string;
+      readonly branch: string;
+      readonly commit: string;
+    }
+  | {
+      readonly kind: 'image';
+      readonly version: number;
+      readonly deploymentId: string;
+      /** Reference with its digest. */
+      readonly image: string;
+    };
+
+/** The source of an agent that is created from a template. */
+export const templateSource = (name: string): AgentSource => ({ kind: 'template', version: 1, name });
