@@ -1,6 +1,7 @@
 import type { EventLog } from './event-log.js';
 import type { Feed, FeedItem, FeedPage } from './feed.js';
 import type { EventFilter } from './filter.js';
+import type { RecordedEvent } from './log-event.js';
 
 /* EventStoreDB reads pages of this many matches for a subscription. */
 const MATCHES_OF_A_PAGE = 32;
@@ -24,6 +25,9 @@ export class FilteredFeed implements Feed {
   #lastCheckpoint = -1n;
   #considered = 0;
   #live: boolean;
+  /** Events of the last page read from the log that are still to be considered, from index `#readIndex` on. */
+  #read: readonly RecordedEvent[] = [];
+  #readIndex = 0;
 
   /** Reads the events after the position `after`. */
   constructor(
@@ -83,18 +87,26 @@ export class FilteredFeed implements Feed {
   #search(window: number, most: number): { items: FeedItem[]; considered: number; full: boolean } {
     const items: FeedItem[] = [];
     let considered = 0;
-    while (this.#next <= this.log.lastPosition) {
-      const { events } = this.log.readAll(this.#next, this.log.lastPosition, 'forwards');
-      for (const event of events) {
-        if (considered >= window || items.length >= most) return { items, considered, full: true };
-        considered += 1;
-        this.#next = event.position + 1;
-        if (!this.filter.matches(event)) continue;
-        items.push(event);
-        this.#sent = event.position;
-      }
+    while (considered < window && items.length < most) {
+      const event = this.#read[this.#readIndex] ?? this.#readOn();
+      if (event === undefined) return { items, considered, full: false };
+      this.#readIndex += 1;
+      considered += 1;
+      this.#next = event.position + 1;
+      if (!this.filter.matches(event)) continue;
+      items.push(event);
+      this.#sent = event.position;
     }
-    return { items, considered, full: considered >= window || items.length >= most };
+    return { items, considered, full: true };
+  }
+
+  /** Reads the next page of the log, which spans several pages of matches, and returns its first event. */
+  #readOn(): RecordedEvent | undefined {
+    const { lastPosition } = this.log;
+    this.#readIndex = 0;
+    this.#read =
+      this.#next > lastPosition ? [] : this.log.readAll(this.#next, lastPosition, 'forwards').events;
+    return this.#read[0];
   }
 
   #checkpoint(): readonly FeedItem[] {
