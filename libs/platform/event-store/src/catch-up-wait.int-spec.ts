@@ -49,7 +49,7 @@ const write = async (of: string, count: number): Promise<void> => {
   await fixture.direct.append(newStream(of), events, 'no_stream');
 };
 
-/** Applies nothing before it is opened. */
+/** A projection that applies events only after it is opened. */
 class Gate {
   readonly #open = Promise.withResolvers<void>();
   readonly open = this.#open.resolve;
@@ -64,7 +64,7 @@ const lead = (runner: ProjectionRunner): ProjectionRunner => {
   return runner;
 };
 
-/** What the logger is told, in place of standard output. */
+/** Collects log lines instead of writing them to standard output. */
 const recordingLog = (): { log: Logger; said: string[] } => {
   const said: string[] = [];
   const log = createLogger({ service: 'test', level: 'warn' });
@@ -73,7 +73,7 @@ const recordingLog = (): { log: Logger; said: string[] } => {
 };
 
 describe('waiting until a projection has caught up', () => {
-  it('lasts until everything that the log held at its beginning is in the tables, and shows its progress', async () => {
+  it('lasts until the tables contain everything that the log held when it began, and logs its progress', async () => {
     await write(category, 300);
     const gate = new Gate();
     const { log, said } = recordingLog();
@@ -87,19 +87,22 @@ describe('waiting until a projection has caught up', () => {
     expect((await rowsOf(database)).map(({ seen }) => seen.length)).toEqual([300]);
   });
 
-  it('ends on a process that does not write the tables itself', async () => {
+  it('ends in a process that does not write the tables itself', async () => {
     await write(category, 10);
     lead(runnerOf());
     await runnerOf().untilCaughtUp(stop.signal);
     expect(await rowsOf(database)).toHaveLength(1);
   });
 
-  it.each([1, 10, 500])('ends although the last %s events of the log belong to others', async (others) => {
-    await write(category, 10);
-    await write('someoneElse', others);
-    await lead(runnerOf()).untilCaughtUp(stop.signal);
-    expect(await rowsOf(database)).toHaveLength(1);
-  });
+  it.each([1, 10, 500])(
+    'ends although the last %s events of the log belong to other categories',
+    async (others) => {
+      await write(category, 10);
+      await write('someoneElse', others);
+      await lead(runnerOf()).untilCaughtUp(stop.signal);
+      expect(await rowsOf(database)).toHaveLength(1);
+    },
+  );
 
   it('ends when the process stops', async () => {
     await write(category, 1);

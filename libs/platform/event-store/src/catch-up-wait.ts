@@ -19,7 +19,7 @@ interface Parts {
 
 /**
  * Resolves once the tables serve and contain everything that the log held when the call began, whichever process writes
- * them. Logs its progress every 5 s. Outages are waited out; throws only the reason of `signal`.
+ * them. Logs its progress every 5 s, waits out outages, and throws only the reason of `signal`.
  */
 export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Promise<void> => {
   const head = (await untilAvailable(() => parts.store.head(), signal)) ?? -1n;
@@ -30,7 +30,7 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
     if (position !== undefined) {
       progress.at(position);
       if ((position ?? -1n) >= head) return;
-      // Where the tables stand still, perhaps only other projections' events are left before the head.
+      // If the tables do not advance, perhaps only events of other projections are left before the head.
       if (
         position === before &&
         !(await untilAvailable(() => isMissingEvents(parts, position, head), signal))
@@ -42,20 +42,20 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
   }
 };
 
-/** Undefined while the tables of this version do not serve; the head when a newer version serves, which is not ours to await. */
+/** Undefined while tables of this version do not serve; the head when a newer version serves, so that nothing waits. */
 const servingPosition = async (
   { store, table, projection }: Parts,
   head: bigint,
 ): Promise<bigint | null | undefined> => {
   const serving = await table.serving();
   if (serving === undefined || serving.version < projection.version) return undefined;
-  // Beyond the log as it is now, the tables belong to another log and are about to be built anew.
+  // Tables that are ahead of the log belong to another log and are about to be built again.
   if ((serving.position ?? -1n) > head && (serving.position ?? -1n) > ((await store.head()) ?? -1n))
     return undefined;
   return serving.version > projection.version ? head : serving.position;
 };
 
-/** Whether an event of the projection stands after `position` and not after `head`. */
+/** Whether the log has an event for the projection after `position` and up to `head`. */
 const isMissingEvents = async (
   { store, projection }: Parts,
   position: bigint | null,
@@ -76,7 +76,7 @@ const isMissingEvents = async (
   }
 };
 
-/** Tells the operator how far a long catch-up is. */
+/** Logs the progress of a long catch-up. */
 class CatchUpProgress {
   readonly #began = performance.now();
   #saidAt = this.#began + SILENT_MS - REPEAT_EVERY_MS;

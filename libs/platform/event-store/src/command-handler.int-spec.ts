@@ -22,7 +22,7 @@ afterEach(() => fixture.proxy.restore());
 afterAll(() => fixture.stop());
 
 describe('a command', () => {
-  it('is decided on what was written, and its events carry who, why and in which request', async () => {
+  it('is decided on the events of its stream, and its events record the actor, the command and the request', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
     await handler.handle(id, { add: 1 }, meta('cmd_1'));
@@ -47,7 +47,7 @@ describe('a command', () => {
     expect(await handler.load(id)).toEqual({ state: 5, revision: 2n });
   });
 
-  it('whose caller has given up begins nothing; what follows from one that began is written', async () => {
+  it('whose caller has given up writes nothing; work that continues after a started command is written', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
     const caller = { gaveUp: false, commandId: 'cmd_1' };
@@ -61,7 +61,7 @@ describe('a command', () => {
     expect(await handler.load(id)).toMatchObject({ state: 3 });
   });
 
-  it('that names no account is refused, and writes nothing', async () => {
+  it('without an account fails and writes nothing', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
     const { failure } = await outcomeOf(handler.handle(id, { add: 1 }, { ...meta('cmd_1'), accountId: '' }));
@@ -79,13 +79,13 @@ describe('a command', () => {
     expect(await handler.load(id)).toEqual({ state: 0, revision: null });
   });
 
-  it('sent again acts once and answers its first result, also after other commands and in another process', async () => {
+  it('sent twice is executed once and returns its first result, also after other commands and in another process', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
     const first = await handler.handle(id, { add: 600, twice: false }, meta('cmd_1'));
     await handler.handle(id, { add: 300 }, meta('cmd_2'));
     for (const other of [handler, handlerOn(fixture.proxied)]) {
-      // Decided anew it would be refused: 900 + 600.
+      // A second decision would refuse it: 900 + 600.
       const again = await other.handle(id, { add: 600 }, meta('cmd_1'));
       expect(again).toMatchObject({
         state: 900,
@@ -97,7 +97,7 @@ describe('a command', () => {
     expect(await fixture.direct.read(`tally-${id}`)).toHaveLength(2);
   });
 
-  it('is remembered while the last 64 commands of its stream are', async () => {
+  it('is recognised while it is among the last 64 commands of its stream', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
     for (let n = 0; n <= 64; n++) await handler.handle(id, { add: 1 }, meta(`cmd_${n}`));
@@ -105,7 +105,7 @@ describe('a command', () => {
     expect(await handler.handle(id, { add: 1 }, meta('cmd_0'))).toMatchObject({ replayed: false, state: 66 });
   });
 
-  it('reads shapes that were stored long ago', async () => {
+  it('reads stored shapes of earlier versions', async () => {
     const id = newId();
     const event = { id: crypto.randomUUID(), type: 'Added', data: { n: 41 } };
     const metadata = {
@@ -122,7 +122,7 @@ describe('a command', () => {
 });
 
 describe('commands on one stream at the same time', () => {
-  it('all act, whatever processes they are in', async () => {
+  it('are all executed, in one process or in several', async () => {
     const handlers = [fixture.direct, fixture.direct, fixture.proxied].map((store) =>
       handlerOn(store, { maxConflicts: 40 }),
     );
@@ -136,7 +136,7 @@ describe('commands on one stream at the same time', () => {
     expect(await handlers[0]?.load(id)).toEqual({ state: 60, revision: 59n });
   });
 
-  it('with one id act once, even when two processes decide them at once', async () => {
+  it('with the same id are executed once, even when two processes decide them concurrently', async () => {
     for (let round = 0; round < 20; round++) {
       const id = newId();
       const handlers = [handlerOn(fixture.direct), handlerOn(fixture.proxied)];
@@ -145,7 +145,7 @@ describe('commands on one stream at the same time', () => {
     }
   });
 
-  it('are decided anew at most as often as allowed', async () => {
+  it('are decided again at most `maxConflicts` times', async () => {
     let appends = 0;
     const rival = storeWith(fixture.direct, {
       append: (stream) => {
@@ -161,15 +161,15 @@ describe('commands on one stream at the same time', () => {
   });
 });
 
-describe('a command whose answer was lost', () => {
-  it('is recognised when it is sent again', async () => {
+describe('a command whose response was lost', () => {
+  it('is recognised when it is repeated', async () => {
     const id = newId();
     const stream = `tally-${id}`;
     const handler = handlerOn(fixture.proxied);
     await handler.load(id);
     fixture.proxy.swallowAnswers();
     const lost = outcomeOf(handler.handle(id, { add: 7 }, meta('cmd_1')));
-    // The read before the append is lost too: that alone must not act.
+    // The read before the append is lost too; that alone must not write anything.
     expect((await lost).failure).toMatchObject({ kind: 'unavailable' });
     fixture.proxy.cut();
     await eventually(() => handler.load(id));
@@ -178,7 +178,7 @@ describe('a command whose answer was lost', () => {
     expect(await fixture.direct.read(stream)).toHaveLength(1);
   });
 
-  it('because the append was written and the connection broke acts once', async () => {
+  it('is executed once when the connection broke after the append was written', async () => {
     const id = newId();
     const command = (store: EventStore) => handlerOn(store).handle(id, { add: 7 }, meta('cmd_1'));
     const losing = losingStore(fixture.direct, new Set(['cmd_1']));
@@ -192,7 +192,7 @@ describe('a command whose answer was lost', () => {
 });
 
 describe('the state cache', () => {
-  it('reads only what is new, and forgets the streams used least', async () => {
+  it('reads only new events and evicts the least recently used streams', async () => {
     const { store, calls } = watchedStore(fixture.direct);
     const handler = handlerOn(store, { cacheSize: 2 });
     const [a, b, c] = [newId(), newId(), newId()];

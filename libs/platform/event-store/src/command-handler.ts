@@ -8,46 +8,46 @@ import { LruCache } from './lru-cache.js';
 import { asRead, newEvents, type CommandMeta } from './new-events.js';
 import { emptyStream, foldStream, type StreamState } from './stream-state.js';
 
-/** What the caller knows about the stream. */
+/** The caller's knowledge about the stream. */
 export interface HandleOptions {
   /**
-   * The id was just minted, so that nothing stands under it yet: nothing is read first. A hint, not a condition: a
-   * stream that exists after all is met as a conflict, and the command is decided on what stands there.
+   * The id is new, so the stream is assumed to be empty and is not read first. This is a hint, not a condition: if the
+   * stream exists after all, the append conflicts, and the command is decided again on its events.
    */
   readonly expectNew?: boolean;
 }
 
-/** What a command did. */
+/** The outcome of a command. */
 export interface Handled<State, Event> {
   readonly state: State;
-  /** What the command caused: now, or (when `replayed`) the first time; `[]` when it was "already so". */
+  /** The command's events, appended now or (if `replayed`) the first time; `[]` if there was nothing to change. */
   readonly events: readonly Event[];
-  /** Last revision of the stream that this answer knows; null when the stream does not exist. */
+  /** The revision of the stream that `state` reflects; null when the stream does not exist. */
   readonly revision: bigint | null;
-  /** Position of the command's last event, to wait for a projection by; null when it caused none. */
+  /** Position of the command's last event, for waiting until a projection contains it; null without events. */
   readonly position: bigint | null;
-  /** The command had been done before; nothing was written now. */
+  /** The command had been executed before; nothing was written now. */
   readonly replayed: boolean;
 }
 
-/** What a command handler is made of. */
+/** Dependencies and bounds of a command handler. */
 export interface CommandHandlerOptions<State, Command, Event> {
   readonly store: EventStore;
   readonly decider: Decider<State, Command, Event>;
   readonly codec: EventCodec<Event>;
-  /** How often a command that was decided on a fresh read is decided anew because somebody wrote first; default 5. */
+  /** How many conflicts with other writers a command may meet after reading the stream; default 5. */
   readonly maxConflicts?: number;
-  /** How many streams' states are kept in memory; default 1,000. */
+  /** Number of streams whose states are cached in memory; default 1,000. */
   readonly cacheSize?: number;
 }
 
 /**
- * Takes commands to a decider and its events to the log: decide, append at the exact revision. Commands on one stream run
- * one after the other in this process; other processes are met as conflicts and decided anew on a fresh read.
+ * Executes commands: decides and appends the events at the exact revision that the decision is based on. Commands on one
+ * stream run one after the other in this process. Other processes cause conflicts, which are decided again after a read.
  *
- * What is known of a stream without reading (its cached state, or that it is new) may be stale. A decision on it counts
- * only if the log takes its events at that very revision, which proves that nothing had been written since. A refusal and
- * "already so" prove nothing, so they are decided anew on a read.
+ * The cached state of a stream, or the hint that it is new, may be stale. A decision based on it counts only if the log
+ * accepts its events at that revision, which proves that the state was current. A refusal and a decision without events
+ * append nothing and so prove nothing; they are decided again after a read.
  */
 export class CommandHandler<State, Command, Event> {
   readonly #queue = new KeyedQueue();
@@ -59,15 +59,16 @@ export class CommandHandler<State, Command, Event> {
     this.#maxConflicts = options.maxConflicts ?? 5;
   }
 
-  /** The present state of one thing; `revision` null when nothing was ever written about it. */
+  /** Returns the current state of an entity; `revision` is null when its stream does not exist. */
   async load(id: string): Promise<{ state: State; revision: bigint | null }> {
     const { state, revision } = await this.#read(streamName(this.options.codec.category, id));
     return { state, revision };
   }
 
   /**
-   * Does a command once. Throws what `decide` refuses with, `DomainError('unavailable', …)` when the log is away (the
-   * command may have been done; send it again with the same id) or when others kept writing first.
+   * Executes a command once. Throws the error with which `decide` refuses, or `DomainError('unavailable', …)` when other
+   * writers kept winning or the log is unavailable. In the latter case the command may have been executed; send it again
+   * with the same id.
    */
   handle(
     id: string,
@@ -83,7 +84,7 @@ export class CommandHandler<State, Command, Event> {
     );
   }
 
-  /** Tries on what is known; undefined when only a read can tell. */
+  /** Decides on the cached state; returns undefined when the stream must be read first. */
   async #handleUnread(
     stream: string,
     command: Command,
@@ -124,7 +125,7 @@ export class CommandHandler<State, Command, Event> {
     if (requestContext.hasGivenUp(meta.commandId)) throw noLongerAwaited();
     const { store, decider, codec } = this.options;
     const stored = newEvents(codec, events, meta);
-    // Before it is written: what cannot be read back must not be.
+    // Before the append: events that cannot be read back must not be written.
     const after = foldStream(decider, codec, before, asRead(stored, before.revision));
     const appended = await store.append(stream, stored, before.revision ?? 'no_stream').catch(orConflict);
     if (appended instanceof RevisionConflict) return appended;
@@ -141,7 +142,7 @@ export class CommandHandler<State, Command, Event> {
     return current;
   }
 
-  /** `known` has the command. One read brings its events and what was written since. */
+  /** `known` contains the command. One read returns its events and everything written since. */
   async #replay(
     stream: string,
     known: StreamState<State>,
@@ -156,7 +157,7 @@ export class CommandHandler<State, Command, Event> {
     return { state, events, revision, position: own.at(-1)?.position ?? null, replayed: true };
   }
 
-  /** A slower reader must not put back what a faster one has passed. */
+  /** A slow reader must not replace a newer state with an older one. */
   #keep(stream: string, current: StreamState<State>): StreamState<State> {
     const newest = this.#cache.get(stream)?.revision ?? -1n;
     if ((current.revision ?? -1n) > newest) this.#cache.set(stream, current);
@@ -164,7 +165,7 @@ export class CommandHandler<State, Command, Event> {
   }
 }
 
-/** The events a decision yields; none when it refuses, because then the log must be asked. */
+/** Returns the events of a decision; none if it refuses, because a refusal must be decided after a read. */
 const unlessRefused = <Event>(decide: () => readonly Event[]): readonly Event[] => {
   try {
     return decide();
@@ -182,4 +183,4 @@ const tooBusy = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
 const noLongerAwaited = (): DomainError =>
-  new DomainError('unavailable', 'service_unavailable', 'The command came too late and was not begun.');
+  new DomainError('unavailable', 'service_unavailable', 'The command came too late and was not started.');

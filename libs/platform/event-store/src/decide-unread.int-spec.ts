@@ -12,7 +12,7 @@ import {
 const NEW = { expectNew: true };
 
 let fixture: StoreFixture;
-/** Two processes; the calls that the first one makes are counted. */
+/** Two processes; the calls of the first one are recorded. */
 let here: ReturnType<typeof tallyHandler>;
 let there: ReturnType<typeof tallyHandler>;
 let calls: string[];
@@ -41,8 +41,8 @@ const callsOf = async (work: () => Promise<unknown>): Promise<readonly string[]>
 const amounts = async (): Promise<unknown[]> =>
   (await fixture.direct.read(`tally-${id}`)).map(({ data }) => data['amount']);
 
-describe('a command that nobody else has written before', () => {
-  it('takes an append and no read on a new stream, and so do those after it', async () => {
+describe('a command on a stream that no other process has written to', () => {
+  it('needs one append and no read on a new stream, and so do later commands', async () => {
     const made = await callsOf(async () => {
       await here.handle(id, { add: 1, twice: true }, meta('cmd_1'), NEW);
       await here.handle(id, { add: 2 }, meta('cmd_2'));
@@ -53,18 +53,18 @@ describe('a command that nobody else has written before', () => {
     expect(await there.load(id)).toEqual({ state: 7, revision: 3n });
   });
 
-  it('takes an append and no read on a stream that was read once', async () => {
+  it('needs one append and no read on a stream that was read once', async () => {
     await there.handle(id, { add: 1 }, meta('cmd_1'));
     await here.load(id);
     expect(await callsOf(() => here.handle(id, { add: 2 }, meta('cmd_2')))).toEqual(['append at 0']);
   });
 
-  it('reads first when nothing is known of the stream', async () => {
+  it('reads first when the stream is not cached', async () => {
     const made = await callsOf(() => here.handle(id, { add: 1 }, meta('cmd_1')));
     expect(made).toEqual(['read from the start', 'append at no_stream']);
   });
 
-  it('is decided on what the log has, whatever the codec makes of an event', async () => {
+  it('is decided on the events as the log stores them, not as the codec passed them in', async () => {
     const rounding = {
       ...tallyCodec,
       toStored: ({ amount }: { amount: number }) => tallyCodec.toStored({ amount: Math.round(amount) }),
@@ -75,7 +75,7 @@ describe('a command that nobody else has written before', () => {
     expect(await amounts()).toEqual([1, 1]);
   });
 
-  it('writes nothing that could not be read again', async () => {
+  it('writes no event that could not be read back', async () => {
     const forgetful = { ...tallyCodec, toStored: () => ({ type: 'Unheard', data: {} }) };
     const handler = tallyHandler(fixture.direct, { codec: forgetful });
     await expect(handler.handle(id, { add: 1 }, meta('cmd_1'), NEW)).rejects.toThrow('Unknown event Unheard');
@@ -86,7 +86,7 @@ describe('a command that nobody else has written before', () => {
 describe('a command on a stream that another process has written to since', () => {
   beforeEach(() => here.handle(id, { add: 900 }, meta('cmd_1'), NEW));
 
-  it('is not refused for what no longer holds', async () => {
+  it('is not refused for a state that is outdated', async () => {
     await there.handle(id, { add: -500 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       expect(await here.handle(id, { add: 600 }, meta('cmd_3'))).toMatchObject({ state: 1_000 });
@@ -94,7 +94,7 @@ describe('a command on a stream that another process has written to since', () =
     expect(made).toEqual(['read from 1', 'append at 1']);
   });
 
-  it('is refused for what holds by now', async () => {
+  it('is refused for the current state', async () => {
     await there.handle(id, { add: 100 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       const { failure } = await outcomeOf(here.handle(id, { add: 50 }, meta('cmd_3')));
@@ -104,7 +104,7 @@ describe('a command on a stream that another process has written to since', () =
     expect(await amounts()).toEqual([900, 100]);
   });
 
-  it('is not already so for what no longer holds', async () => {
+  it('is not taken for done because of a state that is outdated', async () => {
     await there.handle(id, { add: -500 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       expect(await here.handle(id, { upTo: 700 }, meta('cmd_3'))).toMatchObject({
@@ -115,14 +115,14 @@ describe('a command on a stream that another process has written to since', () =
     expect(made).toEqual(['read from 1', 'append at 1']);
   });
 
-  it('is already so for what holds by now', async () => {
+  it('is taken for done because of the current state', async () => {
     await there.handle(id, { upTo: 950 }, meta('cmd_2'));
     const already = { state: 950, events: [], revision: 1n, position: null, replayed: false };
     expect(await here.handle(id, { upTo: 950 }, meta('cmd_3'))).toEqual(already);
     expect(await amounts()).toEqual([900, 50]);
   });
 
-  it('acts, whoever of the two wrote last', async () => {
+  it('is executed, whichever process wrote last', async () => {
     for (let n = 0; n < 10; n++) {
       const handler = n % 2 === 0 ? there : here;
       expect(await handler.handle(id, { add: 1 }, meta(`cmd_at_${n}`))).toMatchObject({ state: 901 + n });
@@ -131,8 +131,8 @@ describe('a command on a stream that another process has written to since', () =
   });
 });
 
-describe('a stream that is taken for new and is not', () => {
-  it('is met as it stands, by what acts, what is refused and what is already so', async () => {
+describe('a stream that is assumed to be new but exists', () => {
+  it('is read before a command is executed, refused or taken for done', async () => {
     await there.handle(id, { add: 900 }, meta('cmd_1'));
     expect(await here.handle(id, { add: 50 }, meta('cmd_2'), NEW)).toMatchObject({ state: 950 });
     const others = [tallyHandler(fixture.direct), tallyHandler(fixture.direct)] as const;
@@ -143,7 +143,7 @@ describe('a stream that is taken for new and is not', () => {
     expect(await amounts()).toEqual([900, 50]);
   });
 
-  it('is read before a command on it is refused, even if it is new indeed', async () => {
+  it('is read before a command on it is refused, even if it is new', async () => {
     const made = await callsOf(async () => {
       const { failure } = await outcomeOf(here.handle(id, { add: 2_000 }, meta('cmd_1'), NEW));
       expect(failure).toMatchObject({ code: 'full', context: { total: 0 } });
@@ -152,8 +152,8 @@ describe('a stream that is taken for new and is not', () => {
   });
 });
 
-describe('a command sent again', () => {
-  it('is answered with its first result and the present state by one read', async () => {
+describe('a repeated command', () => {
+  it('returns its first result and the current state with one read', async () => {
     const first = await here.handle(id, { add: 600, twice: false }, meta('cmd_1'), NEW);
     await here.handle(id, { add: 1 }, meta('cmd_2'));
     await there.handle(id, { add: 300 }, meta('cmd_3'));
@@ -167,20 +167,20 @@ describe('a command sent again', () => {
       });
     });
     expect(made).toEqual(['read from 0']);
-    // That read counts for the next command, too.
+    // That read serves the next command, too.
     expect(await callsOf(() => here.handle(id, { add: 1 }, meta('cmd_4')))).toEqual(['append at 2']);
   });
 
-  it('to another process acts once, and is answered with what was decided first', async () => {
+  it('in another process is executed once and returns the first decision', async () => {
     const first = await there.handle(id, { add: 5 }, meta('cmd_1'), NEW);
-    // Stands for the same command with a later time in it: it decides another event.
+    // Represents the same command with a later time in it, which decides another event.
     const again = await here.handle(id, { add: 7 }, meta('cmd_1'), NEW);
     expect(again).toEqual({ ...first, replayed: true });
     expect(await here.handle(id, { add: 1 }, meta('cmd_2'))).toMatchObject({ state: 6 });
     expect(await amounts()).toEqual([5, 1]);
   });
 
-  it('to another process is answered with the present state, even if it decides the very same', async () => {
+  it('in another process returns the current state, even if it decides the same events', async () => {
     const first = await there.handle(id, { add: 5 }, meta('cmd_1'), NEW);
     await there.handle(id, { add: 10 }, meta('cmd_2'));
     const again = await here.handle(id, { add: 5 }, meta('cmd_1'), NEW);
@@ -188,14 +188,14 @@ describe('a command sent again', () => {
     expect(await amounts()).toEqual([5, 10]);
   });
 
-  it('to another process that decides only the first of its events acts once', async () => {
+  it('in another process that decides only the first of its events is executed once', async () => {
     await there.handle(id, { add: 5, twice: true }, meta('cmd_1'), NEW);
     const again = await here.handle(id, { add: 5 }, meta('cmd_1'), NEW);
     expect(again).toMatchObject({ state: 10, events: [{ amount: 5 }, { amount: 5 }], replayed: true });
     expect(await amounts()).toEqual([5, 5]);
   });
 
-  it('acts once with the events of others between, on a state that knows of neither', async () => {
+  it('is executed once when other events were written in between and the cached state has neither', async () => {
     await here.handle(id, { add: 1 }, meta('cmd_1'), NEW);
     await there.handle(id, { add: 2 }, meta('cmd_2'));
     await there.handle(id, { add: 3 }, meta('cmd_3'));
@@ -204,7 +204,7 @@ describe('a command sent again', () => {
     expect(await amounts()).toEqual([1, 2, 3]);
   });
 
-  it('because its answer was lost acts once in the same process', async () => {
+  it('after a lost response is executed once in the same process', async () => {
     const handler = tallyHandler(losingStore(fixture.direct, new Set(['cmd_1', 'cmd_2'])));
     for (const commandId of ['cmd_1', 'cmd_2']) {
       const command = () => handler.handle(id, { add: 5 }, meta(commandId), NEW);

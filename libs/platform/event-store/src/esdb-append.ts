@@ -5,20 +5,20 @@ import { persistently, withinTime } from './esdb-patience.js';
 import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
 
 /**
- * How much longer than we listen a call goes on. Its deadline would break it off in the middle of its events, and only
- * tells that the store is slow; what it does after all is recognised by the next attempt.
+ * How much longer than our own time-out the call may run. A gRPC deadline could cut the call off in the middle of its
+ * events. If the call succeeds late, the next attempt is recognised as a repetition.
  */
 const LINGER_MS = 10_000;
 
-/** Where the client says an append ended; not every server says the position. */
+/** The end of an append as the client reports it; not every server reports the position. */
 export interface ClientAppended {
   readonly revision: bigint;
   readonly position: bigint | undefined;
 }
 
 /**
- * Appends by a unary call per attempt. Attempts with an unknown outcome are repeated, unchanged, within 4 s: the store
- * knows events it has by their ids, at the revision after the expected one.
+ * Appends by one unary call for each attempt. Repeats an attempt with an unknown outcome, unchanged, for up to 4 s: the
+ * store recognises events that it already has by their ids at the revision after the expected one.
  */
 export const appendToStream = async (
   connection: EsdbConnection,
@@ -43,7 +43,7 @@ type PreparedEvent = ReturnType<typeof jsonEvent>;
 const prepare = (events: readonly NewEvent[]): PreparedEvent[] => {
   if (events.length === 0) throw new Error('An append needs at least one event.');
   return events.map(({ id, type, data, metadata }) => {
-    // The client writes inside a promise executor: what cannot be written as JSON would end the process there.
+    // The client serialises inside a promise executor, where data that is not JSON would end the process.
     JSON.stringify([data, metadata]);
     return jsonEvent({ id, type, data: { ...data }, metadata: { ...metadata } });
   });
@@ -60,7 +60,7 @@ const appendOnce = async (
   const result = await calls.call((open) =>
     withinTime(open.listen(open.client.appendToStream(stream, events, options)), timeoutMs, open.gone),
   );
-  // Only when the URL says throwOnAppendFailure=false, where the client's revision means nothing.
+  // Only if the URL has throwOnAppendFailure=false; the client's revision is then meaningless.
   if (!result.success) throw new RevisionConflict(stream, expected, null);
   return { revision: result.nextExpectedRevision, position: result.position?.commit };
 };
@@ -79,4 +79,4 @@ const toConflict = (
 };
 
 const streamDeleted = (cause: unknown): DomainError =>
-  new DomainError('conflict', 'stream_deleted', 'This was deleted for good.', {}, { cause });
+  new DomainError('conflict', 'stream_deleted', 'This was deleted permanently.', {}, { cause });

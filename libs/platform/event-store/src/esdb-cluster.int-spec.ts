@@ -21,7 +21,7 @@ const append = async (n: number): Promise<void> => {
   await store.append(newStream('agent'), [newEvent({ n })], 'no_stream');
 };
 
-/** Milliseconds until the first append is acknowledged; each that fails must fail within 5 s. */
+/** Milliseconds until the first append is acknowledged; each failing attempt must fail within 5 s. */
 const untilAppended = async (n: number): Promise<number> => {
   const began = performance.now();
   const event = newEvent({ n });
@@ -37,7 +37,7 @@ const untilAppended = async (n: number): Promise<number> => {
   return performance.now() - began;
 };
 
-/** Everything that uses both connections, so that they are open. */
+/** Uses both connections, so that they are open. */
 const warmUp = async (): Promise<ReturnType<typeof record>> => {
   await append(0);
   const heard = record(store, { from: 'start', categories: ['agent'] });
@@ -46,7 +46,7 @@ const warmUp = async (): Promise<ReturnType<typeof record>> => {
 };
 
 describe('in a cluster', () => {
-  it('every read, append and subscription goes to the leader, also after leadership has moved', async () => {
+  it('every read, append and subscription goes to the leader, also after a change of leader', async () => {
     const heard = await warmUp();
     cluster.elect();
     const stream = newStream('agent');
@@ -60,7 +60,7 @@ describe('in a cluster', () => {
     await Promise.all([heard.stop(), later.stop()]);
   });
 
-  it('feeds follow the leadership although nobody breaks them', async () => {
+  it('subscriptions move to the new leader although their connections stay intact', async () => {
     const heard = await warmUp();
     const before = cluster.leaderProxy;
     cluster.elect();
@@ -71,7 +71,7 @@ describe('in a cluster', () => {
     await heard.stop();
   });
 
-  it('that loses its leader goes on at the new one, and calls in between wait instead of failing', async () => {
+  it('that loses its leader continues on the new one, and calls in between wait instead of failing', async () => {
     const heard = await warmUp();
     cluster.leaderProxy.cut({ refuse: true });
     const waiting = Promise.all([append(1), store.read('agent-none'), store.head()]);
@@ -82,9 +82,9 @@ describe('in a cluster', () => {
     await heard.stop();
   });
 
-  it('whose leader freezes is served by the new one while the old one stays frozen', async () => {
+  it('whose leader freezes is served by the new leader while the old one stays frozen', async () => {
     await store.close();
-    // What notices it must not be the keepalive, which reconnects to the frozen node.
+    // The keepalive must not detect it, because it reconnects to the frozen node.
     store = connectEventStore({ url: `${cluster.url}&keepAliveInterval=-1`, log: quietLog });
     const heard = await warmUp();
     cluster.leaderProxy.freeze();
@@ -99,7 +99,7 @@ describe('in a cluster', () => {
     await heard.stop();
   });
 
-  it('whose leader is slower than callers wait keeps its connections, because no other node leads', async () => {
+  it('whose leader responds later than callers wait keeps its connections, because no other node leads', async () => {
     const heard = await warmUp();
     const { accepted, connections } = cluster.leaderProxy;
     cluster.leaderProxy.slow(3_000);
@@ -111,7 +111,7 @@ describe('in a cluster', () => {
     await heard.stop();
   });
 
-  it('is found although a node that is named is down or frozen at the start', async () => {
+  it('is found although a node of the URL is down or frozen at the start', async () => {
     const [, down, frozen] = cluster.nodes;
     down?.cut({ refuse: true });
     frozen?.freeze();
@@ -119,7 +119,7 @@ describe('in a cluster', () => {
     expect(await store.head()).not.toBeNull();
   });
 
-  it('is found once it has a leader, although calls before that were refused', async () => {
+  it('is found once it has a leader, although earlier calls failed', async () => {
     for (const node of cluster.nodes) node.cut({ refuse: true });
     const first = await outcomeOf(append(1));
     expect(first.failure).toMatchObject({ kind: 'unavailable' });
@@ -131,7 +131,7 @@ describe('in a cluster', () => {
     await heard.stop();
   });
 
-  it('is found also where esdb+discover names several nodes, of which the first is down', async () => {
+  it('is found also with esdb+discover and several nodes of which the first is down', async () => {
     cluster.elect(1, { before: 'dead' });
     cluster.node(0).cut({ refuse: true });
     const discovering = connectEventStore({
@@ -142,7 +142,7 @@ describe('in a cluster', () => {
     await discovering.close();
   });
 
-  it('keeps the number of connections the same through ten changes of the leader', async () => {
+  it('keeps the number of connections constant over ten changes of leader', async () => {
     const heard = await warmUp();
     for (let n = 1; n <= 10; n++) {
       const before = cluster.leader;

@@ -8,7 +8,7 @@ import { FeedWatch } from './feed-watch.js';
 
 const PROBE_MS = 2_500;
 
-/** The lines behind the port, and what each call carries. */
+/** The connections behind the port and the options of every call. */
 export interface EsdbConnection {
   /** Appends and reads. */
   readonly calls: EsdbLine;
@@ -18,13 +18,13 @@ export interface EsdbConnection {
   readonly call: CallOptions;
 }
 
-/** A follower may lack what its leader has acknowledged, so that only the leader is asked. */
+/** Only the leader is asked: a follower may lack events that the leader has acknowledged. */
 export interface CallOptions {
   readonly credentials: Credentials;
   readonly requiresLeader: true;
 }
 
-/** Opens no connection yet. Throws, without repeating the URL, when it is none. */
+/** Does not connect yet. Throws when the URL is invalid; the error does not contain it. */
 export const esdbConnection = (text: string, log: Logger): EsdbConnection => {
   const url = new EsdbUrl(text);
   const call: CallOptions = { credentials: url.credentials, requiresLeader: true };

@@ -10,17 +10,17 @@ const ATTEMPTS = 10;
 const INTERVAL_MS = 100;
 
 /**
- * Asks all nodes that are named at once who leads; the first that knows is believed. The client asks one after the other,
- * so that a frozen one holds it up, and leaks a connection to each node that was away.
+ * Asks all nodes of the URL at once for the leader and uses the first response that names one. The client's own discovery
+ * asks one node after the other, so that a frozen one delays it, and leaks a connection to each node that was down.
  */
 export class EsdbDiscovery {
   #underWay: Promise<string> | undefined;
-  /** Channels to nodes that are away. They cannot be closed before they have connected, so they are used again. */
+  /** Channels to nodes that are down. They cannot be closed before they have connected, so they are reused. */
   readonly #away = new Map<string, Channel>();
 
   constructor(private readonly url: EsdbUrl) {}
 
-  /** `host:port` of the leader; the node that the URL names when it names one. Throws when no leader is found in time. */
+  /** Returns `host:port` of the leader, or of the only node in the URL. Throws when no leader is found in time. */
   findLeader(): Promise<string> {
     const [only = ''] = this.url.nodes;
     if (!this.url.isCluster) return Promise.resolve(only);
@@ -36,7 +36,7 @@ export class EsdbDiscovery {
         await pause(INTERVAL_MS);
       }
     }
-    throw new Error('No node of the event log knows a leader.');
+    throw new Error('No node of the event log knows the leader.');
   }
 
   async #ask(node: string): Promise<string> {
@@ -77,6 +77,6 @@ const leaderAmong = (info: gossip.ClusterInfo): string => {
   const { LEADER } = gossip.MemberInfo.VNodeState;
   const leader = info.getMembersList().find((member) => member.getIsAlive() && member.getState() === LEADER);
   const endPoint = leader?.getHttpEndPoint();
-  if (endPoint === undefined) throw new Error('This node knows no leader.');
+  if (endPoint === undefined) throw new Error('This node does not know the leader.');
   return `${endPoint.getAddress()}:${endPoint.getPort()}`;
 };

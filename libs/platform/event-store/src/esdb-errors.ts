@@ -11,16 +11,16 @@ import {
 import { DomainError, isDomainError } from '@berth/kernel';
 import { PositionBeyondLog, RevisionConflict } from './event-store.js';
 
-/** gRPC status codes with which a server refuses a call for good. */
+/** gRPC status codes of permanent failures. */
 const REFUSALS = new Set([
   3 /* INVALID_ARGUMENT */, 7 /* PERMISSION_DENIED */, 8 /* RESOURCE_EXHAUSTED */, 12,
 ]);
 
-/** The refusal that a caller sees while the log is away. */
+/** The error that a caller gets while the log is unavailable. */
 export const logUnavailable = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });
 
-/** Whether the call may be sent again: the server was away, gave up, or was not heard. */
+/** Whether the call may be repeated: the server was down, gave up, or did not respond. */
 export const isTransient = (error: unknown): boolean => {
   if (isDomainError(error)) return error.kind === 'unavailable';
   if (!(error instanceof Error)) return false;
@@ -38,11 +38,11 @@ export const isTransient = (error: unknown): boolean => {
   );
 };
 
-/** Whether the log has no record that begins at the position asked for. */
+/** Whether the log has no record that starts at the requested position. */
 export const isInvalidPosition = (error: unknown): boolean =>
   error instanceof UnknownError && error.code === 3 && error.message.includes('invalid position');
 
-/** What the client threw, as a caller of the port may see it. */
+/** Converts an error of the client into one that the port may throw. */
 export const mapLogError = (error: unknown): unknown => {
   if (isDomainError(error)) return error;
   if (error instanceof MaxAppendSizeExceededError) {

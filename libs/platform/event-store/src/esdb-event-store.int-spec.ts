@@ -26,7 +26,7 @@ const idsOf = async (stream: string): Promise<string[]> =>
   (await fixture.direct.read(stream)).map(({ id }) => id);
 
 describe('an append', () => {
-  it('is read back as it was written, with its place in stream and log', async () => {
+  it('is read back as written, with its revision and position', async () => {
     const stream = newStream('agent');
     const events = [newEvent({ text: 'ü', nested: { list: [1, null, true] } }), newEvent({ n: 2 })];
     const appended = await fixture.direct.append(stream, events, 'no_stream');
@@ -40,7 +40,7 @@ describe('an append', () => {
     expect(await fixture.direct.head()).toBe(appended.position);
   });
 
-  it('to a stream that moved on is a conflict that says where the stream is', async () => {
+  it('to a stream at another revision is a conflict that reports the actual revision', async () => {
     const stream = newStream('agent');
     await fixture.direct.append(stream, [newEvent(), newEvent()], 'no_stream');
     const late = await outcomeOf(fixture.direct.append(stream, [newEvent()], 0n));
@@ -52,7 +52,7 @@ describe('an append', () => {
     expect(early.failure).toMatchObject({ expected: 3n, actual: 'no_stream' });
   });
 
-  it('that is sent again is recognised, also when others wrote after it', async () => {
+  it('that is repeated is recognised, also when others wrote after it', async () => {
     const stream = newStream('agent');
     const events = [newEvent(), newEvent()];
     const first = await fixture.direct.append(stream, events, 'no_stream');
@@ -61,7 +61,7 @@ describe('an append', () => {
     expect(await idsOf(stream)).toHaveLength(3);
   });
 
-  it('of nothing, of what is no JSON, or of too much is refused without harm', async () => {
+  it('without events, with data that is not JSON, or beyond the size limit fails without side effects', async () => {
     const stream = newStream('agent');
     await expect(fixture.direct.append(stream, [], 'no_stream')).rejects.toThrow(/at least one/);
     const unwritable = { ...newEvent(), data: { n: 1n } } as unknown as NewEvent;
@@ -72,7 +72,7 @@ describe('an append', () => {
     expect(await idsOf(stream)).toEqual([]);
   });
 
-  it('fails alone: a conflict rejects none of the appends in flight beside it', async () => {
+  it('fails alone: a conflict does not reject other appends in flight', async () => {
     const taken = newStream('agent');
     await fixture.direct.append(taken, [newEvent()], 'no_stream');
     const outcomes = await Promise.all(
@@ -88,7 +88,7 @@ describe('an append', () => {
     expect(conflicts).toHaveLength(20);
   });
 
-  it('is a conflict also where the URL tells the client not to throw', async () => {
+  it('is a conflict also when the URL tells the client not to throw', async () => {
     const url = `${fixture.infra.eventStoreUrl}&throwOnAppendFailure=false`;
     const store = connectEventStore({ url, log: quietLog });
     const stream = newStream('agent');
@@ -99,7 +99,7 @@ describe('an append', () => {
 });
 
 describe('reading', () => {
-  it('answers nothing for a stream that does not exist, and nothing after the end', async () => {
+  it('returns no events for a stream that does not exist, and none after its end', async () => {
     const stream = newStream('agent');
     expect(await fixture.direct.read(stream)).toEqual([]);
     await fixture.direct.append(stream, [newEvent()], 'no_stream');
@@ -107,8 +107,8 @@ describe('reading', () => {
   });
 });
 
-describe('a connection that fails', () => {
-  it('while appends are in flight loses none of them and doubles none of them', async () => {
+describe('a failing connection', () => {
+  it('while appends are in flight loses and duplicates none of them', async () => {
     const appends = Array.from({ length: 100 }, () => ({ stream: newStream('agent'), event: newEvent() }));
     const outcomes = appends.map(({ stream, event }) =>
       outcomeOf(fixture.proxied.append(stream, [event], 'no_stream')),
@@ -118,7 +118,7 @@ describe('a connection that fails', () => {
     for (const { stream, event } of appends) expect(await idsOf(stream)).toEqual([event.id]);
   });
 
-  it('after the event was written but before the answer came is not noticed by the caller', async () => {
+  it('after the event was written but before the response arrived is invisible to the caller', async () => {
     await fixture.proxied.ping();
     const stream = newStream('agent');
     const event = newEvent();
@@ -132,7 +132,7 @@ describe('a connection that fails', () => {
 });
 
 describe('an append on one connection', () => {
-  it('is no business of another: it neither fails with it nor ends the process by a late answer', async () => {
+  it('is independent of others: it does not fail with them, and a late response does not end the process', async () => {
     const elsewhere = await TcpProxy.start(fixture.infra.part('eventStore').port);
     const store = connectEventStore({ url: `esdb://127.0.0.1:${elsewhere.port}?tls=false`, log: quietLog });
     const [one, two] = [newStream('agent'), newStream('agent')];
@@ -156,8 +156,8 @@ describe('an append on one connection', () => {
   });
 });
 
-describe('a store that is away', () => {
-  it('makes calls fail as unavailable within five seconds, and is used again when it returns', async () => {
+describe('a store that is unavailable', () => {
+  it('makes calls fail as unavailable within five seconds, and is used again when it is back', async () => {
     fixture.proxy.cut({ refuse: true });
     const calls = [
       fixture.proxied.append(newStream('agent'), [newEvent()], 'no_stream'),
@@ -173,7 +173,7 @@ describe('a store that is away', () => {
     await eventually(() => fixture.proxied.ping());
   });
 
-  it('or frozen makes calls fail within five seconds, and is used again when it thaws', async () => {
+  it('because it is frozen makes calls fail within five seconds, and is used again when it thaws', async () => {
     await fixture.proxied.ping();
     fixture.proxy.freeze();
     const stream = newStream('agent');
@@ -188,7 +188,7 @@ describe('a store that is away', () => {
     expect(await idsOf(stream)).toEqual([event.id]);
   });
 
-  it('because its connection died without a word gets a new one', async () => {
+  it('because its connection died silently gets a new connection', async () => {
     const store = connectEventStore({ url: fixture.proxiedUrl, log: quietLog });
     const heard = record(store, { from: 'start', categories: ['nothing'] });
     await eventually(() => heard.items.length > 0);
@@ -226,13 +226,13 @@ describe('a store that is away', () => {
 
 describe('a URL', () => {
   it.each(['http://u:geheim@x', 'esdb://u:geheim@host:port', 'esdb://h:2113?tls=maybe&x=geheim', ''])(
-    'that is none (%s) is refused without being repeated',
+    'that is invalid (%s) is rejected by an error that does not contain it',
     (url) => {
       expect(() => connectEventStore({ url, log: quietLog })).toThrow(/^(?!.*geheim).*esdb:\/\//);
     },
   );
 
-  it('with TLS must carry credentials, without which appends would share a call', () => {
+  it('with TLS must contain credentials, because appends without them share one call', () => {
     expect(() => connectEventStore({ url: 'esdb://host:2113', log: quietLog })).toThrow(/password/);
     expect(() => connectEventStore({ url: 'esdb://u:p@host:2113', log: quietLog })).not.toThrow();
   });

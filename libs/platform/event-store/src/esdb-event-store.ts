@@ -20,16 +20,16 @@ import {
   type SubscriptionItem,
 } from './event-store.js';
 
-/** Connects on first use. Throws when `url` is no `esdb://` connection string. */
+/** Connects on first use. Throws when `url` is not an `esdb://` connection string. */
 export const connectEventStore = (options: { url: string; log: Logger }): EventStore =>
   new EsdbEventStore(esdbConnection(options.url, options.log), options.log);
 
-/** What is asked whether the log is well must know soon. */
+/** A health check must report within this time. */
 const PING_MS = 1_000;
 
 const CLIENT = { kind: 'client', attributes: { 'db.system.name': 'eventstoredb' } } as const;
 
-/** Spans are named by category: a stream's id says nothing about how long its kind takes. */
+/** Spans are named by category, because a name for each stream would make them impossible to aggregate. */
 const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, stream.indexOf('-')));
 
 class EsdbEventStore implements EventStore {
@@ -94,7 +94,8 @@ class EsdbEventStore implements EventStore {
         }
       } catch (error) {
         if (error instanceof PositionBeyondLog) throw error;
-        if (attempt === 0) this.log.warn({ err: error }, 'subscription to the event log broke, reconnecting');
+        if (attempt === 0)
+          this.log.warn({ err: error }, 'subscription to the event log failed, reconnecting');
       }
       await pause(backoff(attempt, 50, 2_000), signal);
     }
@@ -120,7 +121,7 @@ class EsdbEventStore implements EventStore {
   }
 
   async ping(): Promise<void> {
-    // The question outlives its bound, so that a connection on which it gets no answer is found out.
+    // The call continues after the time-out, so that the line notices a dead connection.
     await withinTime(this.head(), PING_MS, this.#closed.signal).catch((error: unknown) => {
       throw mapLogError(error);
     });
@@ -131,12 +132,12 @@ class EsdbEventStore implements EventStore {
     await Promise.all([this.connection.calls.close(), this.connection.feeds.close()]);
   }
 
-  /** A question to the log, asked until it is answered or the time is over. */
+  /** Repeats a read until it succeeds or its time is over. */
   private ask<T>(question: (open: EsdbClient, timeoutMs: number) => Promise<T>): Promise<T> {
     return persistently((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
   }
 
-  /** Some servers do not say where a repeated append stands. */
+  /** Some servers omit the position in the response to a repeated append. */
   private async positionOf(stream: string, revision: bigint): Promise<bigint> {
     const [event] = await this.read(stream, { from: revision });
     if (event === undefined) throw new Error(`${stream} has no event ${revision} that was just appended.`);

@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const idsOf = async (stream: string): Promise<string[]> => (await direct.read(stream)).map(({ id }) => id);
 
-/** Treats the next append that way, and all others well. */
+/** Applies the fault to the next append only. */
 const nextAppend = (fault: CallFault): void => {
   let done = false;
   proxy.fault = ({ method }) => {
@@ -47,12 +47,12 @@ const nextAppend = (fault: CallFault): void => {
   };
 };
 
-describe('an append is done once and acknowledged when', () => {
+describe('an append is written once and acknowledged when', () => {
   const faults: [string, CallFault][] = [
-    ['it was cut in the middle', { kind: 'half' }],
-    ['its answer was lost', { kind: 'lose' }],
-    ['it never arrived and was never answered', { kind: 'silent' }],
-    ['its answer came after it had been sent again', { kind: 'late', afterMs: 3_000 }],
+    ['it was cut off in the middle', { kind: 'half' }],
+    ['its response was lost', { kind: 'lose' }],
+    ['it never arrived and got no response', { kind: 'silent' }],
+    ['its response arrived after it had been repeated', { kind: 'late', afterMs: 3_000 }],
     [
       'the log dropped it as a duplicate',
       { kind: 'status', code: ABORTED, details: COMMIT_TIMEOUT, afterMs: 2_000 },
@@ -70,8 +70,8 @@ describe('an append is done once and acknowledged when', () => {
   });
 });
 
-describe('an append whose duplicates the log drops until the first is answered', () => {
-  it('is refused in time, stands there once, and is acknowledged when it is sent again', async () => {
+describe('an append whose duplicates the log drops until the first is acknowledged', () => {
+  it('fails in time, is written once, and is acknowledged when it is repeated', async () => {
     const stream = newStream('agent');
     const event = newEvent();
     proxy.fault = ({ method, duplicates }) => {
@@ -88,7 +88,7 @@ describe('an append whose duplicates the log drops until the first is answered',
   });
 });
 
-/** The same numbers for the same seed. */
+/** A deterministic random number generator. */
 const seeded = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -100,9 +100,9 @@ const seeded = (seed: number): (() => number) => {
 const STREAMS = 8;
 const APPENDS = 20;
 
-describe('a log that fails in every way', () => {
+describe('a log with every kind of fault', () => {
   it.each([1, 2])(
-    'loses and doubles nothing that it acknowledged, and never keeps a caller for 5 s (seed %i)',
+    'loses and duplicates nothing that it acknowledged, and never blocks a caller for 5 s (seed %i)',
     async (seed) => {
       const random = seeded(seed);
       const category = `faulty${seed}`;

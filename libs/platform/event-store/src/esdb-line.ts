@@ -13,12 +13,12 @@ import type { EsdbDiscovery } from './esdb-discovery.js';
 import { ConnectionReplaced, isSilence } from './esdb-patience.js';
 import type { EsdbUrl } from './esdb-url.js';
 
-/** The nodes of the cluster are not asked again for their leader before this has passed. */
+/** Minimum interval between two searches for the cluster's leader. */
 const LOOK_AGAIN_MS = 100;
 
 /**
- * How long a connection may leave calls without any answer before the other nodes are asked whether another leads, and
- * before it is given up whatever they say. A slow machine makes the first wait, a dead connection needs the second.
+ * How long a connection may be silent although calls are waiting. `suspicious`: then the other nodes are asked whether
+ * another node leads. `dead`: then the connection is replaced even if the same node still leads.
  */
 const SILENCE_MS = { suspicious: 2_000, dead: 15_000 };
 
@@ -26,13 +26,13 @@ const CALLS_ARE_SENT_MS = 100;
 
 const SAY_AGAIN_MS = 10_000;
 
-/** What the client does by itself and these classes do instead. */
+/** Private methods of the client that these classes replace. */
 interface ClientInside {
   createChannel: () => Promise<Channel>;
   handleError: () => Promise<void>;
 }
 
-/** One client with one connection, as long as that is of use. */
+/** One client with one connection. */
 export class EsdbClient {
   readonly client: EventStoreDBClient;
   readonly #gone = new AbortController();
@@ -41,7 +41,7 @@ export class EsdbClient {
   #waitingSince: number | undefined;
   #stranded = false;
 
-  /** `node`: `host:port`; without it the URL's nodes are asked who leads. */
+  /** `node`: `host:port`; if undefined, the URL's nodes are asked for the leader. */
   constructor(
     url: EsdbUrl,
     private readonly discovery: EsdbDiscovery,
@@ -49,8 +49,8 @@ export class EsdbClient {
   ) {
     this.client = url.client();
     const inside = this.client as unknown as ClientInside;
-    // Left to itself the client closes channels neither when it is disposed of nor when two failures at once make it
-    // replace one twice, and goes to another node only when its own says that it is away.
+    // The client's own implementation leaks channels (on dispose, and when two concurrent failures replace one twice),
+    // and changes nodes only when its node reports that it is unavailable.
     inside.handleError = () => Promise.resolve();
     inside.createChannel = async () => {
       const found = await this.findNode().catch((error: unknown) => {
@@ -62,17 +62,17 @@ export class EsdbClient {
     };
   }
 
-  /** The node that this client talks to; throws when none is found. */
+  /** The node that this client connects to; throws when none is found. */
   async findNode(): Promise<string> {
     return (this.node ??= await this.discovery.findLeader());
   }
 
-  /** Aborts when another client has taken its place: whoever waits for this one waits in vain. */
+  /** Aborts when another client has replaced this one; calls on this one will not complete. */
   get gone(): AbortSignal {
     return this.#gone.signal;
   }
 
-  /** It found no node when it first needed one. The client keeps that failure and fails every later call with it. */
+  /** Whether the first search for a node failed. The client caches that failure and fails every later call with it. */
   get stranded(): boolean {
     return this.#stranded;
   }
@@ -81,7 +81,7 @@ export class EsdbClient {
     return this.#heardAt;
   }
 
-  /** Also an answer that comes when nobody waits for it any more shows that the connection lives. */
+  /** Counts the result as a sign of life even if the caller has stopped waiting for it. */
   async listen<T>(call: Promise<T>): Promise<T> {
     const result = await call;
     this.heard();
@@ -92,30 +92,30 @@ export class EsdbClient {
     this.#waitingSince ??= performance.now();
   }
 
-  /** Something came from the server. */
+  /** Records that the server sent something. */
   heard(): void {
     this.#heardAt = performance.now();
     this.#waitingSince = undefined;
   }
 
-  /** For how many milliseconds calls have been without any answer. */
+  /** How long calls have been waiting without any sign of life, in milliseconds. */
   get silentFor(): number {
     return this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
   }
 
   async close(): Promise<void> {
     this.#gone.abort();
-    // A call that has its channel and is not sent yet would throw where nobody hears it, and end the process.
+    // A call that has its channel but is not sent yet would cause an unhandled rejection.
     await pause(CALLS_ARE_SENT_MS);
-    // The streams that are under way first: the channel leaves them alone.
+    // Streams in progress first: closing the channel does not end them.
     await this.client.dispose();
     if (this.#channel !== undefined) closeChannel(this.#channel);
   }
 }
 
 /**
- * The way to the log's leader: one client at a time. A client is replaced as a whole when another node leads, which the
- * others know soon after one has frozen: left alone it would keep its connection until that node thaws.
+ * The connection to the log's leader: one client at a time. A client is replaced as a whole when another node leads.
+ * Without that, a client would stay connected to a frozen node, although the others elect a new leader soon.
  */
 export class EsdbLine {
   #current: EsdbClient;
@@ -135,7 +135,7 @@ export class EsdbLine {
     return this.#current;
   }
 
-  /** Does one call, which must end with an error that `isSilence` knows where the server says nothing for long. */
+  /** Runs one call. On a silent server the call must fail with an error that `isSilence` recognises. */
   async call<T>(work: (open: EsdbClient) => Promise<T>): Promise<T> {
     const open = this.#current;
     if (open.gone.aborted) throw new ConnectionReplaced();
@@ -150,7 +150,7 @@ export class EsdbLine {
     }
   }
 
-  /** Draws the conclusion from what a call or a feed on that client failed with. */
+  /** Handles the failure of a call or a feed on that client: may replace the client. */
   failed(open: EsdbClient, error: unknown): void {
     if (error instanceof ConnectionReplaced) return;
     if (open.stranded) this.#replace(open, this.#open(), 'no node was found');
@@ -171,17 +171,17 @@ export class EsdbLine {
     await this.#current.close();
   }
 
-  /** Its node is away or silent: another may lead by now. A connection to the same node comes back by itself. */
+  /** The node is down or silent: another may lead by now. A connection to the same node reconnects by itself. */
   async #lookForAnother(open: EsdbClient): Promise<void> {
     if (this.#looking || open !== this.#current) return;
     this.#looking = true;
     const candidate = this.#open();
     try {
       const [node, before] = [await candidate.findNode(), await open.findNode()];
-      if (node !== before) this.#replace(open, candidate, 'its node is away or silent');
+      if (node !== before) this.#replace(open, candidate, 'its node is down or silent');
       await pause(LOOK_AGAIN_MS);
     } catch {
-      // No node answers. The next call that fails looks again.
+      // No node responds. The next failing call searches again.
     } finally {
       this.#looking = false;
     }
@@ -196,8 +196,10 @@ export class EsdbLine {
     this.#current = next;
     if (performance.now() - this.#saidAt > SAY_AGAIN_MS) {
       this.#saidAt = performance.now();
-      this.log.warn({ reason }, 'the connection to the event log is replaced');
+      this.log.warn({ reason }, 'replacing the connection to the event log');
     }
-    open.close().catch((error: unknown) => this.log.warn({ err: error }, 'an old connection did not close'));
+    open
+      .close()
+      .catch((error: unknown) => this.log.warn({ err: error }, 'could not close the old connection'));
   }
 }

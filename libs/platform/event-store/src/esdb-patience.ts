@@ -2,22 +2,22 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pause } from '@berth/persistence';
 import { isTransient, mapLogError } from './esdb-errors.js';
 
-/** How long a caller waits for the log, whatever fails meanwhile. */
+/** How long a caller waits for the log in total. */
 const BUDGET_MS = 4_000;
-/** How long one attempt is listened to. */
+/** How long one attempt may take. */
 const ATTEMPT_MS = 2_500;
 const LEAST_ATTEMPT_MS = 100;
 
-/** The log left a call without an answer. */
+/** The log did not respond to a call. */
 class Silence extends Error {
   override readonly name = 'Silence';
 
   constructor() {
-    super('The event log did not answer.');
+    super('The event log did not respond.');
   }
 }
 
-/** The connection of a call was given up while the call waited. */
+/** The connection was replaced while a call waited on it. */
 export class ConnectionReplaced extends Error {
   override readonly name = 'ConnectionReplaced';
 
@@ -28,13 +28,13 @@ export class ConnectionReplaced extends Error {
 
 export const isSilence = (error: unknown): boolean => error instanceof Silence;
 
-/** Long enough for what has arrived to be looked at by a process that was busy. */
-const untilLookedAt = async (): Promise<void> => {
+/** Lets a process that was busy handle the data that has already arrived. */
+const untilArrivedIsHandled = async (): Promise<void> => {
   await nextTurn();
   await nextTurn();
 };
 
-/** Calls `expired` when `millis` have passed since the last `refresh()`, and what arrived meanwhile was looked at. */
+/** Calls `expired` when `millis` have passed since the last `refresh()` and all data that arrived was handled. */
 export class Patience {
   readonly #timer: NodeJS.Timeout;
   #refreshed = false;
@@ -58,14 +58,14 @@ export class Patience {
 
   async #expire(): Promise<void> {
     this.#refreshed = false;
-    await untilLookedAt();
+    await untilArrivedIsHandled();
     if (!this.#refreshed) this.expired(new Silence());
   }
 }
 
 /**
- * Stops waiting after `millis`, or when `gone` aborts; some failures inside the client never settle its promise. An
- * answer that has arrived and that this process was too busy to look at still counts.
+ * Stops waiting after `millis` or when `gone` aborts, because some failures inside the client never settle its promise.
+ * A response that has arrived but is not handled yet, because this process was busy, still counts.
  */
 export const withinTime = async <T>(call: Promise<T>, millis: number, gone: AbortSignal): Promise<T> => {
   let patience: Patience | undefined;
@@ -86,7 +86,7 @@ export const withinTime = async <T>(call: Promise<T>, millis: number, gone: Abor
   }
 };
 
-/** Attempts until one succeeds or is refused for good, within 4 s; then throws that the log is away. */
+/** Repeats `attempt` for up to 4 s until it succeeds or fails permanently; then throws that the log is unavailable. */
 export const persistently = async <T>(attempt: (timeoutMs: number) => Promise<T>): Promise<T> => {
   const giveUpAt = Date.now() + BUDGET_MS;
   for (let wait = 25; ; wait *= 2) {

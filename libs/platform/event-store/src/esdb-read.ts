@@ -3,8 +3,8 @@ import type { EsdbClient } from './esdb-line.js';
 import { ConnectionReplaced, Patience } from './esdb-patience.js';
 
 /**
- * Everything the read delivers. The client sets no deadline: a server that is silent for `silenceMs` has failed. Throws
- * also when the connection is given up.
+ * Collects everything that the read delivers. The client sets no deadline, so this throws when the server is silent for
+ * `silenceMs`. Throws also when the connection is replaced.
  */
 export const collect = <Item>(
   stream: StreamingRead<Item>,
@@ -30,7 +30,7 @@ export const collect = <Item>(
       open.heard();
       patience.refresh();
     });
-    // Stays on for good: an error after the end has nobody else to hear it.
+    // Never removed: an error after the end would otherwise be unhandled.
     stream.on('error', (error: Error) => {
       settle();
       reject(error);

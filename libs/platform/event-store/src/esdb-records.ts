@@ -3,7 +3,7 @@ import type { EventData, EventMetadata, RecordedEvent } from './event-store.js';
 
 type ClientEvent = NonNullable<ResolvedEvent<EventType>['event']> | AllStreamRecordedEvent;
 
-/** What the client read, in the port's shape. */
+/** Converts an event of the client into an event of the port. */
 export const toRecorded = (event: ClientEvent, commitPosition?: bigint): RecordedEvent => ({
   id: event.id,
   type: event.type,
@@ -12,6 +12,6 @@ export const toRecorded = (event: ClientEvent, commitPosition?: bigint): Recorde
   position: event.position?.commit ?? commitPosition ?? 0n,
   createdAt: event.created,
   data: event.data as EventData,
-  // Every event of ours was written with it; a foreign one may have none.
+  // Events of other applications may have no metadata.
   metadata: (event.metadata ?? {}) as unknown as EventMetadata,
 });

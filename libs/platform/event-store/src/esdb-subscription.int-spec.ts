@@ -26,7 +26,7 @@ const appendMany = (category: string, count: number, text = ''): Promise<unknown
   Promise.all(Array.from({ length: count }, (_, n) => append(category, n, text)));
 
 describe('a subscription', () => {
-  it('delivers its categories only, in the order of the log, and says when it has caught up', async () => {
+  it('delivers only its categories, in log order, and reports when it has caught up', async () => {
     await append('apple', 1);
     await append('applePie', 99);
     await append('pear', 2);
@@ -38,7 +38,7 @@ describe('a subscription', () => {
     await heard.stop();
   });
 
-  it('goes on after a position without repeating it', async () => {
+  it('continues after a position without repeating it', async () => {
     await append('fig', 1);
     const from = await append('fig', 2);
     await append('fig', 3);
@@ -48,7 +48,7 @@ describe('a subscription', () => {
     await heard.stop();
   });
 
-  it('tells how far it looked when nothing is for it', async () => {
+  it('reports how far it searched when nothing matches', async () => {
     await appendMany('noise', 300);
     const last = await append('noise', 0);
     const heard = record(fixture.direct, { from: 'start', categories: ['silence'] });
@@ -57,20 +57,20 @@ describe('a subscription', () => {
     await heard.stop();
   });
 
-  it('never lets a checkpoint overtake the events that it covers', async () => {
+  it('never delivers a checkpoint before the events that it covers', async () => {
     for (let n = 0; n < 10; n++) await Promise.all([appendMany('noise', 40), append('rare', n)]);
     const heard = record(fixture.direct, { from: 'start', categories: ['rare'] });
     await eventually(() => heard.numbers().length === 10);
     await heard.stop();
     const places = heard.items.flatMap((item) => {
       if (item.kind === 'caughtUp') return [];
-      // A checkpoint may stand at the event before it, an event only after whatever came before it.
+      // A checkpoint may equal the position of the previous item; an event must be after it.
       return item.kind === 'event' ? [item.event.position * 2n] : [item.position * 2n + 1n];
     });
     expect(places).toEqual([...new Set(places)].sort((a, b) => Number(a - b)));
   });
 
-  it('reconnects from its last item: nothing is skipped and nothing comes twice', async () => {
+  it('reconnects after its last item: no event is skipped or delivered twice', async () => {
     const heard = record(fixture.proxied, { from: 'start', categories: ['cherry'] });
     let sent = 0;
     for (let round = 0; round < 4; round++) {
@@ -84,7 +84,7 @@ describe('a subscription', () => {
     await heard.stop();
   });
 
-  it('waits for a store that is away when it begins', async () => {
+  it('waits for a store that is down when it begins', async () => {
     fixture.proxy.cut({ refuse: true });
     await append('date', 1);
     const heard = record(fixture.proxied, { from: 'start', categories: ['date'] });
@@ -94,13 +94,13 @@ describe('a subscription', () => {
     await heard.stop();
   });
 
-  it('ends when its signal aborts, also while it waits', async () => {
+  it('ends when its signal aborts, also while waiting', async () => {
     const heard = record(fixture.direct, { from: 'start', categories: ['nothing'] });
     await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
     await heard.stop();
   });
 
-  it('that is broken off is over on the server too', async () => {
+  it('that is cancelled ends on the server too', async () => {
     for await (const item of fixture.proxied.subscribe({
       from: 'start',
       categories: ['grape'],
@@ -116,7 +116,7 @@ describe('a subscription', () => {
     await control.stop();
   });
 
-  it('is read no faster than its reader, and a slow reader holds up nobody else', async () => {
+  it('is read no faster than its reader consumes it, and a slow reader does not delay others', async () => {
     const text = 'x'.repeat(2_000);
     const events = Array.from({ length: 40 }, (_, n) => newEvent({ n, text }));
     for (let n = 0; n < 60; n++)
@@ -132,7 +132,7 @@ describe('a subscription', () => {
       [Symbol.asyncIterator]();
     await reader.next();
     let seen = 0;
-    // Steady: what could be sent ahead has been sent.
+    // Stable: the server has sent everything that fits the buffers.
     await eventually(
       () => {
         const now = fixture.proxy.answeredBytes;

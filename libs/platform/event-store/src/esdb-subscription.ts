@@ -9,22 +9,22 @@ import type { EsdbClient } from './esdb-line.js';
 import { toRecorded } from './esdb-records.js';
 import type { SubscribeOptions, SubscriptionItem } from './event-store.js';
 
-/** How many events wait in memory for a slow reader, twice: as they came and as they are read. */
+/** Events buffered in memory for a slow reader; the client and the feed have one such buffer each. */
 const BUFFERED = 256;
-/** The server says how far it looked after this many events that nobody wants. */
+/** The server sends a checkpoint after this many events that do not match the filter. */
 const SEARCH_WINDOW = 128;
 
-/** What EventStoreDB 24.6 sends as a checkpoint (position -1) when a short log held nothing for the subscription. */
+/** The checkpoint (position -1) that EventStoreDB 24.6 sends when nothing in a short log matched the filter. */
 const NOTHING_SENT = 2n ** 64n - 1n;
 
-/** After that the server sends this subscription no other checkpoint, so it makes room for one that gets them. */
+/** After that checkpoint the server sends none to this subscription any more, so a new one replaces it. */
 const RENEW_MS = 60_000;
 
 type Feed = AllStreamSubscription & Readable;
 type Raw = AllStreamResolvedEvent | SubscriptionItem;
 
 /**
- * One subscription, until it breaks (throws) or `signal` aborts (ends). `head`: where the log ended before it began.
+ * One subscription, until it breaks (throws) or `signal` aborts (ends). `head`: the end of the log before it began.
  */
 export async function* followOnce(
   connection: EsdbConnection,
@@ -51,7 +51,7 @@ export async function* followOnce(
         continue;
       }
       if (ahead !== null && item.kind === 'caughtUp') {
-        // The server sends no checkpoint at the end of the log, so this is the only way to learn how far it looked.
+        // The server sends no checkpoint at the end of the log; only the head read before tells how far it searched.
         yield { kind: 'checkpoint', position: ahead };
         ahead = null;
       } else if (ahead !== null && positionOf(item) >= ahead) ahead = null;
@@ -64,7 +64,7 @@ export async function* followOnce(
   } finally {
     unwatch();
     state.stop();
-    // Breaking off the iteration alone would leave the call open on the server.
+    // Ending the iteration alone would leave the call open on the server.
     feed.unsubscribe().catch(() => undefined);
     feed.destroy();
   }
@@ -90,7 +90,7 @@ const open = (
     prefixes: categories.map((category) => `${category}-`),
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
-    // In line with the events, so that no checkpoint overtakes what it covers.
+    // Queued with the events, so that no checkpoint overtakes the events it covers.
     checkpointReached: (_, { commit }) => tell({ kind: 'checkpoint', position: commit }),
   });
   const feed: Feed = client.subscribeToAll(
@@ -108,7 +108,7 @@ const open = (
   return feed;
 };
 
-/** Whether there is more to come, and a way to wait for it. */
+/** Tells whether the feed is over and waits for more of it. */
 class FeedState {
   #error: Error | undefined;
   #ended = false;
@@ -124,7 +124,7 @@ class FeedState {
     feed.on('readable', this.#onChange);
     feed.on('end', () => this.#finish());
     feed.on('close', () => this.#finish());
-    // The client reports a failure once and stays open; this listener stays on for late ones.
+    // The client may report failures late; without this listener they would end the process.
     feed.on('error', (error: Error) => this.#finish(error));
     signal.addEventListener('abort', this.#onChange, { once: true });
   }
@@ -133,7 +133,7 @@ class FeedState {
     return this.#ended || this.signal.aborted;
   }
 
-  /** Resolves when there may be something to read, or the feed is over. */
+  /** Resolves when there may be something to read or the feed is over. */
   async more(): Promise<void> {
     if (this.over || this.feed.readableLength > 0) return;
     await new Promise<void>((resolve) => {
@@ -141,7 +141,7 @@ class FeedState {
     });
   }
 
-  /** Ends the feed, as nothing that failed, when it has lived for so long. */
+  /** Ends the feed after this time, without an error. */
   endIn(millis: number): void {
     this.#timer ??= setTimeout(() => {
       this.#renewed = true;

@@ -4,30 +4,30 @@ import { EventStoreDBClient, type Credentials } from '@eventstore/db-client';
 
 const PARTS = /^esdb(\+discover)?:\/\/(?:([^:@/]+):([^@/]+)@)?([^?]+)(?:\?(.*))?$/;
 
-const INVALID = 'Not an event store URL (esdb://host:port?tls=false).';
+const INVALID = 'This is not an event store URL (esdb://host:port?tls=false).';
 
 const DEFAULT_PORT = 2113;
 const GOSSIP_TIMEOUT_SECONDS = 1;
 
 const KEEP_ALIVE = { keepAliveInterval: 10_000, keepAliveTimeout: 5_000 };
 
-/** The store writes events of up to 16 MiB by other ways than this client. */
+/** Other clients can write events of up to 16 MiB. */
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
 
-/** A node that comes back is used again within this time, however long it was away. */
+/** A node that comes back is used again within this time, however long it was down. */
 const MAX_RECONNECT_MS = 1_000;
 
-/** An `esdb://` URL, and the clients and channels it makes. */
+/** An `esdb://` URL; creates clients and channels for it. */
 export class EsdbUrl {
   readonly credentials: Credentials;
-  /** What it names, as `host:port`. */
+  /** The nodes in the URL, as `host:port`. */
   readonly nodes: readonly string[];
-  /** It may lead to several nodes. */
+  /** Whether the URL may lead to several nodes. */
   readonly isCluster: boolean;
   readonly #text: string;
   readonly #options: ReadonlyMap<string, string>;
 
-  /** Opens no connection. Throws, without repeating the URL, when it is none. */
+  /** Does not connect. Throws when the URL is invalid; the error does not contain it. */
   constructor(url: string) {
     const match = PARTS.exec(url.trim());
     if (match === null) throw new Error(INVALID);
@@ -41,7 +41,7 @@ export class EsdbUrl {
       .filter((host) => host !== '')
       .map((host) => (host.includes(':') ? host : `${host}:${DEFAULT_PORT}`));
     this.isCluster = this.nodes.length > 1 || discover !== undefined;
-    // A call with credentials of its own is sent as a unary append. Without TLS the client drops them on the way.
+    // Credentials make the client send each append as a unary call. Without TLS it does not transmit them.
     this.credentials = {
       username: decodeURIComponent(username ?? 'none'),
       password: decodeURIComponent(password ?? 'none'),
@@ -62,7 +62,7 @@ export class EsdbUrl {
     }
   }
 
-  /** A TCP connection to one node (`host:port`) that no other channel shares, neither a slow one nor one given up. */
+  /** Opens a channel to one node (`host:port`) that shares its TCP connection with no other channel. */
   channel(node: string): Channel {
     return new Channel(node, this.#channelCredentials(), {
       'grpc.keepalive_time_ms': this.#keepAlive('keepAliveInterval'),
@@ -93,5 +93,5 @@ export class EsdbUrl {
   }
 }
 
-/** The client takes names of options in any case, with hyphens or underscores. */
+/** The client accepts option names in any case, with hyphens or underscores. */
 const flat = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');

@@ -8,7 +8,7 @@ const event = (n: number): SubscriptionItem => ({
   event: { position: BigInt(n) } as unknown as RecordedEvent,
 });
 
-/** A source that says how much was taken from it. */
+/** A source that counts the items taken from it. */
 const sourceOf = (items: readonly SubscriptionItem[], end?: Error | 'waits') => {
   const state = { taken: 0 };
   async function* source(): AsyncGenerator<SubscriptionItem> {
@@ -29,12 +29,12 @@ const collect = async (batches: AsyncIterable<EventBatch>): Promise<EventBatch[]
 };
 
 describe('batches', () => {
-  it('hand over a single event at once when nothing else happens', async () => {
+  it('contain a single event, without delay, when no other arrives', async () => {
     const batches = batchesOf(sourceOf([event(1)], 'waits').items, 100);
     expect((await batches.next()).value).toMatchObject({ position: 1n, caughtUp: false });
   });
 
-  it('gather what comes while the reader is busy, never more than asked for, in order', async () => {
+  it('gather the items that arrive while the reader is busy, in order and up to the maximum', async () => {
     const source = sourceOf(
       Array.from({ length: 95 }, (_, n) => event(n)),
       'waits',
@@ -54,7 +54,7 @@ describe('batches', () => {
     expect(sizes.length).toBeLessThan(15);
   });
 
-  it('hold no more than twice a batch while the reader is busy', async () => {
+  it('buffer at most two batches while the reader is busy', async () => {
     const source = sourceOf(Array.from({ length: 1_000 }, (_, n) => event(n)));
     const batches = batchesOf(source.items, 10);
     await batches.next();
@@ -63,7 +63,7 @@ describe('batches', () => {
     await batches.return();
   });
 
-  it('tell the position of their last item and whether the end was reached', async () => {
+  it('report the position of their last item and whether the end was reached', async () => {
     const source = sourceOf([event(1), { kind: 'checkpoint', position: 7n }, { kind: 'caughtUp' }]);
     const all = await collect(batchesOf(source.items, 10));
     expect(all.findLast(({ position }) => position !== null)?.position).toBe(7n);
@@ -71,7 +71,7 @@ describe('batches', () => {
     expect(all.flatMap(({ events }) => events)).toHaveLength(1);
   });
 
-  it('hand over what came before a failure, and then fail', async () => {
+  it('contain the items that arrived before a failure, and then the failure is thrown', async () => {
     const all: EventBatch[] = [];
     const reading = (async () => {
       for await (const batch of batchesOf(sourceOf([event(1), event(2)], new Error('broken')).items, 10))
@@ -81,7 +81,7 @@ describe('batches', () => {
     expect(all.flatMap(({ events }) => events)).toHaveLength(2);
   });
 
-  it('waits for more to come to the first when it is told to', async () => {
+  it('wait `gatherMs` for further items after the first', async () => {
     const items: SubscriptionItem[] = [event(1)];
     const rest = Promise.withResolvers<void>();
     async function* source(): AsyncGenerator<SubscriptionItem> {

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordedEvent, SubscriptionItem } from './event-store.js';
 
-/** What was at hand when somebody asked. */
+/** The items that were available when the reader asked. */
 export interface EventBatch {
   readonly events: readonly RecordedEvent[];
-  /** Everything up to here is in this batch or an earlier one; null when it cannot be told. */
+  /** Every event up to this position is in this batch or an earlier one; null when unknown. */
   readonly position: bigint | null;
   /** The subscription had reached the end of the log. */
   readonly caughtUp: boolean;
 }
 
 /**
- * Gathers a subscription's items while the reader is busy: one event at a time when little happens, thousands when
- * much does. It waits `gatherMs` for more to come to the first, 0 not at all. At most twice `most` items are held. End
- * the subscription by its signal.
+ * Gathers the items of a subscription while the reader is busy: batches hold single events under light load and up to
+ * `most` under heavy load. After the first item of a batch it waits `gatherMs` for more. Holds at most twice `most`
+ * items. End the subscription by its signal.
  */
 export async function* batchesOf(
   items: AsyncIterable<SubscriptionItem>,

@@ -1,19 +1,19 @@
 import type { EventData } from './event-store.js';
 
-/** An event in the shape it is stored in. */
+/** An event in its stored shape. */
 export interface StoredEvent {
   readonly type: string;
   readonly data: EventData;
 }
 
-/** How one decider's events are stored. */
+/** Converts the events of one decider to and from their stored shape. */
 export interface EventCodec<Event> {
-  /** First part of the stream's name, without a dash: `agent` for `agent-agt_…`. */
+  /** The first part of the stream's name, without a dash: `agent` for `agent-agt_…`. */
   readonly category: string;
   toStored(event: Event): StoredEvent;
-  /** Understands every shape that was ever stored (upcasts), and throws for what it does not know. */
+  /** Reads every shape that was ever stored (upcasting old ones); throws for unknown types. */
   fromStored(stored: StoredEvent): Event;
 }
 
-/** The stream of one thing. */
+/** The name of an entity's stream. */
 export const streamName = (category: string, id: string): string => `${category}-${id}`;

@@ -3,9 +3,9 @@ import type { Actor, Json } from '@berth/kernel';
 /** An event's data: a JSON object. */
 export type EventData = { readonly [key: string]: Json | undefined };
 
-/** What every event carries beside its data. */
+/** The metadata of every event. */
 export interface EventMetadata {
-  /** The request the event belongs to, through all services. */
+  /** The request that the event belongs to, across all services. */
   readonly correlationId: string;
   /** The command that caused it. */
   readonly causationId: string;
@@ -15,9 +15,9 @@ export interface EventMetadata {
   readonly actor: Actor;
 }
 
-/** An event to be appended. */
+/** An event to append. */
 export interface NewEvent {
-  /** A UUID; the same one again at the same revision is recognised as the same event. */
+  /** A UUID. The store recognises a repeated append by the same id at the same revision. */
   readonly id: string;
   /** Past tense, literal, e.g. `AgentCreated`, `ExecutionSubmitted.v2`. */
   readonly type: string;
@@ -25,20 +25,20 @@ export interface NewEvent {
   readonly metadata: EventMetadata;
 }
 
-/** An event as it stands in the log. */
+/** An event in the log. */
 export interface RecordedEvent extends NewEvent {
   readonly stream: string;
-  /** Place in its stream, from 0 without gaps. */
+  /** Index in its stream, from 0 without gaps. */
   readonly revision: bigint;
-  /** Place in the whole log: grows, with gaps. */
+  /** Position in the whole log: increasing, with gaps. */
   readonly position: bigint;
   readonly createdAt: Date;
 }
 
-/** The stream's last revision as the writer knows it. */
+/** The last revision of the stream that the writer has seen. */
 export type ExpectedRevision = bigint | 'no_stream';
 
-/** Where an append ended. */
+/** The end of an append. */
 export interface Appended {
   /** Revision of the last event. */
   readonly revision: bigint;
@@ -46,7 +46,7 @@ export interface Appended {
   readonly position: bigint;
 }
 
-/** Somebody else wrote to the stream first. `actual` is null when the server did not say. */
+/** Another writer was first. `actual` is null when the server did not report it. */
 export class RevisionConflict extends Error {
   override readonly name = 'RevisionConflict';
 
@@ -60,8 +60,8 @@ export class RevisionConflict extends Error {
 }
 
 /**
- * The log ends before a position that somebody stored: that position belongs to another log, or to this one before it
- * was restored from a backup. What was derived from the log up to there must be derived anew.
+ * The log ends before a stored position: that position belongs to another log, or to this one before it was restored from
+ * a backup. Everything derived from the log up to that position must be derived again.
  */
 export class PositionBeyondLog extends Error {
   override readonly name = 'PositionBeyondLog';
@@ -75,49 +75,49 @@ export class PositionBeyondLog extends Error {
 }
 
 /**
- * What a subscription tells, in the order of the log. A checkpoint says that nothing up to that position is left to
- * come; `caughtUp` that from here on events are delivered as they are written.
+ * An item of a subscription, in log order. After a checkpoint no event up to its position will follow; after `caughtUp`,
+ * events are delivered as they are written.
  */
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
   | { readonly kind: 'checkpoint'; readonly position: bigint }
   | { readonly kind: 'caughtUp' };
 
-/** Where to begin and what to hear. */
+/** The start and the filter of a subscription. */
 export interface SubscribeOptions {
-  /** Events after this position. */
+  /** Delivers events after this position. */
   readonly from: bigint | 'start';
-  /** Stream names are `<category>-<id>`; only these categories are delivered. */
+  /** Only streams of these categories are delivered; stream names are `<category>-<id>`. */
   readonly categories: readonly string[];
   /** Ends the subscription. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The event log. When it is away, every call but `subscribe` fails within 5 s with
- * `DomainError('unavailable', 'service_unavailable')`, and works again as soon as the log does.
+ * The event log. While it is down, every call except `subscribe` fails within 5 s with
+ * `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
  */
 export interface EventStore {
-  /** The stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */
+  /** Returns the stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */
   read(stream: string, options?: { readonly from?: bigint }): Promise<readonly RecordedEvent[]>;
   /**
-   * Appends all events or none. Throws `RevisionConflict` when the stream is elsewhere, unless exactly these events
-   * (by id) stand there already: then it answers as the first time. An unknown outcome is retried with the same ids and
-   * the same revision for 4 s.
+   * Appends all events or none. Throws `RevisionConflict` when the stream is at another revision, unless it already
+   * contains exactly these events (by id) there: then it returns what the first append returned. Retries an unknown
+   * outcome for up to 4 s with the same ids and revision.
    */
   append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
   /**
-   * Catches up and then follows for ever; reconnects by itself from the last item. Ends when `signal` aborts. Throws
-   * `PositionBeyondLog` when `from`, or the last item at a reconnect, lies beyond the log's last event. The first
-   * `caughtUp` follows a checkpoint (or an event) at or after the position that `head()` had when it connected; later
-   * checkpoints come seldom, and none comes at the head.
+   * Catches up and then follows the log until `signal` aborts; reconnects by itself after the last item. Throws
+   * `PositionBeyondLog` when `from`, or the last item at a reconnect, is beyond the log's last event. The first
+   * `caughtUp` follows a checkpoint (or an event) at or after the `head()` at the time of connecting; later checkpoints
+   * are rare, and none is sent at the head.
    */
   subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionItem>;
-  /** The event at exactly this position, of any kind; null when none stands there. */
+  /** Returns the event at exactly this position, of any type; null when there is none. */
   eventAt(position: bigint): Promise<RecordedEvent | null>;
-  /** Position of the log's last event, of any kind; null when the log is empty. */
+  /** Returns the position of the log's last event, of any type; null when the log is empty. */
   head(): Promise<bigint | null>;
-  /** A real question to the leader; throws `unavailable` when it is not answered within a second. */
+  /** Reads from the leader; throws `unavailable` when it does not respond within a second. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }

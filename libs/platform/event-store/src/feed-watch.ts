@@ -3,8 +3,8 @@ import type { EsdbClient, EsdbLine } from './esdb-line.js';
 const LOOK_EVERY_MS = 2_500;
 
 /**
- * A feed that says nothing may have nothing to say, or hang on a frozen node. While feeds are open and silent a question
- * is asked beside them on the same connection; without an answer the line replaces that, and the feeds with it.
+ * A silent feed may have no events to deliver, or hang on a frozen node. While all open feeds are silent, this sends a
+ * probe on the same connection; if the probe gets no reply, the line replaces the connection and its feeds.
  */
 export class FeedWatch {
   readonly #isBehind = new Set<() => boolean>();
@@ -16,7 +16,7 @@ export class FeedWatch {
     private readonly probe: (open: EsdbClient) => Promise<void>,
   ) {}
 
-  /** `isBehind`: the feed's reader has not taken yet what came. Returns how to end the watch. */
+  /** `isBehind`: whether the feed's reader has unread items. Returns a function that ends the watch. */
   add(isBehind: () => boolean): () => void {
     this.#isBehind.add(isBehind);
     this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
@@ -36,7 +36,7 @@ export class FeedWatch {
     try {
       await this.line.call(this.probe);
     } catch {
-      // The line has drawn its conclusion.
+      // The line has handled the failure.
     } finally {
       this.#asking = false;
     }

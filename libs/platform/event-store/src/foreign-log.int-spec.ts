@@ -9,7 +9,7 @@ import { historyProjection, rowsOf } from './fixtures/history-projection.js';
 import { newEvent, quietLog, record } from './fixtures/store-fixture.js';
 import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
 
-/* Each test has a log of its own, empty at first, as an installation on a new one has it. */
+/* Each test has a log of its own, which is empty at first, like in a new installation. */
 
 let infra: TestInfra;
 let folder: string;
@@ -79,8 +79,8 @@ const restart = async (): Promise<void> => {
   stop = new AbortController();
 };
 
-describe('on a log that holds nothing for it yet', () => {
-  it('a subscription delivers what comes later', async () => {
+describe('on a log without matching events', () => {
+  it('a subscription delivers later events', async () => {
     const heard = record(store, { from: 'start', categories: ['note'] });
     await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
     await write('note-1', [1, 2]);
@@ -89,7 +89,7 @@ describe('on a log that holds nothing for it yet', () => {
     await heard.stop();
   });
 
-  it('a projection applies what comes later, and after a restart too', async () => {
+  it('a projection applies later events, also after a restart', async () => {
     await write('other-1', [0]);
     const first = start(runner());
     await eventually(async () => expect(await first.status()).toMatchObject({ version: 1, lag: 0 }));
@@ -103,7 +103,7 @@ describe('on a log that holds nothing for it yet', () => {
     ]);
   });
 
-  it('caught up means that all up to the head was looked at, although the server says no position there', async () => {
+  it('caught up means that everything up to the head was searched, although the server sends no checkpoint there', async () => {
     const head = await write('other-1', [1, 2, 3]);
     const heard = record(store, { from: 'start', categories: ['note'] });
     await eventually(() => heard.items.length >= 2);
@@ -113,7 +113,7 @@ describe('on a log that holds nothing for it yet', () => {
 });
 
 describe('an event', () => {
-  it('is found at its position, and nothing elsewhere', async () => {
+  it('is found at its position, and none at other positions', async () => {
     const position = await write('note-1', [1]);
     expect(await store.eventAt(position)).toMatchObject({ stream: 'note-1', position, data: { n: 1 } });
     expect(await store.eventAt(position + 1n)).toBeNull();
@@ -121,8 +121,8 @@ describe('an event', () => {
   });
 });
 
-describe('a log that ends before a position that was stored', () => {
-  it('makes a subscription from there say so', async () => {
+describe('a log that ends before a stored position', () => {
+  it('makes a subscription from there throw PositionBeyondLog', async () => {
     const head = await write('note-1', [1]);
     const items = store.subscribe({ from: head + 1n, categories: ['note'], signal: stop.signal });
     const { failure } = await items[Symbol.asyncIterator]()
@@ -135,7 +135,7 @@ describe('a log that ends before a position that was stored', () => {
     expect(failure).toMatchObject({ position: head + 1n, head });
   });
 
-  it('makes a projection build its tables anew from what the log holds', async () => {
+  it('makes a projection build its tables again from the events of the log', async () => {
     const before = start(runner());
     expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
     await restart();
@@ -150,7 +150,7 @@ describe('a log that ends before a position that was stored', () => {
     expect(await rowsOf(database)).toHaveLength(2);
   });
 
-  it('keeps a projection from being ready until its tables are built anew', async () => {
+  it('keeps a projection from being ready until its tables are built again', async () => {
     const before = start(runner());
     expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
     await restart();
@@ -161,7 +161,7 @@ describe('a log that ends before a position that was stored', () => {
     expect(await rowsOf(database)).toEqual([{ stream: 'note-7', seen: [7] }]);
   });
 
-  it('is noticed when the log is replaced under a projection that runs', async () => {
+  it('is detected when the log is replaced under a running projection', async () => {
     const live = start(runner());
     const { port } = server;
     expect(await live.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);

@@ -17,13 +17,13 @@ import type { EventStore, Handled } from './index.js';
 interface Step {
   readonly process: number;
   readonly command: TallyCommand;
-  /** Few, so that they come again, also with another command: with a later time in it, say. */
+  /** Few ids, so that they repeat, also with another command (for example with a later time in it). */
   readonly commandId: string;
   readonly expectNew: boolean;
   readonly answerLost: boolean;
 }
 
-/** What is sent at once, after everything before it has been answered. */
+/** The commands sent concurrently, after all previous ones have completed. */
 type Round = readonly Step[];
 
 interface Outcome {
@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture.stop());
 
-/** Calls reach the store, and its answers their callers, in whatever order the scheduler draws. */
+/** Calls reach the store, and its responses their callers, in the order that the scheduler draws. */
 const shuffled = (store: EventStore, scheduler: fc.Scheduler): EventStore => {
   const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
     await scheduler.schedule(Promise.resolve());
@@ -68,7 +68,7 @@ const shuffled = (store: EventStore, scheduler: fc.Scheduler): EventStore => {
   });
 };
 
-/** The log as a sequence of amounts, and what they came to after each: the model that answers are held against. */
+/** The log as a sequence of amounts and running totals: the model against which results are checked. */
 class Model {
   readonly totals: readonly number[];
 
@@ -91,7 +91,7 @@ class Model {
     return this.log.filter((one) => one.commandId === commandId);
   }
 
-  /** What a command comes to after the first `length` events; the amounts, or 'full'. */
+  /** The outcome of a command after the first `length` events: its amounts, or 'full'. */
   decision(command: TallyCommand, length: number): readonly number[] | 'full' {
     try {
       return tally.decide(command, this.totals[length] ?? 0).map(({ amount }) => amount);
@@ -101,7 +101,7 @@ class Model {
   }
 }
 
-/** `before` and `after` are the log around the round: nothing older than the question may be answered. */
+/** `before` and `after` are the log around the round: no result may be older than its command. */
 const checkOutcome = ({ step, handled, failure }: Outcome, before: Model, after: Model): void => {
   const { command, commandId } = step;
   const own = after.of(commandId);
@@ -125,7 +125,7 @@ const checkOutcome = ({ step, handled, failure }: Outcome, before: Model, after:
   if (!replayed) expect(after.decision(command, length - amounts.length)).toEqual(amounts);
 };
 
-/** Whatever stands in the log of one command stands together, and was decided right there. */
+/** The events of one command are contiguous and were decided at that point of the log. */
 const checkActedOnce = (sent: readonly Step[], model: Model): void => {
   const { log } = model;
   for (const commandId of new Set(log.map((one) => one.commandId))) {
@@ -173,7 +173,7 @@ const play = async (rounds: readonly Round[], scheduler: fc.Scheduler): Promise<
 };
 
 describe('commands sent to three processes in any order', () => {
-  it('one at a time are answered as one process that reads first would answer', async () => {
+  it('one at a time have the results of a single process that always reads first', async () => {
     const property = fc.asyncProperty(
       fc.array(steps, { minLength: 1, maxLength: 25 }),
       fc.scheduler(),
@@ -186,7 +186,7 @@ describe('commands sent to three processes in any order', () => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it('and at once are answered as if each had been done alone, at some moment of the call', async () => {
+  it('concurrently have the results of executing each alone at some moment during its call', async () => {
     await fc.assert(fc.asyncProperty(histories, fc.scheduler(), play), { numRuns: 60 });
   });
 });

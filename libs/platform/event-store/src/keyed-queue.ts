@@ -1,4 +1,4 @@
-/** Runs what has the same key one after the other, and different keys at once. */
+/** Runs work with the same key sequentially and work with different keys concurrently. */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

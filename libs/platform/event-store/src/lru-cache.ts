@@ -1,4 +1,4 @@
-/** Keeps the `size` entries used last. */
+/** Keeps the `size` most recently used entries. */
 export class LruCache<Value> {
   readonly #entries = new Map<string, Value>();
 

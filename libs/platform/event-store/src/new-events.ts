@@ -5,7 +5,7 @@ import type { EventCodec } from './event-codec.js';
 import type { EventData, EventMetadata, NewEvent } from './event-store.js';
 import type { FoldedEvent } from './stream-state.js';
 
-/** Who sends a command, and under which id; the same id sent twice acts once. */
+/** The sender and the id of a command; a command sent twice with the same id is executed once. */
 export interface CommandMeta {
   readonly commandId: string;
   readonly accountId: string;
@@ -13,9 +13,9 @@ export interface CommandMeta {
 }
 
 /**
- * What a command's events are written as. Their ids are of this one attempt: the store recognises them when the append is
- * sent again, and nothing else. Were they the same for every attempt at the command, it would take the events of another
- * process that was sent the same command for these, and what is answered and cached would not be what stands in the log.
+ * Converts the events of a command for an append. Their ids belong to this attempt, so that the store recognises only a
+ * repetition of the same append. If every attempt at the command used the same ids, the store would accept the events
+ * that another process decided for the same command as these, and the returned state would differ from the log.
  */
 export const newEvents = <Event>(
   codec: EventCodec<Event>,
@@ -29,7 +29,7 @@ export const newEvents = <Event>(
   });
 };
 
-/** Events as a read will bring them once they stand behind revision `before`: they have been JSON in between. */
+/** Returns the events as a later read will return them after revision `before`: after a round trip through JSON. */
 export const asRead = (stored: readonly NewEvent[], before: bigint | null): readonly FoldedEvent[] =>
   stored.map(({ type, data, metadata }, index) => ({
     type,
@@ -39,7 +39,7 @@ export const asRead = (stored: readonly NewEvent[], before: bigint | null): read
   }));
 
 const describe = ({ commandId, accountId, actor }: CommandMeta): EventMetadata => {
-  // Consumers, audit and usage go by the account: an event without one would concern none of them.
+  // Consumers, audit and usage select events by account and would never see an event without one.
   if (accountId === '') throw new Error(`The command ${commandId} names no account.`);
   const { traceparent } = injectTrace();
   return {

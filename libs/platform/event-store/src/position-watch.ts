@@ -2,13 +2,13 @@ import { pause, type Database } from '@berth/persistence';
 import { metrics } from '@berth/telemetry';
 import { positionChannel, type Build, type ProjectionTable } from './projection-table.js';
 
-/** While notifications arrive, the row is looked at only in case one got lost. */
+/** While notifications arrive, the row is polled only in case one was lost. */
 const POLL_LISTENING_MS = 150;
 const POLL_DEAF_MS = 25;
 
 const lateReads = metrics.counter(
   'berth_projection_late_reads',
-  'Callers that were answered before the projection had their write.',
+  'Callers that stopped waiting before the projection contained their write.',
   ['projection'],
 );
 
@@ -17,7 +17,7 @@ interface Waiter {
   readonly done: (reached: boolean) => void;
 }
 
-/** Knows how far a projection's serving tables are, in every process that asks; all waiters share one poll. */
+/** Tracks the position of a projection's serving tables, in any process; all waiters share one poll. */
 export class PositionWatch {
   readonly #waiters = new Set<Waiter>();
   #known: Build | undefined;
@@ -30,7 +30,7 @@ export class PositionWatch {
     private readonly version: number,
   ) {}
 
-  /** True once `position` is reached; false after `timeoutMs`, or when another version serves and stands still. */
+  /** Resolves to true once `position` is reached; to false after `timeoutMs`, or when another version serves. */
   async reached(position: bigint, timeoutMs: number): Promise<boolean> {
     this.#listen();
     if (this.#isAt(position)) return true;
@@ -52,7 +52,7 @@ export class PositionWatch {
     });
   }
 
-  /** Tells what this process has just written or read. */
+  /** Records the position that this process has just written or read. */
   note(build: Build): void {
     const known = this.#known;
     const same = known?.version === build.version && known.build === build.build;
@@ -77,7 +77,7 @@ export class PositionWatch {
 
   #heard(notice: string | null): void {
     if (notice === null) {
-      // Something may have been missed; the poll sees it.
+      // Notifications may have been missed.
       if (this.#waiters.size > 0) void this.#look();
       return;
     }
@@ -109,7 +109,7 @@ export class PositionWatch {
       const serving = await this.table.serving();
       if (serving !== undefined) this.note(serving);
     } catch {
-      // Whoever waits hears it by its timeout.
+      // Waiters time out.
     }
   }
 }

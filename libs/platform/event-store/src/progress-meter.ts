@@ -1,6 +1,6 @@
 import type { RebuildProgress } from './projection.js';
 
-/** Measures a rebuild from the moment it is made. */
+/** Measures the progress of a rebuild; the measurement starts with the construction. */
 export class ProgressMeter {
   readonly #began = performance.now();
   readonly #from: bigint;

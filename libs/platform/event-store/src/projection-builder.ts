@@ -7,10 +7,10 @@ import type { Projection, RebuildProgress } from './projection.js';
 import { type Build, type ProjectionTable } from './projection-table.js';
 import { ProjectionWriter } from './projection-writer.js';
 
-/** Most events of one transaction. */
+/** Maximum number of events in one transaction. */
 export const BATCH_SIZE = 2_000;
 
-/** What runner and builder work with. */
+/** The dependencies shared by runner and builder. */
 export interface ProjectionParts {
   readonly store: EventStore;
   readonly database: Database;
@@ -32,11 +32,11 @@ export const follow = (
     gatherMs,
   );
 
-/** Builds tables beside the serving ones and puts them in their place. Hold the build lock while using it. */
+/** Builds tables beside the serving ones and replaces them. Hold the build lock while using it. */
 export class ProjectionBuilder {
   constructor(private readonly parts: ProjectionParts) {}
 
-  /** The first tables ever: they serve at once and fill up. */
+  /** Creates the first tables of the projection: they serve at once, while they fill. */
   async createFirst(): Promise<Build> {
     const { database, projection, table } = this.parts;
     return database.transaction(async (tx) => {
@@ -48,7 +48,7 @@ export class ProjectionBuilder {
     });
   }
 
-  /** An unfinished build of this version, unless it was made from another log, goes on; all others are dropped. */
+  /** Resumes an unfinished build of this version unless it was built from another log; drops all other builds. */
   async resumeOrCreate(): Promise<Build> {
     const builds = await this.parts.table.builds();
     const head = (await this.parts.store.head()) ?? -1n;
@@ -60,13 +60,13 @@ export class ProjectionBuilder {
     return unfinished ?? this.#create();
   }
 
-  /** Drops every unfinished build and begins a new one. */
+  /** Drops every unfinished build and starts a new one. */
   async createAnew(): Promise<Build> {
     await this.dropLeftovers();
     return this.#create();
   }
 
-  /** Drops what a killed build left behind, unless somebody builds right now under the lock of that name. */
+  /** Drops what a killed build left behind, unless a process holds the build lock of that name. */
   async tidy(buildLock: string): Promise<void> {
     const { database, table } = this.parts;
     await database.transaction(async (tx) => {
@@ -79,13 +79,13 @@ export class ProjectionBuilder {
     });
   }
 
-  /** Drops what does not serve. */
+  /** Drops all builds that do not serve. */
   async dropLeftovers(): Promise<void> {
     const builds = await this.parts.table.builds();
     await this.#dropAll(builds.filter(({ state }) => state !== 'serving'));
   }
 
-  /** Catches up and switches. Answers the build as it serves then, or null when `signal` aborted before. */
+  /** Catches up and switches. Returns the build as it serves then, or null if `signal` aborted first. */
   async complete(
     build: Build,
     onProgress: (progress: RebuildProgress) => void,
@@ -140,7 +140,7 @@ export class ProjectionBuilder {
     }
   }
 
-  /** One transaction: the serving tables stand still, what they know more is added, the views move over. */
+  /** In one transaction: locks the serving tables, applies the events that only they contain, and moves the views. */
   async #switchTo(writer: ProjectionWriter, signal: AbortSignal): Promise<Build | null> {
     const { database, table, projection, log } = this.parts;
     const served = await database.transaction(
@@ -157,14 +157,14 @@ export class ProjectionBuilder {
     );
     if (served === undefined) return null;
     log.info({ projection: projection.name, tables: served.suffix }, 'projection switched to new tables');
-    // A reader may still hold the old tables; what cannot be dropped now is dropped at the next start.
+    // A reader may still hold a lock on the old tables; those are dropped at the next start.
     await this.dropLeftovers().catch((error: unknown) =>
-      log.warn({ err: error }, 'old tables are dropped later'),
+      log.warn({ err: error }, 'could not drop old tables, will retry at the next start'),
     );
     return (await table.serving()) ?? served;
   }
 
-  /** A new subscription's end of the log lies after everything that the locked serving row has seen. */
+  /** A new subscription catches up behind every event that the locked serving tables have applied. */
   async #addTheRest(tx: SqlRunner, writer: ProjectionWriter, signal: AbortSignal): Promise<boolean> {
     const stop = new AbortController();
     try {

@@ -4,7 +4,7 @@ import { PositionBeyondLog, type EventStore } from './event-store.js';
 const MOST = 10_000;
 const PATIENCE_MS = 4_000;
 
-/** How many events of these categories follow `position`; stops counting at 10,000. */
+/** Counts the events of these categories after `position`; stops at 10,000. */
 export const countAfter = async (
   store: EventStore,
   categories: readonly string[],
@@ -13,7 +13,7 @@ export const countAfter = async (
   try {
     return await countFrom(store, categories, position);
   } catch (error) {
-    // Nothing of this log was applied yet.
+    // The tables belong to another log: no event of this one is applied yet.
     if (error instanceof PositionBeyondLog) return countFrom(store, categories, null);
     throw error;
   }
@@ -36,5 +36,5 @@ const countFrom = async (
   } finally {
     stop.abort();
   }
-  throw logUnavailable(new Error('The end of the log was not reached in time.'));
+  throw logUnavailable(new Error('The subscription did not reach the end of the log in time.'));
 };

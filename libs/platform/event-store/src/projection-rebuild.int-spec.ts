@@ -56,7 +56,7 @@ const writeStreams = async (count: number): Promise<bigint> => {
     Array.from({ length: count }, () => {
       const stream = `${category}-${++streams}`;
       const events = Array.from({ length: EVENTS_OF_A_STREAM }, (_, n) => newEvent({ n }));
-      // The same again is recognised, so a machine under load only makes it slower.
+      // A repeated append is recognised, so load on the machine only makes this slower.
       return eventually(() => fixture.direct.append(stream, events, 'no_stream'), { timeoutMs: 20_000 });
     }),
   );
@@ -95,7 +95,7 @@ const expectAllComplete = async (count: number): Promise<void> => {
 };
 
 describe('a rebuild', () => {
-  it('equals the live tables row by row, and those serve and stay live until the switch', async () => {
+  it('equals the live tables row by row, which serve and stay live until the switch', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(100), 20_000);
     const before = await rowsOf(database);
@@ -106,7 +106,7 @@ describe('a rebuild', () => {
       const position = await writeStreams(1);
       if (await runner.waitFor(position, 20_000)) liveDuring++;
     };
-    // The rebuild goes on only once the live tables have shown a write that came while it ran.
+    // The rebuild continues only once the live tables contain a write that happened while it ran.
     const hook = (): Promise<void> | undefined => {
       waits.push(follow());
       return waits[0];
@@ -125,7 +125,7 @@ describe('a rebuild', () => {
     expect(progress.at(-1)?.applied).toBeGreaterThanOrEqual(100 * EVENTS_OF_A_STREAM);
   });
 
-  it('never shows a reader fewer rows than before', async () => {
+  it('never shows readers fewer rows than before', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(60), 20_000);
     let reading = true;
@@ -144,14 +144,14 @@ describe('a rebuild', () => {
     expect(await tables()).toEqual(['history_v1b2']);
   });
 
-  it('works where nobody runs the projection, and where nothing was ever built', async () => {
+  it('works while no process runs the projection, and before the first build', async () => {
     await writeStreams(5);
     await runnerOf().rebuild(() => undefined, stop.signal);
     await expectAllComplete(5);
     expect(await runnerOf().status()).toMatchObject({ version: 1, lag: 0, rebuilding: false });
   });
 
-  it('that fails says why, leaves the serving tables as they were and nothing beside them', async () => {
+  it('that fails throws the reason, leaves the serving tables unchanged and no others behind', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(5), 20_000);
     const hook = (): void => {
@@ -164,7 +164,7 @@ describe('a rebuild', () => {
     expect(await runner.waitFor(await writeStreams(1))).toBe(true);
   });
 
-  it('that is called off leaves the serving tables as they were and nothing beside them', async () => {
+  it('that is aborted leaves the serving tables unchanged and no others behind', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(80), 20_000);
     const off = new AbortController();
@@ -173,7 +173,7 @@ describe('a rebuild', () => {
     expect(await tables()).toEqual(['history_v1']);
   });
 
-  it('that was killed midway is begun anew by the next, which drops what was left', async () => {
+  it('that was killed midway is started again by the next, which drops the leftovers', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(80), 20_000);
     await killMidway(projection(), (victim, signal) => victim.rebuild(() => undefined, signal));
@@ -183,7 +183,7 @@ describe('a rebuild', () => {
     expect(await tables()).toHaveLength(1);
   });
 
-  it('that was killed midway leaves nothing behind once the projection is started again', async () => {
+  it('that was killed midway leaves no tables behind once the projection is started again', async () => {
     await writeStreams(80);
     await runnerOf().rebuild(() => undefined, stop.signal);
     await killMidway(projection(), (victim, signal) => victim.rebuild(() => undefined, signal));
@@ -193,7 +193,7 @@ describe('a rebuild', () => {
     await expectAllComplete(80);
   });
 
-  it('asked for twice at once is done twice, one after the other', async () => {
+  it('requested twice concurrently runs twice, sequentially', async () => {
     await writeStreams(5);
     await Promise.all([1, 2].map(() => runnerOf().rebuild(() => undefined, stop.signal)));
     await expectAllComplete(5);
@@ -201,7 +201,7 @@ describe('a rebuild', () => {
   });
 });
 
-/** Lets work go on until its second batch and then takes its database away, as a killed process would lose it. */
+/** Lets work continue until its second batch and then disconnects its database, as for a killed process. */
 const killMidway = async (
   history: Projection,
   work: (victim: ProjectionRunner, signal: AbortSignal) => Promise<void>,
@@ -257,7 +257,7 @@ describe('a new version', () => {
     expect(await runner.waitFor(await writeStreams(1))).toBe(true);
   });
 
-  it('goes on where it was when its process is killed while building', async () => {
+  it('resumes where it was when its process is killed while building', async () => {
     await writeStreams(100);
     await runnerOf().rebuild(() => undefined, stop.signal);
     await killMidway(shouting(), (victim, signal) => victim.run(signal));
@@ -275,7 +275,7 @@ describe('a new version', () => {
     expect(applied).toBeLessThan(100 * EVENTS_OF_A_STREAM);
   });
 
-  it('makes older processes stand aside: they write nothing, refuse to rebuild, and tell waiters at once', async () => {
+  it('makes older processes stop leading: they write nothing, refuse to rebuild, and end waits at once', async () => {
     const { runner } = start(runnerOf(shouting()));
     await runner.waitFor(await writeStreams(3), 20_000);
     const old = start(runnerOf()).runner;

@@ -47,7 +47,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Writes `count` events over a few streams and remembers what must be seen. */
+/** Writes `count` events to a few streams and records the expected rows. */
 const write = async (count: number): Promise<bigint> => {
   let position = 0n;
   for (let n = 0; n < count; n++) {
@@ -88,7 +88,7 @@ const expectAllSeen = async (runner: ProjectionRunner, position: bigint): Promis
   expect(await rowsOf(database)).toEqual(expectedRows());
 };
 
-/** A store whose subscription is changed on its way. */
+/** A store whose subscription is modified. */
 const storeWith = (
   change: (items: AsyncIterable<SubscriptionItem>) => AsyncIterable<SubscriptionItem>,
 ): EventStore =>
@@ -97,7 +97,7 @@ const storeWith = (
   });
 
 describe('a projection', () => {
-  it('shows a writer its own write, on the leading process and on any other', async () => {
+  it('shows a writer its own write, in the leading process and in any other', async () => {
     await write(5);
     const leader = start(runnerOf());
     const other = runnerOf({ database: proxied });
@@ -108,7 +108,7 @@ describe('a projection', () => {
     }
   });
 
-  it('says in time that a position was not reached', async () => {
+  it('reports in time that a position was not reached', async () => {
     const runner = start(runnerOf());
     const position = await write(1);
     expect(await runner.waitFor(position)).toBe(true);
@@ -117,7 +117,7 @@ describe('a projection', () => {
     expect(performance.now() - began).toBeLessThan(1_000);
   });
 
-  it('makes a thousand waiters wait on one connection and one poll', async () => {
+  it('serves a thousand waiters with one connection and one poll', async () => {
     const runner = start(runnerOf());
     expect(await runner.waitFor(await write(1))).toBe(true);
     const next = (await fixture.direct.head()) ?? 0n;
@@ -134,7 +134,7 @@ describe('a projection', () => {
     expect((await statements()) - before).toBeLessThan(100);
   });
 
-  it('tells how it stands', async () => {
+  it('reports its status', async () => {
     const runner = runnerOf();
     await write(7);
     expect(await runner.status()).toMatchObject({ version: 0, position: null, lag: 14, rebuilding: false });
@@ -165,7 +165,7 @@ describe('every event is applied exactly once', () => {
     await expectAllSeen(start(runnerOf({ projection: projection({ hook }) })), position);
   });
 
-  it('when the log delivers every event twice, and old ones again', async () => {
+  it('when the log delivers every event twice and repeats old ones', async () => {
     async function* twice(items: AsyncIterable<SubscriptionItem>): AsyncIterable<SubscriptionItem> {
       let first: SubscriptionItem | undefined;
       for await (const item of items) {
@@ -180,7 +180,7 @@ describe('every event is applied exactly once', () => {
     await expectAllSeen(runner, await write(20));
   });
 
-  it('when log and database break again and again', async () => {
+  it('when log and database fail repeatedly', async () => {
     const runner = start(runnerOf({ store: fixture.proxied, database: proxied }));
     let position = 0n;
     for (let round = 0; round < 5; round++) {
@@ -191,7 +191,7 @@ describe('every event is applied exactly once', () => {
     await expectAllSeen(runner, position);
   });
 
-  it('when a leader loses its lock in the middle of a batch and another takes over', async () => {
+  it('when a leader loses its lock during a batch and another takes over', async () => {
     let release = (): void => undefined;
     const gate = new Promise<void>((resolve) => (release = resolve));
     let inside = 0;
@@ -217,7 +217,7 @@ describe('every event is applied exactly once', () => {
     expect(await slow.waitFor(position)).toBe(true);
   });
 
-  it('when many processes want to lead and leaders come and go', async () => {
+  it('when many processes compete to lead and leaders come and go', async () => {
     const stops = Array.from({ length: 6 }, () => new AbortController());
     const runners = stops.map(({ signal }) => start(runnerOf(), signal));
     let position = 0n;

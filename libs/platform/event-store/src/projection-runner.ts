@@ -10,12 +10,12 @@ import { countAfter } from './projection-lag.js';
 import { CheckpointMoved, ProjectionTable, type Build } from './projection-table.js';
 import { ProjectionWriter } from './projection-writer.js';
 
-/** How often an older version looks whether it is wanted again. */
+/** How often an older version checks whether it should lead again. */
 const STAND_ASIDE_MS = 5_000;
 
 /**
- * Keeps one projection's tables as the log says. Any number of processes may run it: one leads (an advisory lock), and
- * what it writes is fenced by the checkpoint. A higher version than the serving one is built beside it first.
+ * Keeps the tables of one projection up to date with the log. Any number of processes may run it: one of them leads (by
+ * an advisory lock), and the checkpoint fences its writes. A version above the serving one is built beside it first.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -23,7 +23,7 @@ export class ProjectionRunner {
   readonly #watch: PositionWatch;
   readonly #gatherMs: number;
 
-  /** `gatherMs`: how long the live tables wait for more events to write at once, where hardly anybody waits for them. */
+  /** `gatherMs`: how long live writing waits for further events to join a batch; for projections with few waiters. */
   constructor(options: {
     readonly store: EventStore;
     readonly database: Database;
@@ -38,7 +38,7 @@ export class ProjectionRunner {
     this.#watch = new PositionWatch(options.database, table, options.projection.version);
   }
 
-  /** Leads whenever nobody else does, through every failure, until `signal` aborts. Never throws. */
+  /** Leads whenever no other process does, and survives every failure, until `signal` aborts. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { database, log } = this.#parts;
     while (!signal.aborted) {
@@ -52,8 +52,8 @@ export class ProjectionRunner {
 
   /**
    * Resolves once the tables serve and contain everything that the log held when the call began, whichever process writes
-   * them: from then on the service may say that it is ready. Logs its progress, waits outages out, and throws only the
-   * reason of `signal`. Some process must `run` this projection meanwhile.
+   * them; the service may then report ready. Logs its progress, waits out outages, and throws only the reason of
+   * `signal`. Some process must `run` this projection in the meantime.
    */
   async untilCaughtUp(signal: AbortSignal = new AbortController().signal): Promise<void> {
     await this.#parts.table.ensure();
@@ -61,17 +61,18 @@ export class ProjectionRunner {
   }
 
   /**
-   * Read your writes, in any process: true as soon as the serving tables contain everything up to `position`, false
-   * after `timeoutMs` or when the tables that serve are of another version and do not move.
+   * Read your writes, in any process: resolves to true as soon as the serving tables contain everything up to
+   * `position`, and to false after `timeoutMs` or when the serving tables have another version and do not advance.
    */
   waitFor(position: bigint, timeoutMs = 2_000): Promise<boolean> {
     return this.#watch.reached(position, timeoutMs);
   }
 
   /**
-   * Builds the tables anew from the whole log beside the serving ones, which stay live, and switches. Begins from the
-   * start each time; an outage in between is waited out. Throws what `apply` throws, `DomainError('conflict', …)` when
-   * a newer version serves, and ends early when `signal` aborts; then all stays as it was.
+   * Builds the tables again from the whole log beside the serving ones, which stay live, and then switches. Each call
+   * starts from the beginning of the log and waits out outages. Throws what `apply` throws, or
+   * `DomainError('conflict', …)` when a newer version serves; returns early when `signal` aborts. In all three cases the
+   * serving tables stay as they were.
    */
   async rebuild(onProgress: (progress: RebuildProgress) => void, signal: AbortSignal): Promise<void> {
     let mine: Build | undefined;
@@ -91,7 +92,7 @@ export class ProjectionRunner {
     if (outcome !== undefined) throw outcome;
   }
 
-  /** Throws `DomainError('unavailable', …)` when the log or the database is away. */
+  /** Throws `DomainError('unavailable', …)` when the log or the database is down. */
   async status(): Promise<ProjectionStatus> {
     const { table, store, projection } = this.#parts;
     await table.ensure();
@@ -122,12 +123,12 @@ export class ProjectionRunner {
     }
   }
 
-  /** What serves was made from another log, or from this one before it was restored. */
+  /** The serving tables were built from another log, or from this one before it was restored. */
   async #startOver({ position, head }: PositionBeyondLog, held: AbortSignal): Promise<void> {
     const { projection, log } = this.#parts;
     log.error(
       { projection: projection.name, position: String(position), head: String(head) },
-      'the tables are ahead of the event log and belong to another one; building them anew',
+      'the tables are ahead of the event log and belong to another one; building them again',
     );
     const failure = await this.#underBuildLock(held, async (lock) => {
       const built = await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
@@ -143,7 +144,7 @@ export class ProjectionRunner {
     if (serving.version > projection.version) {
       log.warn(
         { projection: projection.name, serving: serving.version },
-        'a newer version serves, standing aside',
+        'a newer version serves; not leading',
       );
       return undefined;
     }
@@ -159,7 +160,7 @@ export class ProjectionRunner {
     let built: Build | null = null;
     const failure = await this.#underBuildLock(held, async (lock) => {
       const serving = await this.#parts.table.serving();
-      // A rebuild elsewhere may have done it meanwhile.
+      // A rebuild in another process may have switched already.
       if (serving !== undefined && serving.version >= projection.version) built = serving;
       else built = await this.#builder.complete(await this.#builder.resumeOrCreate(), () => undefined, lock);
     });
@@ -182,14 +183,14 @@ export class ProjectionRunner {
       if (!(error instanceof CheckpointMoved)) throw error;
       log.info(
         { projection: projection.name },
-        'other tables serve now, or another leader wrote; starting over',
+        'other tables serve now, or another leader has written; starting over',
       );
     } finally {
       stop.abort();
     }
   }
 
-  /** Runs `work`, again after outages; answers what else it threw. */
+  /** Runs `work`, and again after outages; returns any other error that it threw. */
   async #underBuildLock(
     signal: AbortSignal,
     work: (held: AbortSignal) => Promise<void>,
@@ -208,12 +209,12 @@ export class ProjectionRunner {
     return failure;
   }
 
-  /** Only disk space is at stake. */
+  /** Drops leftover tables. A failure only wastes disk space. */
   async #tidy(): Promise<void> {
     const { table, projection, log } = this.#parts;
     try {
       const serving = await table.serving();
-      // An unfinished build of our own newer version goes on.
+      // An unfinished build of our own, newer version will be resumed.
       if (serving === undefined || serving.version < projection.version) return;
       await this.#builder.tidy(this.#lockName('projection-build'));
     } catch (error) {

@@ -1,6 +1,6 @@
 import type { Database, SqlRunner } from '@berth/persistence';
 
-/** `serving`: behind the views; `building`: growing beside them; `retired`: to be dropped. */
+/** `serving`: the views read these tables; `building`: being filled beside them; `retired`: to be dropped. */
 export type BuildState = 'serving' | 'building' | 'retired';
 
 /** One set of tables of a projection. */
@@ -8,12 +8,12 @@ export interface Build {
   readonly version: number;
   readonly build: number;
   readonly suffix: string;
-  /** The log is applied up to here; null: nothing yet. */
+  /** The log is applied up to this position; null before the first event. */
   readonly position: bigint | null;
   readonly state: BuildState;
 }
 
-/** The checkpoint is not where this writer left it: another one has taken over. */
+/** The checkpoint is not where this writer left it: another writer has taken over. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }
@@ -28,7 +28,7 @@ interface BuildRow {
 
 const COLUMNS = 'version, build, suffix, position::text AS position, state';
 
-/** Stands for "nothing yet"; positions of a log begin at 0. */
+/** The stored form of "no position yet"; positions of a log start at 0. */
 const NOTHING = -1n;
 
 const toBuild = ({ position, ...row }: BuildRow): Build => {
@@ -38,14 +38,14 @@ const toBuild = ({ position, ...row }: BuildRow): Build => {
 
 const toColumn = (position: bigint | null): string => (position ?? NOTHING).toString();
 
-/** Suffix of the tables of one build. */
+/** The table name suffix of a build. */
 export const suffixOf = (version: number, build: number): string =>
   build === 0 ? `v${version}` : `v${version}b${build}`;
 
-/** Channel on which a schema's projections tell how far they are. */
+/** The channel on which the projections of a schema announce their positions. */
 export const positionChannel = (schema: string): string => `projections:${schema}`;
 
-/** What is told there. */
+/** The payload of such a notification. */
 export const positionNotice = (name: string, build: Build, position: bigint): string =>
   `${name} ${build.version} ${build.build} ${position}`;
 
@@ -58,7 +58,7 @@ export class ProjectionTable {
     readonly name: string,
   ) {}
 
-  /** Creates the table where it is missing. */
+  /** Creates the table if it is missing. */
   ensure(): Promise<void> {
     this.#ensured ??= this.#create().catch((error: unknown) => {
       this.#ensured = undefined;
@@ -76,7 +76,7 @@ export class ProjectionTable {
     return (await this.builds(tx)).find(({ state }) => state === 'serving');
   }
 
-  /** Reads the serving row and holds it: nobody can move its checkpoint until `tx` ends. */
+  /** Reads and locks the serving row: its checkpoint cannot move until `tx` ends. */
   async lockServing(tx: SqlRunner): Promise<Build | undefined> {
     const sql = `SELECT ${COLUMNS} FROM projections WHERE name = $1 AND state = 'serving' FOR UPDATE`;
     const [row] = await tx.query<BuildRow>(sql, [this.name]);
@@ -108,8 +108,8 @@ export class ProjectionTable {
   }
 
   /**
-   * Moves the checkpoint from `build.position` to `to`; throws `CheckpointMoved` when it is not there any more. Holds
-   * the row until `tx` ends, so that of two writers only one goes on. A serving build tells its listeners on commit.
+   * Moves the checkpoint from `build.position` to `to`; throws `CheckpointMoved` if it is somewhere else. Locks the row
+   * until `tx` ends, so that only one of two writers continues. A serving build notifies its listeners on commit.
    */
   async advance(tx: SqlRunner, build: Build, to: bigint): Promise<void> {
     const notice = build.state === 'serving' ? positionNotice(this.name, build, to) : null;
@@ -132,17 +132,17 @@ export class ProjectionTable {
       ],
     );
     if (rows.length === 0)
-      throw new CheckpointMoved(`Projection ${this.name} ${build.suffix} was moved by another.`);
+      throw new CheckpointMoved(`Another process moved the checkpoint of ${this.name} ${build.suffix}.`);
   }
 
   async #create(): Promise<void> {
-    // Even CREATE INDEX IF NOT EXISTS waits for whoever is writing a checkpoint, and others behind it.
+    // Even CREATE INDEX IF NOT EXISTS waits for a transaction that writes a checkpoint, and blocks others behind it.
     const [row] = await this.database.query<{ there: boolean }>(
       `SELECT to_regclass('projections_one_serves') IS NOT NULL AS there`,
     );
     if (row?.there === true) return;
     await this.database.transaction(async (tx) => {
-      // CREATE … IF NOT EXISTS fails when two do it at the same time.
+      // CREATE … IF NOT EXISTS fails when two sessions run it at the same time.
       await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [
         `projections:${this.database.schema}`,
       ]);

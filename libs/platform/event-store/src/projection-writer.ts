@@ -5,13 +5,13 @@ import type { RecordedEvent } from './event-store.js';
 import type { Projection } from './projection.js';
 import type { Build, ProjectionTable } from './projection-table.js';
 
-/** A batch of thousands may take longer than a request would wait. */
+/** A batch of thousands of events may take longer than a request may. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** Up to so many events a batch is no bulk work. */
+/** A batch of at most this many events fits the default statement time-out. */
 const FEW_EVENTS = 100;
 
-/** Positions without events are written at most this often: they only shorten the way after a restart. */
+/** Minimum interval between checkpoints without events, which only shorten the catch-up after a restart. */
 const BARE_CHECKPOINT_MS = 1_000;
 
 const appliedEvents = metrics.counter('berth_projection_events', 'Events applied to projections.', [
@@ -20,16 +20,16 @@ const appliedEvents = metrics.counter('berth_projection_events', 'Events applied
 
 const lagSeconds = metrics.gauge(
   'berth_projection_lag_seconds',
-  'How old the last event was when its projection had applied it.',
+  'Age of the last event when its projection applied it.',
   ['projection'],
 );
 
-/** Writes batches into one build: rows and checkpoint in one transaction, fenced by the checkpoint itself. */
+/** Writes batches into one build: rows and checkpoint in one transaction, which the checkpoint itself fences. */
 export class ProjectionWriter {
   #build: Build;
   #writtenAt = 0;
   #applied = 0;
-  /** Nothing up to here is left to come, whether it was written down or not. */
+  /** The subscription has passed this position, whether or not that was written. */
   #looked = -1n;
 
   constructor(
@@ -41,7 +41,7 @@ export class ProjectionWriter {
     this.#build = build;
   }
 
-  /** As it stands in the database after the last write. */
+  /** The build as stored in the database after the last write. */
   get build(): Build {
     return this.#build;
   }
@@ -55,19 +55,19 @@ export class ProjectionWriter {
     return this.#applied;
   }
 
-  /** Throws `CheckpointMoved`, with nothing written, when somebody else has written to this build. */
+  /** Throws `CheckpointMoved` and writes nothing when another process has written to this build. */
   async write(batch: EventBatch): Promise<void> {
     const step = this.#stepOf(batch);
     if (step === undefined) return;
     const idle = step.events.length === 0 && !batch.caughtUp;
     if (idle && Date.now() - this.#writtenAt < BARE_CHECKPOINT_MS) return;
-    // A few events fit the time that every statement has; saying otherwise costs a round trip.
+    // Setting another time-out costs a round trip.
     const options = step.events.length > FEW_EVENTS ? { statementTimeoutMs: STATEMENT_TIMEOUT_MS } : {};
     await this.database.transaction((tx) => this.#apply(tx, step), options);
     this.#advanced(step);
   }
 
-  /** Writes as a part of `tx`; when that does not commit, this writer must not be used again. */
+  /** Writes as part of `tx`. If `tx` does not commit, this writer must not be used again. */
   async writeWithin(tx: SqlRunner, batch: EventBatch): Promise<void> {
     const step = this.#stepOf(batch);
     if (step === undefined) return;
@@ -75,7 +75,7 @@ export class ProjectionWriter {
     this.#advanced(step);
   }
 
-  /** Events that are new to this build; a store may deliver one again. */
+  /** Skips events that this build already contains: a store may deliver one again. */
   #stepOf({ events, position }: EventBatch): Step | undefined {
     let reached = this.position ?? -1n;
     const fresh: RecordedEvent[] = [];
@@ -90,7 +90,7 @@ export class ProjectionWriter {
   }
 
   async #apply(tx: SqlRunner, { events, to }: Step): Promise<void> {
-    // First the checkpoint: it locks the row, so that a second writer waits here and then finds it moved.
+    // The checkpoint comes first: it locks the row, so that a second writer waits here and then finds it moved.
     await this.table.advance(tx, this.#build, to);
     if (events.length > 0) await this.projection.apply(tx, this.#build.suffix, events);
   }

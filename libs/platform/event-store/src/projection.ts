@@ -2,47 +2,47 @@ import type { SqlRunner } from '@berth/persistence';
 import type { RecordedEvent } from './event-store.js';
 
 /**
- * A read model: tables made from events, behind views that queries read. Tables carry a suffix in their name
- * (`agent_list_v2`, `agent_list_v2b1`), so that a new version or a rebuild can grow beside the ones that serve.
+ * A read model: tables derived from events, behind views that queries read. Table names carry a suffix
+ * (`agent_list_v2`, `agent_list_v2b1`), so that a new version or a rebuild can be filled beside the serving tables.
  */
 export interface Projection {
   readonly name: string;
-  /** Grows with every change of the tables or of what `apply` makes of events; then all is built anew. */
+  /** Increase it with every change of the tables or of `apply`; the tables are then built again. */
   readonly version: number;
-  /** Which streams it follows (`<category>-<id>`). */
+  /** The categories of the streams it follows (`<category>-<id>`). */
   readonly categories: readonly string[];
   createTables(tx: SqlRunner, suffix: string): Promise<void>;
-  /** Must not mind tables that are missing (`DROP TABLE IF EXISTS`). */
+  /** Must tolerate missing tables (`DROP TABLE IF EXISTS`). */
   dropTables(tx: SqlRunner, suffix: string): Promise<void>;
   /** Points the serving views at the tables of that suffix. */
   publish(tx: SqlRunner, suffix: string): Promise<void>;
   /**
-   * Changes rows by bulk statements. Events arrive in the order of the log, each exactly once: what `tx` writes is
-   * committed together with the position, or not at all.
+   * Changes rows by bulk statements. Events arrive in log order, each exactly once: the writes of `tx` are committed
+   * together with the position or not at all.
    */
   apply(tx: SqlRunner, suffix: string, events: readonly RecordedEvent[]): Promise<void>;
 }
 
-/** How far a rebuild is. Positions are the log's own measure; only their ratio says something. */
+/** Progress of a rebuild. Positions are in the log's own unit; only their ratio is meaningful. */
 export interface RebuildProgress {
   /** Events applied so far. */
   readonly applied: number;
   readonly position: bigint;
   readonly head: bigint;
   readonly eventsPerSecond: number;
-  /** Null until it can be told. */
+  /** Null until it can be estimated. */
   readonly secondsLeft: number | null;
 }
 
-/** How a projection stands. */
+/** Status of a projection. */
 export interface ProjectionStatus {
   readonly name: string;
-  /** Version that serves; 0 when nothing serves yet. */
+  /** The serving version; 0 when none serves yet. */
   readonly version: number;
-  /** Up to here the serving tables know the log; null when they know nothing. */
+  /** The serving tables contain the log up to this position; null when they are empty. */
   readonly position: bigint | null;
-  /** Events not applied yet; counting stops at 10,000. */
+  /** Number of events not applied yet; counting stops at 10,000. */
   readonly lag: number;
-  /** Whether other tables are being built beside the serving ones. */
+  /** Whether tables are being built beside the serving ones. */
   readonly rebuilding: boolean;
 }

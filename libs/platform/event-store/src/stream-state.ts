@@ -2,21 +2,21 @@ import type { Decider } from '@berth/kernel';
 import type { EventCodec } from './event-codec.js';
 import type { RecordedEvent } from './event-store.js';
 
-/** What of an event a fold needs: one that was read, or one that is about to be written. */
+/** The parts of an event that folding needs; the event was read or is about to be written. */
 export type FoldedEvent = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'revision'>;
 
-/** A stream folded up to `revision` (null: it does not exist), with the commands that wrote to it last. */
+/** A stream folded up to `revision` (null if it does not exist), with the most recent commands. */
 export interface StreamState<State> {
   readonly state: State;
   readonly revision: bigint | null;
-  /** Revision of each one's first event, by command id, oldest first. */
+  /** Revision of each command's first event, by command id, oldest first. */
   readonly commands: ReadonlyMap<string, bigint>;
 }
 
-/** How many commands of a stream are remembered. */
+/** Number of commands of a stream that are remembered. */
 const REMEMBERED_COMMANDS = 64;
 
-/** Before anything was written. */
+/** The state of a stream without events. */
 export const emptyStream = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
 ): StreamState<State> => ({
@@ -25,7 +25,7 @@ export const emptyStream = <State, Command, Event>(
   commands: new Map(),
 });
 
-/** Goes on from `from` with the events that follow it. */
+/** Folds the events that follow `from`. */
 export const foldStream = <State, Command, Event>(
   decider: Decider<State, Command, Event>,
   codec: EventCodec<Event>,
