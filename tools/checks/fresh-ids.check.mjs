@@ -9,6 +9,10 @@ const MINTS_COMMANDS = /^apps\/gateway\//;
 /** Files whose fresh ids name nothing that a retried command must find, with the reason. */
 const ALLOWED = new Map([
   [
+    'apps/exec/src/submission/attempt.ts',
+    'an attempt belongs to one call; the id of the execution derives from the command',
+  ],
+  [
     'apps/files/src/transfer/transfer-opener.ts',
     'a transfer belongs to one call; the change that stores its bytes derives its id',
   ],

@@ -64,6 +64,14 @@ export class ExecutionStreams {
     return position;
   }
 
+  /** Like `refuse`, but does nothing unless the log says that `attempt` was accepted. */
+  async withdraw(owned: Owned, attempt: string, code: string): Promise<bigint | null> {
+    const command = { type: 'Withdraw', attempt, code, at: now() } as const;
+    const meta = ownMeta(owned, `withdraw:${attempt}`);
+    const { position } = await this.streams.handle(owned.executionId, command, meta);
+    return position;
+  }
+
   /** Sees to it that it is not accepted any more if it has not been yet; answers the state after it. */
   async preclude(owned: Owned, code: string): Promise<Execution> {
     const { executionId, agentId } = owned;

@@ -82,6 +82,15 @@ describe('an execution', () => {
     expect(given([submitted, cancelRequested], reroute)).toEqual([]);
   });
 
+  it('is withdrawn only by the attempt that was accepted', () => {
+    const accepted: ExecutionEvent = { type: 'ExecutionSubmitted', data: { ...submission, attempt: 'one' } };
+    const withdraw = (attempt: string): ExecutionCommand => ({ type: 'Withdraw', attempt, code: 'x', at });
+    expect(given([accepted], withdraw('one'))).toEqual([refused]);
+    for (const history of [[], [submitted], [accepted, ended], [refused]])
+      expect(given(history, withdraw('one'))).toEqual([]);
+    expect(given([accepted], withdraw('two'))).toEqual([]);
+  });
+
   it('is to be cancelled once', () => {
     expect(given([submitted, cancelRequested], requestCancel)).toEqual([]);
   });

@@ -12,6 +12,8 @@ export type ExecutionCommand =
   | ({ readonly type: 'Submit' } & Submission)
   | { readonly type: 'Reroute'; readonly host: string; readonly epoch: number; readonly at: string }
   | { readonly type: 'Refuse'; readonly code: string; readonly at: string }
+  /** Like `Refuse`, but only if that attempt was the accepted one. */
+  | { readonly type: 'Withdraw'; readonly attempt: string; readonly code: string; readonly at: string }
   /** Refuses what is not accepted yet, so that it never is. */
   | {
       readonly type: 'Preclude';
@@ -38,7 +40,7 @@ const decide = (command: ExecutionCommand, execution: Execution): readonly Execu
 
 const decideRunning = (
   command: Exclude<ExecutionCommand, { type: 'Submit' | 'Preclude' }>,
-  { executionId, agentId, host, epoch, cancelRequested }: RunningExecution,
+  { executionId, agentId, host, epoch, cancelRequested, attempt }: RunningExecution,
 ): readonly ExecutionEvent[] => {
   const named = { executionId, agentId };
   switch (command.type) {
@@ -51,6 +53,9 @@ const decideRunning = (
           data: { ...named, host: command.host, epoch: command.epoch, at: command.at },
         },
       ];
+    case 'Withdraw':
+      if (command.attempt !== attempt) return [];
+      return [{ type: 'ExecutionRefused', data: { ...named, code: command.code, at: command.at } }];
     case 'Refuse':
       return [{ type: 'ExecutionRefused', data: { ...named, code: command.code, at: command.at } }];
     case 'RequestCancel':

@@ -35,6 +35,8 @@ export interface Submission extends Named {
   readonly timeoutSeconds: number;
   readonly commandBytes: number;
   readonly commandSha256: string;
+  /** The attempt at the command that was accepted; missing in older events. */
+  readonly attempt?: string;
   readonly at: string;
 }
 
@@ -58,6 +60,8 @@ export interface RunningExecution {
   readonly host: string;
   readonly epoch: number;
   readonly cancelRequested: boolean;
+  /** null when the log does not say which attempt was accepted. */
+  readonly attempt: string | null;
 }
 
 export type Execution =
@@ -92,7 +96,7 @@ export const evolve = (execution: Execution, event: ExecutionEvent): Execution =
 };
 
 const submitted = (data: Submission): RunningExecution => {
-  const { executionId, agentId, accountId, detached, timeoutSeconds, host, epoch } = data;
+  const { executionId, agentId, accountId, detached, timeoutSeconds, host, epoch, attempt = null } = data;
   return {
     status: 'running',
     executionId,
@@ -103,5 +107,6 @@ const submitted = (data: Submission): RunningExecution => {
     host,
     epoch,
     cancelRequested: false,
+    attempt,
   };
 };

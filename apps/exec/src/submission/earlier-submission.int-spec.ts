@@ -1,6 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
+import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -12,6 +13,10 @@ import {
   startTestExec,
   type TestExec,
 } from '../fixtures/exec.fixture.js';
+import { ExecutionStreams } from '../execution/execution-streams.js';
+import { OutputVault } from '../output/output-vault.js';
+import { AcceptedPositions } from './accepted-positions.js';
+import { Refusing } from './refusing.js';
 
 let test: TestExec;
 let agentId: string;
@@ -110,6 +115,21 @@ describe('a detached command that comes twice', () => {
     silent.resolve(running);
     expect(await first).toEqual(second);
     test.far.finish(sent.executionId);
+  });
+});
+
+describe('an attempt whose acceptance seemed to fail', () => {
+  it('is withdrawn if it was accepted, but not if the log accepted another one', async () => {
+    const executions = new ExecutionStreams(test.streams, new OutputVault(test.database));
+    const log = createLogger({ service: 'test', level: 'silent' });
+    const stopping = new AbortController().signal;
+    const refusing = new Refusing(executions, new AcceptedPositions(test.database), log, stopping);
+    const executionId = await test.abandon(agentId, { attempt: 'accepted' });
+    const owned = test.ref(agentId, executionId);
+    await refusing.withdraw(owned, 'not accepted', 'x');
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted']);
+    await refusing.withdraw(owned, 'accepted', 'x');
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
   });
 });
 

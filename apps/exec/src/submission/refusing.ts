@@ -20,25 +20,34 @@ export class Refusing {
     try {
       await this.refuse(owned, code);
     } catch {
-      void this.later(owned, code);
+      void this.later(owned, () => this.refuse(owned, code));
     }
   }
 
-  /** Never throws. */
-  async later(owned: Owned, code: string): Promise<void> {
+  /** Takes it back if the log accepted it from this attempt, whose own append seemed to fail. Never throws. */
+  withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
+    return this.later(owned, async () => {
+      await this.note(owned, await this.executions.withdraw(owned, attempt, code));
+    });
+  }
+
+  private async later(owned: Owned, refuse: () => Promise<void>): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS && !this.stopping.aborted; attempt++) {
       await pause(backoff(attempt, 500), this.stopping);
       try {
-        return await this.refuse(owned, code);
+        return await refuse();
       } catch (error) {
         this.log.debug({ err: error, executionId: owned.executionId }, 'a refusal is not recorded yet');
       }
     }
   }
 
-  /** Lists that are asked for from now on know it too. */
   private async refuse(owned: Owned, code: string): Promise<void> {
-    const position = await this.executions.refuse(owned, code);
+    await this.note(owned, await this.executions.refuse(owned, code));
+  }
+
+  /** Lists that are requested from now on reflect it. */
+  private async note(owned: Owned, position: bigint | null): Promise<void> {
     if (position !== null) await this.positions.note(owned.agentId, position).catch(() => undefined);
   }
 }

@@ -12,6 +12,7 @@ import type { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
 import type { AcceptedPositions } from './accepted-positions.js';
+import { newAttempt } from './attempt.js';
 import type { EarlierSubmission } from './earlier-submission.js';
 import type { HandedOver, AgentDispatcher, Handing } from './agent-dispatcher.js';
 import type { OlderGuest } from './older-guest.js';
@@ -93,8 +94,10 @@ export class SubmitCommandHandler {
     timeoutSeconds: number,
   ): Promise<{ readonly first: boolean; readonly position: bigint | null }> {
     const { command, detached } = submit;
+    const attempt = newAttempt();
     const submission = {
       ...owned,
+      attempt,
       host,
       epoch,
       detached,
@@ -106,8 +109,8 @@ export class SubmitCommandHandler {
     try {
       return await this.parts.executions.submit(submission, submit);
     } catch (error) {
-      // It may stand in the log all the same; what an earlier try put there is not taken back.
-      if (!submit.repeated) void this.parts.refusing.later(owned, 'not_accepted');
+      // The log may have accepted this attempt. If it accepted another one, that one hands the command over.
+      void this.parts.refusing.withdraw(owned, attempt, 'not_accepted');
       throw guestCommandUnavailable(error);
     }
   }
