@@ -2,6 +2,7 @@ import { NatsLink, Requester } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
+import type { Authenticators } from './auth/authenticators.js';
 import { CredentialWatch } from './auth/credential-watch.js';
 import { AgentLifeController } from './agents/agent-life.controller.js';
 import { AgentsController } from './agents/agents.controller.js';
@@ -19,6 +20,7 @@ import { WriteController } from './files/write.controller.js';
 import { HealthController } from './health/health.controller.js';
 import { HealthProbe, type HealthFacts } from './health/health.probe.js';
 import { Drain } from './http/drain.js';
+import type { RouteTable } from './http/route-table.js';
 import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
 import { KeysController } from './keys/keys.controller.js';
 import { FollowedStreams } from './logs/followed-streams.js';
@@ -35,6 +37,8 @@ export interface AppDependencies {
   readonly link: NatsLink;
   readonly database: Database;
   readonly requester: Requester;
+  readonly routes: RouteTable;
+  readonly authenticators: Authenticators;
   readonly answers: IdempotentAnswers;
   readonly drain: Drain;
   readonly facts: HealthFacts;
@@ -43,7 +47,16 @@ export interface AppDependencies {
 
 @Module({})
 export class AppModule {
-  static forRoot({ link, database, requester, answers, drain, facts, log }: AppDependencies): DynamicModule {
+  static forRoot({
+    link,
+    database,
+    requester,
+    authenticators,
+    answers,
+    drain,
+    facts,
+    log,
+  }: AppDependencies): DynamicModule {
     return {
       module: AppModule,
       controllers: [
@@ -71,7 +84,7 @@ export class AppModule {
         { provide: IdempotentAnswers, useValue: answers },
         { provide: Drain, useValue: drain },
         { provide: HealthProbe, useFactory: () => new HealthProbe(link, database, requester, facts, log) },
-        { provide: CredentialWatch, useFactory: () => new CredentialWatch(requester) },
+        { provide: CredentialWatch, useFactory: () => new CredentialWatch(authenticators) },
         { provide: FollowedStreams, useFactory: () => new FollowedStreams() },
         { provide: SharedReads, useFactory: () => new SharedReads() },
         AgentTransfers,

@@ -6,11 +6,13 @@ import type { Logger } from '@berth/telemetry';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule, type AppDependencies } from './app.module.js';
-import { addAccessCheck, addAuthenticationHook } from './auth/authenticate.hook.js';
+import { addAuthenticationHook } from './auth/authenticate.hook.js';
+import { Authenticators, KeyAuthenticator } from './auth/authenticators.js';
 import type { GatewayConfig } from './config.js';
 import { Drain } from './http/drain.js';
 import { addContinueHook } from './http/expectations.js';
 import { ErrorFilter } from './http/error.filter.js';
+import { addDeclarationCheck } from './http/declaration-check.js';
 import { prepareRequests, serverOptions } from './http/fastify-server.js';
 import type { HttpServer } from './http/fastify-types.js';
 import { nestLog } from './http/nest-log.js';
@@ -26,6 +28,7 @@ import { addIdempotencyHooks } from './idempotency/idempotency.hooks.js';
 import { IdempotentAnswers } from './idempotency/idempotent-answers.js';
 import { migrations, VAULT_SCHEMA } from './idempotency/migrations.js';
 import { listenOn } from './http/listen.js';
+import { RouteTable, type DeclaredRoute } from './http/route-table.js';
 import { OpenApiDocument } from './openapi/openapi-document.js';
 import { addValidationHook } from './validation/validate.hook.js';
 
@@ -36,6 +39,8 @@ export interface RunningGateway {
   readonly name: string;
   /** `http://localhost:<port>` */
   readonly url: string;
+  /** Every route of the router, `HEAD` left out. */
+  readonly routes: readonly DeclaredRoute[];
   /** Takes no more connections, ends streams, lets requests in flight end (at most 5 s). */
   stop(): Promise<void>;
 }
@@ -53,8 +58,11 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   opened.defer(() => answers.stop());
   const drain = new Drain();
   const facts = { version: versionOf(), driver: config.runtime };
+  const requester = new Requester(link);
+  const authenticators = new Authenticators([new KeyAuthenticator(requester)]);
+  const routes = new RouteTable();
   const app = await createApp(
-    { link, database, requester: new Requester(link), answers, drain, facts, log },
+    { link, database, routes, requester, authenticators, answers, drain, facts, log },
     config,
     log,
   );
@@ -64,7 +72,7 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   answers.start();
   const running = opened.move();
   let stopping: Promise<void> | undefined;
-  return { name: 'gateway', url, stop: () => (stopping ??= running.disposeAsync()) };
+  return { name: 'gateway', url, routes: routes.all(), stop: () => (stopping ??= running.disposeAsync()) };
 };
 
 const openVault = (config: GatewayConfig, log: Logger): Promise<Database> =>
@@ -81,14 +89,14 @@ const createApp = async (
   config: GatewayConfig,
   log: Logger,
 ): Promise<NestFastifyApplication> => {
-  const { requester, answers, drain, facts } = dependencies;
+  const { routes, requester, authenticators, answers, drain, facts } = dependencies;
   const adapter = new FastifyAdapter({ ...serverOptions(config), skipMiddie: true });
   const server: HttpServer = adapter.getInstance();
   prepareRequests(server);
   addContextHook(server, { tracing: config.otlpEndpoint !== undefined });
-  addUnknownRouteHook(server);
-  addAccessCheck(server);
-  addAuthenticationHook(server, requester);
+  addUnknownRouteHook(server, routes);
+  addDeclarationCheck(server);
+  addAuthenticationHook(server, authenticators);
   addRequestLineHook(server);
   addContinueHook(server);
   addBodyDeadlines(server, { bodyMs: config.clientTimeoutMs });

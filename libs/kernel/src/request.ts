@@ -42,9 +42,9 @@ export const defineRequest = <Request, Response>(
   return { subject, deadlineMs, whenLost, onlyWhileAwaited };
 };
 
-/** Who sent a request; recorded in event metadata and audit. `id` is a key id, token id, agent id or service name. */
+/** Who sent a request; recorded in event metadata and audit. `id` is the id of the credential, or a service name. */
 export interface Actor {
-  readonly kind: 'key' | 'end_user_token' | 'agent' | 'system';
+  readonly kind: 'key' | 'end_user_token' | 'agent' | 'webhook' | 'viewer' | 'system';
   readonly id: string;
 }
 

@@ -9,11 +9,13 @@ import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
-import { Endpoint, type EndpointOptions } from '../http/endpoint.decorator.js';
+import { agentOf } from './agent.resource.js';
+import { Route, type RouteDeclaration } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
-const transition = (summary: string, description: string): EndpointOptions => ({
-  access: 'deploy',
+const transition = (summary: string, description: string): RouteDeclaration => ({
+  accepts: { key: 'deploy' },
+  resource: agentOf('agent_id'),
   summary,
   description: `${description} Repeating it is fine. The body is ignored.`,
   answers: [
@@ -28,7 +30,7 @@ const transition = (summary: string, description: string): EndpointOptions => ({
 export class AgentLifeController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint(transition('Start or wake an agent', 'Ends in `running`.'))
+  @Route(transition('Start or wake an agent', 'Ends in `running`.'))
   @Post('start')
   start(
     @Req() request: ApiRequest,
@@ -38,7 +40,7 @@ export class AgentLifeController {
     return this.move(agentsRequests.start, request, agentId, reply);
   }
 
-  @Endpoint(transition('Stop an agent', 'Ends in `stopped`; nothing wakes it by itself.'))
+  @Route(transition('Stop an agent', 'Ends in `stopped`; nothing wakes it by itself.'))
   @Post('stop')
   stop(
     @Req() request: ApiRequest,
@@ -48,9 +50,7 @@ export class AgentLifeController {
     return this.move(agentsRequests.stop, request, agentId, reply);
   }
 
-  @Endpoint(
-    transition('Put an agent to sleep', 'Ends in `sleeping`, from any state; running executions fail.'),
-  )
+  @Route(transition('Put an agent to sleep', 'Ends in `sleeping`, from any state; running executions fail.'))
   @Post('sleep')
   sleep(
     @Req() request: ApiRequest,
@@ -60,7 +60,7 @@ export class AgentLifeController {
     return this.move(agentsRequests.sleep, request, agentId, reply);
   }
 
-  @Endpoint(transition('Restart an agent', 'Ends in `running`.'))
+  @Route(transition('Restart an agent', 'Ends in `running`.'))
   @Post('restart')
   restart(
     @Req() request: ApiRequest,

@@ -5,7 +5,8 @@ import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@ne
 import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
 import { callerOf, envelopeOf } from '../auth/caller.js';
 import { EnvVarBody, isSecret } from '../env/env-var.body.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from './agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { GetAgentQuery, ListAgentsQuery } from './agents.query.js';
 import { CreateAgentBody, scopesOfCreation } from './create-agent.body.js';
@@ -16,10 +17,9 @@ import { CreateAgentBody, scopesOfCreation } from './create-agent.body.js';
 export class AgentsController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'deploy',
-    body: CreateAgentBody,
-    bodyScopes: scopesOfCreation,
+  @Route({
+    accepts: { key: 'deploy' },
+    body: { kind: 'json', shape: CreateAgentBody, scopes: scopesOfCreation },
     summary: 'Create an agent from a template',
     description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
@@ -50,8 +50,8 @@ export class AgentsController {
     return agent;
   }
 
-  @Endpoint({
-    access: 'read',
+  @Route({
+    accepts: { key: 'read' },
     query: ListAgentsQuery,
     summary: 'List agents, newest first',
     answers: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
@@ -70,8 +70,9 @@ export class AgentsController {
     });
   }
 
-  @Endpoint({
-    access: 'read',
+  @Route({
+    accepts: { key: 'read' },
+    resource: agentOf('agent_id'),
     query: GetAgentQuery,
     summary: 'Get an agent, or wait for a state of it',
     answers: [{ status: 200, description: 'The agent as it is when the answer leaves.', schema: 'Agent' }],
@@ -90,8 +91,9 @@ export class AgentsController {
     });
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     summary: 'Delete an agent, its container and its volume',
     description: 'Works in every state. Its name and external id are free at once.',
     answers: [{ status: 204, description: 'Gone.' }],

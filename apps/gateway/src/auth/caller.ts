@@ -1,19 +1,26 @@
-import type { Principal } from '@berth/contracts/accounts';
 import { newId, type CommandEnvelope } from '@berth/kernel';
 import type { ApiRequest } from '../http/fastify-types.js';
+import { actorOf, type KeyPrincipal, type Principal } from './principal.js';
 
-/** The authenticated caller. The hook has seen to it on every route that is not public. */
+/** The authenticated caller; the hook sets it on every route that does not accept anyone. */
 export const callerOf = (request: Pick<ApiRequest, 'principal'>): Principal => {
-  if (request.principal === null) throw new Error('A public route asked who calls.');
+  if (request.principal === null) throw new Error('A route that accepts anyone has no caller.');
   return request.principal;
+};
+
+/** The caller of a route that accepts keys only. */
+export const keyHolderOf = (request: Pick<ApiRequest, 'principal'>): KeyPrincipal => {
+  const caller = callerOf(request);
+  if (caller.kind !== 'key') throw new Error(`A route for keys was called by ${caller.kind}.`);
+  return caller;
 };
 
 /** The envelope of a command. Under an Idempotency-Key a retry carries the command id of the first try. */
 export const envelopeOf = (request: Pick<ApiRequest, 'principal' | 'claim'>): CommandEnvelope => {
-  const { accountId, keyId } = callerOf(request);
+  const caller = callerOf(request);
   return {
     commandId: request.claim?.commandId ?? newId('cmd'),
-    accountId,
-    actor: { kind: 'key', id: keyId },
+    accountId: caller.accountId,
+    actor: actorOf(caller),
   };
 };

@@ -5,6 +5,7 @@ import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { FarServices } from '../fixtures/far-services.fixture.js';
 import { silent } from '../fixtures/gateway.fixture.js';
+import { Authenticators, KeyAuthenticator } from './authenticators.js';
 import { CredentialWatch } from './credential-watch.js';
 
 let infra: TestInfra;
@@ -26,12 +27,13 @@ afterAll(async () => {
 beforeEach(() => {
   far.reset();
   over = new AbortController();
-  watch = new CredentialWatch(new Requester(link), { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
+  const authenticators = new Authenticators([new KeyAuthenticator(new Requester(link))]);
+  watch = new CredentialWatch(authenticators, { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
 });
 afterEach(() => over.abort());
 
 const untilRefused = (key: string, signal = over.signal): Promise<unknown> =>
-  watch.untilRefused({ headers: { authorization: `Bearer ${key}` } }, signal);
+  watch.untilRefused({ credential: { kind: 'key', secret: key } }, signal);
 
 const lookUps = (): number => far.asked(accountsRequests.authenticate).length;
 

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
-import { authenticate } from './authenticate.hook.js';
+import type { Authenticators } from './authenticators.js';
+import type { Credential } from './credentials.js';
 
 export interface WatchBounds {
   /** Time between two look-ups of one credential. */
@@ -19,7 +19,7 @@ const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_00
 
 /** The sockets and streams that stand on one credential. */
 interface Watched {
-  readonly authorization: string | undefined;
+  readonly credential: Credential | undefined;
   readonly listeners: Set<(reason: unknown) => void>;
   readonly over: AbortController;
 }
@@ -32,7 +32,7 @@ export class CredentialWatch {
   readonly #watched = new Map<string, Watched>();
 
   constructor(
-    private readonly requester: Requester,
+    private readonly authenticators: Authenticators,
     private readonly bounds: WatchBounds = BOUNDS,
   ) {}
 
@@ -42,10 +42,10 @@ export class CredentialWatch {
   }
 
   /** Resolves with the reason why the request's credential is no longer good, or with undefined once `over` aborts. */
-  untilRefused({ headers }: Pick<ApiRequest, 'headers'>, over: AbortSignal): Promise<unknown> {
+  untilRefused({ credential }: Pick<ApiRequest, 'credential'>, over: AbortSignal): Promise<unknown> {
     if (over.aborted) return Promise.resolve(undefined);
-    const key = headers.authorization ?? '';
-    const watched = this.#watched.get(key) ?? this.#begin(key, headers.authorization);
+    const key = credential?.secret ?? '';
+    const watched = this.#watched.get(key) ?? this.#begin(key, credential);
     return new Promise((resolve) => {
       const settle = (reason: unknown): void => {
         over.removeEventListener('abort', leave);
@@ -59,9 +59,9 @@ export class CredentialWatch {
     });
   }
 
-  #begin(key: string, authorization: string | undefined): Watched {
+  #begin(key: string, credential: Credential | undefined): Watched {
     const watched = {
-      authorization,
+      credential,
       listeners: new Set<(reason: unknown) => void>(),
       over: new AbortController(),
     };
@@ -77,7 +77,7 @@ export class CredentialWatch {
     watched.over.abort();
   }
 
-  async #lookUntilRefused({ authorization, over }: Watched): Promise<unknown> {
+  async #lookUntilRefused({ credential, over }: Watched): Promise<unknown> {
     const { everyMs, lookUpMs, unknownMs } = this.bounds;
     let knownAt = performance.now();
     let nextAt = knownAt + everyMs;
@@ -89,7 +89,7 @@ export class CredentialWatch {
       const askedAt = performance.now();
       nextAt = askedAt + everyMs;
       try {
-        await authenticate(this.requester, authorization, lookUpMs);
+        await this.authenticators.authenticate(credential, lookUpMs);
         knownAt = askedAt;
       } catch (error) {
         if (isRefusal(error) || performance.now() - knownAt > unknownMs) return error;

@@ -1,14 +1,21 @@
 import { formatKey } from '@berth/contracts/accounts';
-import { fastify } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { addAccessCheck } from './authenticate.hook.js';
-import { hasCredential, hashKey, keyOf } from './credentials.js';
+import { bearerOf, credentialOf, hasForbiddenCredential, hashKey } from './credentials.js';
 
 const KEY = formatKey(new Uint8Array(32).fill(9));
+const TOKEN = `eu_${'a'.repeat(43)}`;
 
-describe('the key of a request', () => {
-  it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY} `])('is read from %j', (header) => {
-    expect(keyOf(header)).toBe(KEY);
+describe('the bearer credential', () => {
+  it.each([`Bearer ${KEY}`, `bearer ${KEY}`, `BEARER   ${KEY} `])('is the API key in %j', (header) => {
+    expect(bearerOf(header)).toEqual({ kind: 'key', secret: KEY });
+  });
+
+  it.each([
+    [TOKEN, 'end_user'],
+    ['at_abc', 'agent'],
+    ['wh_abc', 'webhook'],
+  ])('%s is of the kind %s', (secret, kind) => {
+    expect(bearerOf(`Bearer ${secret}`)).toEqual({ kind, secret });
   });
 
   it.each([
@@ -18,34 +25,57 @@ describe('the key of a request', () => {
     `Basic ${KEY}`,
     `Bearer ${KEY} ${KEY}`,
     `Bearer ${KEY.slice(0, -1)}`,
-    'Bearer eu_abc',
+    'Bearer xx_abc',
+    'Bearer __proto___abc',
     `Bearer\t${KEY}`,
-  ])('is not there in %j', (header) => expect(keyOf(header)).toBeUndefined());
+  ])('is absent in %j', (header) => expect(bearerOf(header)).toBeUndefined());
 
   it('travels as SHA-256 in hex', () => expect(hashKey(KEY)).toMatch(/^[0-9a-f]{64}$/));
 });
 
-describe('a credential in a query', () => {
-  it.each([{ token: '' }, { token: 'x' }, { a: KEY }, { a: ['1', KEY] }, { eu: `eu_${'a'.repeat(43)}` }])(
-    'is seen in %j',
-    (query) => {
-      expect(hasCredential(query)).toBe(true);
-    },
+describe('the credential of a request', () => {
+  const socket = { accepts: { key: 'deploy', end_user: 'console' }, tokenInQuery: true } as const;
+  const webhook = { accepts: { webhook: true, anonymous: true }, tokenInQuery: true } as const;
+
+  it('is read from ?token= only on a route that declares it', () => {
+    const request = { headers: {}, query: { token: TOKEN } };
+    expect(credentialOf(request, socket)).toEqual({ kind: 'end_user', secret: TOKEN });
+    expect(credentialOf(request, { accepts: socket.accepts })).toBeUndefined();
+  });
+
+  it('is never an API key or an agent token in the query', () => {
+    expect(credentialOf({ headers: {}, query: { token: KEY } }, socket)).toBeUndefined();
+    expect(credentialOf({ headers: {}, query: { token: 'at_abc' } }, socket)).toBeUndefined();
+  });
+
+  it('is that of the header if both are sent', () => {
+    const headers = { authorization: `Bearer ${KEY}` };
+    expect(credentialOf({ headers, query: { token: TOKEN } }, socket)?.kind).toBe('key');
+    const request = { headers: { 'x-service-webhook-token': 'wrong' }, query: { token: 'wh_right' } };
+    expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', secret: 'wrong' });
+  });
+
+  it('takes the webhook header only on a route for webhooks', () => {
+    const request = { headers: { 'x-service-webhook-token': 'wh_abc' }, query: {} };
+    expect(credentialOf(request, webhook)?.kind).toBe('webhook');
+    expect(credentialOf(request, socket)).toBeUndefined();
+  });
+});
+
+describe('a credential that a query must not carry', () => {
+  it.each([{ token: '' }, { token: 'x' }, { a: KEY }, { a: ['1', KEY] }, { eu: TOKEN }])(
+    'is found in %j',
+    (query) => expect(hasForbiddenCredential(query, false)).toBe(true),
   );
 
   it.each([{}, null, undefined, { name: 'mk_robot' }, { tokens: 'x' }, { a: ['1'] }])(
-    'is not seen in %j',
-    (query) => {
-      expect(hasCredential(query)).toBe(false);
-    },
+    'is not found in %j',
+    (query) => expect(hasForbiddenCredential(query, false)).toBe(false),
   );
-});
 
-describe('a route that does not state its access', () => {
-  it('cannot be registered', () => {
-    const server = fastify();
-    addAccessCheck(server);
-    expect(() => server.get('/open', () => 'x')).toThrow('The route GET /open does not state its access.');
-    expect(() => server.get('/stated', { config: { rules: { access: 'public' } } }, () => 'x')).not.toThrow();
+  it('is an API key, a repeated token or a token under another name where ?token= is taken', () => {
+    expect(hasForbiddenCredential({ token: TOKEN }, true)).toBe(false);
+    for (const query of [{ token: KEY }, { token: [TOKEN, TOKEN] }, { token: TOKEN, a: TOKEN }])
+      expect(hasForbiddenCredential(query, true)).toBe(true);
   });
 });

@@ -1,31 +1,81 @@
 import { createHash } from 'node:crypto';
 import { isWellFormedKey } from '@berth/contracts/accounts';
 import { SECRET_PREFIXES } from '@berth/kernel';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Access } from './access.js';
+import type { PrincipalKind } from './principal.js';
+
+/** A credential as it was sent, before anything was looked up. */
+export interface Credential {
+  readonly kind: PrincipalKind;
+  /** Never logged, never sent to another service in clear. */
+  readonly secret: string;
+}
+
+/** What a route declares about credentials. */
+export interface CredentialRules {
+  readonly accepts: Access;
+  /** `?token=` may carry a token, as on WebSockets, where clients cannot set headers. Never an API key. */
+  readonly tokenInQuery?: boolean;
+}
 
 /** SHA-256 of a key, hex: what travels and what is stored instead of the key. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
+const WEBHOOK_HEADER = 'x-service-webhook-token';
+const KIND_OF_PREFIX: Readonly<Record<string, PrincipalKind>> = {
+  [SECRET_PREFIXES.endUserToken]: 'end_user',
+  [SECRET_PREFIXES.agentToken]: 'agent',
+  [SECRET_PREFIXES.webhookToken]: 'webhook',
+};
+/** The kinds that `?token=` may carry. */
+const IN_QUERY: ReadonlySet<PrincipalKind> = new Set(['end_user', 'webhook', 'viewer']);
 
-/** The well-formed API key of an `Authorization` header, or undefined. */
-export const keyOf = (authorization: string | undefined): string | undefined => {
-  const credential = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
-  return credential !== undefined && isWellFormedKey(credential) ? credential : undefined;
+/** The well-formed credential of an `Authorization` header, or undefined. */
+export const bearerOf = (authorization: string | undefined): Credential | undefined => {
+  const secret = authorization === undefined ? undefined : BEARER.exec(authorization)?.[1];
+  if (secret === undefined) return undefined;
+  return isWellFormedKey(secret) ? { kind: 'key', secret } : tokenOf(secret);
 };
 
-/** Long enough that nobody's name or label is taken for one. */
-const CREDENTIAL = new RegExp(
+/** The credential of a request, headers before the query; undefined if it carries no well-formed one. */
+export const credentialOf = (
+  { headers, query }: { readonly headers: IncomingHttpHeaders; readonly query: unknown },
+  { accepts, tokenInQuery = false }: CredentialRules,
+): Credential | undefined => {
+  const webhook = headers[WEBHOOK_HEADER];
+  if (accepts !== 'anyone' && accepts.webhook === true && typeof webhook === 'string') {
+    return { kind: 'webhook', secret: webhook };
+  }
+  if (headers.authorization !== undefined || !tokenInQuery) return bearerOf(headers.authorization);
+  const token = Object(query).token as unknown;
+  const credential = typeof token === 'string' ? tokenOf(token) : undefined;
+  return credential !== undefined && IN_QUERY.has(credential.kind) ? credential : undefined;
+};
+
+const tokenOf = (secret: string): Credential | undefined => {
+  const prefix = secret.slice(0, Math.max(0, secret.indexOf('_')));
+  const kind = Object.hasOwn(KIND_OF_PREFIX, prefix) ? KIND_OF_PREFIX[prefix] : undefined;
+  return kind === undefined ? undefined : { kind, secret };
+};
+
+/** Long enough that no name or label is mistaken for a credential. */
+const LOOKS_SECRET = new RegExp(
   `^(?:${SECRET_PREFIXES.apiKey}|${SECRET_PREFIXES.endUserToken})_[0-9A-Za-z]{20,}$`,
 );
+const LOOKS_LIKE_KEY = new RegExp(`^${SECRET_PREFIXES.apiKey}_`);
 
 /**
- * Whether a query carries a credential: the member `token`, or a key or token under any name. Addresses end up in
- * histories and logs of others, so such a request is refused even when it is otherwise authenticated.
+ * Whether a query carries a credential that it must not carry: the member `token`, or a key or token under any name. URLs
+ * end up in histories and logs, so such a request is rejected even if its header authenticates it. With `tokenInQuery` the
+ * member `token` may carry anything but an API key.
  */
-export const hasCredential = (query: unknown): boolean => {
+export const hasForbiddenCredential = (query: unknown, tokenInQuery: boolean): boolean => {
   if (typeof query !== 'object' || query === null) return false;
-  return Object.entries(query).some(
-    ([name, value]) =>
-      name === 'token' || [value].flat().some((text) => typeof text === 'string' && CREDENTIAL.test(text)),
-  );
+  return Object.entries(query).some(([name, value]) => {
+    const texts = [value].flat().filter((text): text is string => typeof text === 'string');
+    if (name !== 'token') return texts.some((text) => LOOKS_SECRET.test(text));
+    return !tokenInQuery || texts.length !== 1 || texts.some((text) => LOOKS_LIKE_KEY.test(text));
+  });
 };

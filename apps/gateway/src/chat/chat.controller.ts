@@ -4,7 +4,8 @@ import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiProperty, ApiTags } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { JSON_BODY_LIMIT } from '../http/error-answer.js';
 import { IsText } from '../validation/rules.js';
@@ -37,9 +38,10 @@ export class ChatBody {
 export class ChatController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'deploy',
-    body: ChatBody,
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', shape: ChatBody },
     summary: 'Chat with an agent',
     description:
       'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',

@@ -6,7 +6,8 @@ import type { WebSocket } from 'ws';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
 import { Drain } from '../http/drain.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { agentUnavailable, TicketLost } from '../http/transfer-refusal.js';
 import { HttpRefusal } from '../http/http-refusal.js';
@@ -34,8 +35,9 @@ export class ConsoleController {
     private readonly credentials: CredentialWatch,
   ) {}
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     query: ConsoleQuery,
     summary: 'Open a terminal in an agent, over a WebSocket',
     description:

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Route } from '../http/route.decorator.js';
 import { unknownRoute } from '../http/error-answer.js';
 import type { ApiReply } from '../http/fastify-types.js';
 import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
@@ -11,8 +11,8 @@ import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
 export class DocsController {
   private readonly assets = readDocsAssets();
 
-  @Endpoint({
-    access: 'public',
+  @Route({
+    accepts: 'anyone',
     summary: 'The reference',
     answers: [{ status: 200, description: 'A page.' }],
   })
@@ -21,8 +21,9 @@ export class DocsController {
     await this.send('', reply);
   }
 
-  @Endpoint({
-    access: 'public',
+  @Route({
+    accepts: 'anyone',
+    resource: { param: 'file', isId: () => true, notFound: unknownRoute },
     summary: 'A file of the page',
     answers: [{ status: 200, description: 'The file.' }],
   })

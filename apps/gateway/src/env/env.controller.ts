@@ -3,7 +3,8 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { callerOf, envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { ENV_KEY } from './env-names.js';
 import { EnvValueBody, isSecret } from './env-var.body.js';
@@ -13,8 +14,9 @@ import { EnvValueBody, isSecret } from './env-var.body.js';
 export class EnvController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'read',
+  @Route({
+    accepts: { key: 'read' },
+    resource: agentOf('agent_id'),
     summary: 'List the variables of an agent',
     answers: [{ status: 200, description: 'All of them, secret values as `********`.', schema: 'EnvList' }],
     errors: { 404: ['agent_not_found'] },
@@ -39,9 +41,10 @@ export class EnvController {
     return { items };
   }
 
-  @Endpoint({
-    access: 'deploy',
-    body: EnvValueBody,
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', shape: EnvValueBody },
     params: { key: ENV_KEY },
     summary: 'Set a variable',
     description: 'A running agent sees it after a reload or its next start.',
@@ -64,8 +67,9 @@ export class EnvController {
     });
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     params: { key: ENV_KEY },
     summary: 'Delete a variable',
     answers: [{ status: 204, description: 'Gone.' }],
@@ -80,8 +84,9 @@ export class EnvController {
     await this.requester.request(agentsRequests.deleteEnv, { ...envelopeOf(request), agentId, key });
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     summary: 'Give a running agent its current variables',
     description:
       'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',

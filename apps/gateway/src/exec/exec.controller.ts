@@ -9,7 +9,9 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { callerOf, envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { executionOf } from './execution.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { awaitEnd, isAnswerLost, outcomeUnknown } from './await-end.js';
 import { executionAnswer, type ExecutionAnswer, type LegacyAnswer } from './execution-answer.js';
@@ -30,11 +32,10 @@ const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 export class ExecController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'deploy',
-    body: SubmitBody,
-    bodyRefusal: submissionRefusal,
-    bodyLimit: BODY_LIMIT_BYTES,
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', shape: SubmitBody, refusal: submissionRefusal, limitBytes: BODY_LIMIT_BYTES },
     summary: 'Run a command in an agent',
     description:
       'Wakes a sleeping agent. Attached (the default) it answers when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest answer `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
@@ -69,8 +70,9 @@ export class ExecController {
     return { executionId, status };
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     query: ListExecutionsQuery,
     summary: 'List executions, newest first',
     description: 'Those that run, and those that ended within the last 24 hours. Never wakes the agent.',
@@ -92,8 +94,9 @@ export class ExecController {
     });
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: [agentOf('agent_id'), executionOf('execution_id')],
     summary: 'Get an execution and its output',
     description:
       'Never runs the command again and never wakes the agent. While it runs: `executionId` and `status` only. Results are kept for 24 hours.',
@@ -110,8 +113,9 @@ export class ExecController {
     return executionAnswer(await this.requester.request(execRequests.get, ref));
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: [agentOf('agent_id'), executionOf('execution_id')],
     summary: 'Cancel an execution',
     description:
       'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is answered as it was.',

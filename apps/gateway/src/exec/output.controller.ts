@@ -11,7 +11,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { request as ask } from 'undici';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { Drain } from '../http/drain.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import { answerTo } from '../http/error-answer.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { SseStream, type ServerSentEvent } from '../logs/sse-stream.js';
@@ -20,6 +21,7 @@ import { awaitEnd } from './await-end.js';
 import { OutputQuery } from './exec.query.js';
 import { executionAnswer } from './execution-answer.js';
 import { executionRef } from './execution-ref.js';
+import { executionOf } from './execution.resource.js';
 import { readOutputLines, type OutputPiece } from './output-lines.js';
 
 /** A host that stopped sending is followed by the end of the execution; it may be a while until that is known. */
@@ -35,8 +37,9 @@ export class OutputController {
     private readonly followedStreams: FollowedStreams,
   ) {}
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: [agentOf('agent_id'), executionOf('execution_id')],
     query: OutputQuery,
     summary: 'Read or follow the output of an execution',
     description:

@@ -3,7 +3,8 @@ import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { AgentTransfers, type TransferAnswer } from './agent-transfer.js';
@@ -30,8 +31,9 @@ export class FilesController {
     private readonly transfers: AgentTransfers,
   ) {}
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     query: ListQuery,
     summary: 'List a folder of an agent',
     description:
@@ -54,8 +56,9 @@ export class FilesController {
     await reply.header('content-type', 'application/json; charset=utf-8').send(body);
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     query: DownloadQuery,
     summary: 'Download a file of an agent',
     description:
@@ -96,9 +99,10 @@ export class FilesController {
     await reply.send(body);
   }
 
-  @Endpoint({
-    access: 'deploy',
-    body: PathBody,
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', shape: PathBody },
     summary: 'Make a folder',
     description: 'Wakes a sleeping agent. Makes the folders above it too; one that is there already is fine.',
     answers: [{ status: 200, description: 'It is there.', schema: 'ChangedPath' }],
@@ -114,9 +118,10 @@ export class FilesController {
     return { ok: true, path: made.path };
   }
 
-  @Endpoint({
-    access: 'deploy',
-    body: MoveBody,
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', shape: MoveBody },
     summary: 'Move a file or folder',
     description: 'Wakes a sleeping agent. Never replaces anything.',
     answers: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
@@ -141,8 +146,9 @@ export class FilesController {
     return { ok: true, from, to };
   }
 
-  @Endpoint({
-    access: 'deploy',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
     query: PathQuery,
     summary: 'Delete a file or folder',
     description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',

@@ -4,7 +4,8 @@ import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { claimOrReplay } from '../idempotency/idempotency.hooks.js';
 import { IdempotentAnswers } from '../idempotency/idempotent-answers.js';
@@ -32,9 +33,10 @@ export class UploadController {
     private readonly answers: IdempotentAnswers,
   ) {}
 
-  @Endpoint({
-    access: 'deploy',
-    body: 'stream',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'multipart', streamed: true },
     summary: 'Upload a file',
     description:
       'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is made if need be; a file of that name is replaced at once. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',

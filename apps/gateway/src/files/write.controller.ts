@@ -3,7 +3,8 @@ import { Requester } from '@berth/messaging';
 import { Controller, Param, Put, Req } from '@nestjs/common';
 import { ApiBody, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import { JSON_BODY_LIMIT } from '../http/error-answer.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest } from '../http/http-refusal.js';
@@ -54,9 +55,10 @@ export class WriteController {
     private readonly files: StagedFiles,
   ) {}
 
-  @Endpoint({
-    access: 'deploy',
-    body: 'stream',
+  @Route({
+    accepts: { key: 'deploy' },
+    resource: agentOf('agent_id'),
+    body: { kind: 'json', streamed: true },
     summary: 'Write a text file',
     description:
       'Wakes a sleeping agent. Makes the folders above it and replaces a file at once: whoever reads sees the old one or the new. Members besides `content` are 1 MiB in all; `content` may stand there once only.',

@@ -1,7 +1,7 @@
 import type { Json } from '@berth/kernel';
 import { Controller, Get, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply } from '../http/fastify-types.js';
 import { HealthProbe } from './health.probe.js';
 import type { HealthView } from './health.view.js';
@@ -11,8 +11,8 @@ import type { HealthView } from './health.view.js';
 export class HealthController {
   constructor(private readonly probe: HealthProbe) {}
 
-  @Endpoint({
-    access: 'public',
+  @Route({
+    accepts: 'anyone',
     summary: 'Whether the service serves, and what it stands on',
     description:
       'Each part is asked a real question; one that does not respond within 1 s is not `ok`. 503 when no request can be served; then the body has `detail` too.',

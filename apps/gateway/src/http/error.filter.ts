@@ -1,16 +1,16 @@
-import { agentsRequests } from '@berth/contracts/agents';
 import { isDomainError } from '@berth/kernel';
 import { neverReached, type Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
-import { answerTo, type ErrorAnswer } from './error-answer.js';
+import type { Principal } from '../auth/principal.js';
+import { answerTo } from './error-answer.js';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { HttpRefusal } from './http-refusal.js';
 import { wasLate } from './late-bodies.js';
-import { agentIdOf, agentNotFound } from './request-hooks.js';
 import { hasBrokenPath } from './request-target.js';
+import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 
-/** What a request is refused for only after it is known that the agent is there. */
+/** Rejections of the gateway's own that come after a 404. */
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415]);
 
 /** Codes that leave open whether a command took effect. */
@@ -51,10 +51,10 @@ export class ErrorFilter implements ExceptionFilter {
       reply.raw.destroy();
       return;
     }
-    let answer = answerTo(error);
+    const missing = await this.missingResource(error, request);
+    const answer = answerTo(missing?.notFound() ?? error);
     if (answer.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
-    if (await this.isForMissingAgent(error, answer, request)) answer = answerTo(agentNotFound());
     request.outcomeUnknown = !isDomainError(error)
       ? answer.status === 500
       : (UNKNOWN_OUTCOMES.has(error.code) && !neverReached(error)) ||
@@ -62,25 +62,25 @@ export class ErrorFilter implements ExceptionFilter {
     await reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 
-  /** 404 comes before what the gateway itself refuses (contract §1); services see to it themselves. */
-  private async isForMissingAgent(
-    error: unknown,
-    { status }: ErrorAnswer,
-    request: ApiRequest,
-  ): Promise<boolean> {
-    const agentId = agentIdOf(request);
-    if (isDomainError(error) || !AFTER_NOT_FOUND.has(status) || hasBrokenPath(request.raw)) return false;
-    if (agentId === undefined || request.principal === null) return false;
-    const { accountId } = request.principal;
+  /** 404 comes before what the gateway itself rejects (contract §1); the services check before they reject anything. */
+  private async missingResource(error: unknown, request: ApiRequest): Promise<RouteResource | undefined> {
+    const { principal, raw } = request;
+    const isOurs = !isDomainError(error) && AFTER_NOT_FOUND.has(answerTo(error).status);
+    if (!isOurs || principal === null || hasBrokenPath(raw)) return undefined;
+    for (const resource of request.routeOptions.config.rules?.resources ?? []) {
+      const found = await this.exists(resource, principal, paramsOf(request));
+      if (!found) return resource;
+    }
+    return undefined;
+  }
+
+  /** A lookup that fails leaves the first error as it is. */
+  private async exists(resource: RouteResource, principal: Principal, params: PathParams): Promise<boolean> {
     try {
-      await this.requester.request(
-        agentsRequests.get,
-        { accountId, agentId, wait: null },
-        { deadlineMs: 2_000 },
-      );
-      return false;
+      await resource.lookUp?.(this.requester, principal, params);
+      return true;
     } catch (failure) {
-      return isDomainError(failure, 'not_found');
+      return !isDomainError(failure, 'not_found');
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { unsupportedMediaType } from './error-answer.js';
-import type { ApiRequest, HttpServer } from './fastify-types.js';
+import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
 import { JSON_TYPE } from './json-body.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -30,7 +30,7 @@ export const addContinueHook = (server: HttpServer): void => {
   server.addHook('preParsing', (request, _reply, _payload, done) => {
     const { config, bodyLimit } = request.routeOptions;
     const length = Number(request.headers['content-length'] ?? 0);
-    if (!waiting.has(request.raw) || config.rules?.body === 'stream' || length > bodyLimit) return done();
+    if (!waiting.has(request.raw) || isStreamed(config.rules) || length > bodyLimit) return done();
     // The parser would ask for the body first. Only one that is empty may be of any type.
     if (length > 0 && !isPlainJson(request)) return done(unsupportedMediaType());
     grantContinue(request.raw);

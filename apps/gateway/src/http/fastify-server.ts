@@ -64,13 +64,14 @@ export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
 /** Members that requests carry from hook to hook, and the one way a body is read. */
 export const prepareRequests = (server: HttpServer): void => {
   server.decorateRequest('principal', null);
+  server.decorateRequest('credential', undefined);
   server.decorateRequest('declaredType', undefined);
   server.decorateRequest('bodyDigest', undefined);
   server.decorateRequest('outcomeUnknown', false);
   server.decorateRequest('claim', undefined);
   server.addHook('onRoute', (route) => {
-    const limit = route.config?.rules?.bodyLimit;
-    if (limit !== undefined) route.bodyLimit = limit;
+    const body = route.config?.rules?.body;
+    if (body?.streamed !== true && body?.limitBytes !== undefined) route.bodyLimit = body.limitBytes;
   });
   server.removeAllContentTypeParsers();
   server.addContentTypeParser(STREAMED_TYPE, (_request, _payload, done) => done(null));

@@ -1,41 +1,65 @@
-import type { Principal, Scope } from '@berth/contracts/accounts';
+import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../auth/access.js';
+import type { Credential } from '../auth/credentials.js';
+import type { Principal } from '../auth/principal.js';
 import type { IdempotencyClaim } from '../idempotency/idempotent-answers.js';
-import type { HttpRefusal } from './http-refusal.js';
 import type { DtoClass } from '../validation/dto-validation.js';
 import type { TextRule } from '../validation/text-rule.js';
+import type { HttpRefusal } from './http-refusal.js';
+import type { RouteResource } from './resource.js';
 
-/** Who may call a route: nobody is asked, any key (`read`), or a key that holds the scope. */
-export type Access = 'public' | Scope;
+/** A JSON body that is read and validated before the handler runs. */
+export interface JsonBody {
+  readonly kind: 'json';
+  readonly streamed?: false;
+  readonly shape: DtoClass;
+  /** Rejects bodies with codes of the route's own, before `shape` names what else is wrong. */
+  readonly refusal?: (body: unknown) => HttpRefusal | undefined;
+  /** Scopes that only some bodies need; checked before the body is validated. */
+  readonly scopes?: (body: unknown) => readonly Scope[];
+  /** Bytes; by default that of every JSON body. */
+  readonly limitBytes?: number;
+}
+
+/** A body that the handler reads itself, chunk by chunk. */
+export interface StreamedBody {
+  readonly kind: 'json' | 'multipart' | 'raw';
+  readonly streamed: true;
+}
+
+export type RouteBody = JsonBody | StreamedBody;
 
 /** What each route states in its Fastify route config. */
 export interface RouteRules {
-  readonly access: Access;
-  /** What its JSON must look like; `stream` leaves the body to the handler, unread. */
-  readonly body?: DtoClass | 'stream';
-  /** Refuses bodies with codes of the endpoint's own, before `body` names what else is wrong. */
-  readonly bodyRefusal?: (body: unknown) => HttpRefusal | undefined;
-  /** Bytes; other than that of every JSON body. */
-  readonly bodyLimit?: number;
+  readonly accepts: Access;
+  /** Whether `?token=` may carry the credential; elsewhere such a request is 401. */
+  readonly tokenInQuery?: boolean;
+  readonly resources: readonly RouteResource[];
+  /** Absent: the route takes no body, and one that comes is ignored. */
+  readonly body?: RouteBody;
   readonly query?: DtoClass;
-  /** What path parameters must look like that are no ids. */
+  /** What path parameters must look like that name no resource. */
   readonly params?: Readonly<Record<string, TextRule>>;
-  /** Scopes that only some bodies need; looked at before the body is validated. */
-  readonly bodyScopes?: (body: unknown) => readonly Scope[];
 }
+
+/** Whether the route's handler reads the body itself. */
+export const isStreamed = (rules: RouteRules | undefined): boolean => rules?.body?.streamed === true;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     rules?: RouteRules;
   }
   interface FastifyRequest {
-    /** Set by the authentication hook on every route that is not public. */
+    /** Set by the authentication hook on every route that does not accept anyone. */
     principal: Principal | null;
+    /** The credential behind `principal`; open streams look it up again. */
+    credential: Credential | undefined;
     /** The Content-Type as it was sent; the header itself is taken away before Fastify judges it. */
     declaredType: string | undefined;
     /** SHA-256 of the body, hex; kept only for requests with an Idempotency-Key. */
     bodyDigest: string | undefined;
-    /** Whether the request may have taken effect although its answer is an error. */
+    /** Whether the request may have taken effect although its response is an error. */
     outcomeUnknown: boolean;
     /** The row this request holds while it runs under an Idempotency-Key. */
     claim: IdempotencyClaim | undefined;

@@ -18,8 +18,9 @@ beforeEach(async () => {
   prepareRequests(server);
   addRequestLineHook(server);
   addBodyDeadlines(server, { bodyMs: 300, unwantedMs: 300, unwantedBytes: 1_000_000 });
-  const plain = { config: { rules: { access: 'public' } } } as const;
-  const streamed = { config: { rules: { access: 'public', body: 'stream' } } } as const;
+  const plain = { config: { rules: { accepts: 'anyone', resources: [] } } } as const;
+  const body = { kind: 'raw', streamed: true } as const;
+  const streamed = { config: { rules: { accepts: 'anyone', resources: [], body } } } as const;
   server.post('/plain', plain, () => 'plain');
   server.post('/unread', streamed, (_request, reply) => reply.code(413).send('no'));
   server.post('/streamed', streamed, async (request) => {

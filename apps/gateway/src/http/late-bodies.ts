@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { ApiRequest, HttpServer } from './fastify-types.js';
+import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
 import { answerTimedOut } from './raw-answers.js';
 
 /** How long bodies may take. */
@@ -27,7 +27,7 @@ export const addBodyDeadlines = (
   { bodyMs, unwantedMs = UNWANTED_MS, unwantedBytes = UNWANTED_BYTES }: BodyBounds,
 ): void => {
   server.addHook('preParsing', (request, reply, _payload, done) => {
-    if (isUnread(request) && request.routeOptions.config.rules?.body !== 'stream') {
+    if (isUnread(request) && !isStreamed(request.routeOptions.config.rules)) {
       cutWhenLate(request, bodyMs - reply.elapsedTime);
     }
     done();

@@ -1,15 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { isId } from '@berth/kernel';
 import { requestContext, withSpan } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unknownRoute } from './error-answer.js';
-import type { HttpServer } from './fastify-types.js';
+import { isStreamed, type HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { hostRefusal } from './host-header.js';
 import { pathOf } from './request-path.js';
 import { hasBrokenPath, isDecodable } from './request-target.js';
-import { RouteTable } from './route-table.js';
+import { paramsOf, type RouteResource } from './resource.js';
+import type { RouteTable } from './route-table.js';
 
 /** Every request runs inside its context, so that logs and messages to services carry its id. */
 export const addContextHook = (server: HttpServer, options: { readonly tracing: boolean }): void => {
@@ -46,9 +46,8 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
 };
 
 /** 404 and 405 before anything is read of the body. */
-export const addUnknownRouteHook = (server: HttpServer): void => {
-  const routes = new RouteTable();
-  server.addHook('onRoute', (route) => routes.add(route.path, route.method));
+export const addUnknownRouteHook = (server: HttpServer, routes: RouteTable): void => {
+  server.addHook('onRoute', ({ path, method, config }) => routes.add(path, method, config?.rules));
   server.addHook('onRequest', (request, _reply, done) => {
     if (!request.is404) return done();
     const methods = routes.methodsOf(pathOf(request));
@@ -64,13 +63,14 @@ export const addRequestLineHook = (server: HttpServer): void => {
     const refusal = hostRefusal(request.raw);
     if (refusal !== undefined) return done(refusal);
     if (hasBrokenPath(request.raw)) return done(brokenPath());
-    if (hasUnknownAgent(request)) return done(agentNotFound());
+    const missing = unreachableResource(request);
+    if (missing !== undefined) return done(missing.notFound());
     if (!hasReadableQuery(request.url)) {
       return done(invalidRequest([{ path: 'query', message: 'The query holds broken percent-encoding.' }]));
     }
     // What a body is not there for is not judged by its type, and an unreadable type is told apart by our parser.
     request.declaredType = request.headers['content-type'];
-    if (request.routeOptions.config.rules?.body === 'stream') {
+    if (isStreamed(request.routeOptions.config.rules)) {
       request.raw.headers['content-type'] = STREAMED_TYPE;
     } else {
       delete request.raw.headers['content-type'];
@@ -85,21 +85,15 @@ const brokenPath = (): HttpRefusal =>
 /** Stands in for the type of a body that Fastify is to leave alone. */
 export const STREAMED_TYPE = 'application/x-streamed';
 
-/** A malformed id is answered like an unknown one. */
-const hasUnknownAgent = (request: FastifyRequest): boolean => {
-  const id = agentIdOf(request);
-  return id !== undefined && !isId('agt', id);
+/** The first resource of the path whose id is malformed or which the principal must not know of. */
+const unreachableResource = (request: FastifyRequest): RouteResource | undefined => {
+  const { principal } = request;
+  const params = paramsOf(request);
+  return request.routeOptions.config.rules?.resources.find(({ param, isId, isReachable }) => {
+    const id = params[param] ?? '';
+    return !isId(id) || (principal !== null && isReachable?.(principal, id) === false);
+  });
 };
-
-/** The agent that the path names, if it names one. */
-export const agentIdOf = (request: Pick<FastifyRequest, 'params'>): string | undefined => {
-  const params: unknown = request.params;
-  if (typeof params !== 'object' || params === null || !('agent_id' in params)) return undefined;
-  return String(params.agent_id);
-};
-
-export const agentNotFound = (): HttpRefusal =>
-  new HttpRefusal(404, 'agent_not_found', 'There is no such agent.');
 
 const hasReadableQuery = (url: string): boolean => {
   const start = url.indexOf('?');

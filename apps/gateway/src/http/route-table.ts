@@ -1,20 +1,44 @@
+import type { RouteRules } from './fastify-types.js';
+
+/** A route as the router has it. */
+export interface DeclaredRoute {
+  readonly method: string;
+  readonly path: string;
+  /** Undefined only where a route lacks its declaration. */
+  readonly rules: RouteRules | undefined;
+}
+
+interface Pattern {
+  readonly matches: RegExp;
+  readonly rulesOf: Map<string, RouteRules | undefined>;
+}
+
 /** Every registered route by its pattern, so that a wrong method can be told from an unknown path. */
 export class RouteTable {
-  private readonly patterns = new Map<string, { readonly matches: RegExp; readonly methods: Set<string> }>();
+  readonly #patterns = new Map<string, Pattern>();
 
-  add(pattern: string, methods: string | readonly string[]): void {
-    const known = this.patterns.get(pattern) ?? { matches: toRegExp(pattern), methods: new Set<string>() };
-    for (const method of typeof methods === 'string' ? [methods] : methods) known.methods.add(method);
-    this.patterns.set(pattern, known);
+  add(path: string, methods: string | readonly string[], rules?: RouteRules): void {
+    const known = this.#patterns.get(path) ?? { matches: toRegExp(path), rulesOf: new Map() };
+    for (const method of [methods].flat()) known.rulesOf.set(method, rules);
+    this.#patterns.set(path, known);
   }
 
-  /** The methods that `path` (no query) answers, in alphabetical order; none for an unknown path. */
+  /** The methods that `path` (without query) has, in alphabetical order; none for an unknown path. */
   methodsOf(path: string): readonly string[] {
     const methods = new Set<string>();
-    for (const route of this.patterns.values()) {
-      if (route.matches.test(path)) for (const method of route.methods) methods.add(method);
+    for (const { matches, rulesOf } of this.#patterns.values()) {
+      if (matches.test(path)) for (const method of rulesOf.keys()) methods.add(method);
     }
     return [...methods].sort();
+  }
+
+  /** Every route, without the `HEAD` that comes with each `GET`. */
+  all(): readonly DeclaredRoute[] {
+    return [...this.#patterns].flatMap(([path, { rulesOf }]) =>
+      [...rulesOf]
+        .filter(([method]) => method !== 'HEAD')
+        .map(([method, rules]) => ({ method, path, rules })),
+    );
   }
 }
 

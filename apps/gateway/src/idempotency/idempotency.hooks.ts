@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Logger } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { credentialIdOf } from '../auth/principal.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
-import type { HttpServer } from '../http/fastify-types.js';
+import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
 import { textProblem } from '../validation/text-rule.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
@@ -22,7 +23,7 @@ export const addIdempotencyHooks = (server: HttpServer, answers: IdempotentAnswe
   server.addHook('preHandler', (request, reply, done) => {
     const key = request.headers['idempotency-key'];
     if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
-    if (request.routeOptions.config.rules?.body === 'stream') return done(keyProblem(String(key)));
+    if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
     claimOrReplay(answers, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
       (goesOn) => (goesOn ? done() : undefined),
       (error: Error) => done(error),
@@ -53,7 +54,7 @@ export const claimOrReplay = async (
   const key = String(header);
   const problem = keyProblem(key);
   if (problem !== undefined) throw problem;
-  const caller = request.principal?.keyId ?? '';
+  const caller = request.principal === null ? '' : credentialIdOf(request.principal);
   const scope = { caller, route: routeOf(request), key };
   const claimed = await answers.claim(scope, bodyDigest);
   if ('claim' in claimed) {

@@ -1,14 +1,14 @@
 import { accountsRequests, type KeyView, type MintedKey } from '@berth/contracts/accounts';
-import { isId, isoTime, type Page } from '@berth/kernel';
+import { isoTime, type Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { callerOf, envelopeOf } from '../auth/caller.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { callerOf, envelopeOf, keyHolderOf } from '../auth/caller.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import { HttpRefusal } from '../http/http-refusal.js';
 import { PageQuery } from '../http/page.query.js';
 import { parseIsoTime } from '../validation/iso-time.js';
+import { keyOf } from './key.resource.js';
 import { MintKeyBody, scopesOfMinting } from './mint-key.body.js';
 
 @ApiTags('Keys')
@@ -16,10 +16,9 @@ import { MintKeyBody, scopesOfMinting } from './mint-key.body.js';
 export class KeysController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'manage',
-    body: MintKeyBody,
-    bodyScopes: scopesOfMinting,
+  @Route({
+    accepts: { key: 'manage' },
+    body: { kind: 'json', shape: MintKeyBody, scopes: scopesOfMinting },
     summary: 'Mint a key',
     description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
     answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
@@ -32,13 +31,13 @@ export class KeysController {
       ...envelopeOf(request),
       name: body.name,
       scopes: body.scopes.includes('read') ? body.scopes : ['read', ...body.scopes],
-      holderScopes: callerOf(request).scopes,
+      holderScopes: keyHolderOf(request).scopes,
       expiresAt: expires === undefined ? null : isoTime(expires),
     });
   }
 
-  @Endpoint({
-    access: 'manage',
+  @Route({
+    accepts: { key: 'manage' },
     query: PageQuery,
     summary: 'List keys, newest first',
     answers: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
@@ -49,8 +48,9 @@ export class KeysController {
     return this.requester.request(accountsRequests.listKeys, { accountId, cursor: cursor ?? null, limit });
   }
 
-  @Endpoint({
-    access: 'manage',
+  @Route({
+    accepts: { key: 'manage' },
+    resource: keyOf('key_id'),
     summary: 'Revoke a key',
     description:
       'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
@@ -59,7 +59,6 @@ export class KeysController {
   })
   @Delete(':key_id')
   async revoke(@Req() request: ApiRequest, @Param('key_id') keyId: string): Promise<void> {
-    if (!isId('key', keyId)) throw new HttpRefusal(404, 'key_not_found', 'No such key.');
     await this.requester.request(accountsRequests.revokeKey, { ...envelopeOf(request), keyId });
   }
 }

@@ -1,5 +1,6 @@
 import { DomainError } from '@berth/kernel';
 import { callerOf } from '../auth/caller.js';
+import { credentialIdOf } from '../auth/principal.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 
 /** Followed logs and outputs that one key may have open at one gateway. */
@@ -12,8 +13,8 @@ export class FollowedStreams {
 
   /** Counts one more until it is disposed of. Errors: exhausted `rate_limited` beyond `MOST_FOLLOWED`. */
   enter(request: Pick<ApiRequest, 'principal'>): Disposable {
-    const { keyId } = callerOf(request);
-    const open = this.#open.get(keyId) ?? 0;
+    const holder = credentialIdOf(callerOf(request));
+    const open = this.#open.get(holder) ?? 0;
     if (open >= MOST_FOLLOWED) {
       throw new DomainError(
         'exhausted',
@@ -22,13 +23,13 @@ export class FollowedStreams {
         { retryAfterSeconds: TRY_AGAIN_SECONDS },
       );
     }
-    this.#open.set(keyId, open + 1);
-    return { [Symbol.dispose]: () => this.#leave(keyId) };
+    this.#open.set(holder, open + 1);
+    return { [Symbol.dispose]: () => this.#leave(holder) };
   }
 
-  #leave(keyId: string): void {
-    const left = (this.#open.get(keyId) ?? 1) - 1;
-    if (left === 0) this.#open.delete(keyId);
-    else this.#open.set(keyId, left);
+  #leave(holder: string): void {
+    const left = (this.#open.get(holder) ?? 1) - 1;
+    if (left === 0) this.#open.delete(holder);
+    else this.#open.set(holder, left);
   }
 }

@@ -5,7 +5,8 @@ import { ApiTags } from '@nestjs/swagger';
 import { callerOf } from '../auth/caller.js';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { Drain } from '../http/drain.js';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { agentOf } from '../agents/agent.resource.js';
+import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { AgentLogs } from './agent-logs.js';
@@ -26,8 +27,9 @@ export class LogsController {
     private readonly shared: SharedReads,
   ) {}
 
-  @Endpoint({
-    access: 'read',
+  @Route({
+    accepts: { key: 'read' },
+    resource: agentOf('agent_id'),
     query: LogsQuery,
     summary: 'Read or follow the logs of an agent',
     description:

@@ -1,5 +1,5 @@
 import type { ApiResponseOptions } from '@nestjs/swagger';
-import type { Access } from '../http/fastify-types.js';
+import { keyScopesOf, type Access } from '../auth/access.js';
 import { LITERAL_DETAILS } from '../http/literal-details.js';
 
 /** One answer that is no error. */
@@ -17,7 +17,7 @@ export interface AnswerDescription {
 }
 
 export interface EndpointFacts {
-  readonly access: Access;
+  readonly accepts: Access;
   readonly answers: readonly AnswerDescription[];
   /** Codes of the endpoint's own errors, by status. */
   readonly errors: Readonly<Record<number, readonly string[]>>;
@@ -115,8 +115,11 @@ const codesByStatus = (facts: EndpointFacts): ReadonlyMap<number, ReadonlySet<st
     codes.set(status, new Set([...(codes.get(status) ?? []), ...names]));
   };
   if (facts.hasInput || facts.isPost) add(400, 'invalid_request');
-  if (facts.access !== 'public') add(401, 'unauthenticated');
-  if (facts.access !== 'public' && facts.access !== 'read') add(403, 'missing_scope');
+  if (facts.accepts !== 'anyone') {
+    add(401, 'unauthenticated');
+    if (keyScopesOf(facts.accepts).some((scope) => scope !== 'read')) add(403, 'missing_scope');
+    if (facts.accepts.end_user !== undefined) add(403, 'token_scope');
+  }
   if (facts.isPost) add(409, 'idempotency_key_reused', 'idempotency_in_progress');
   if (facts.hasBody || facts.isPost) {
     add(408, 'request_timeout');

@@ -1,6 +1,6 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Route } from '../http/route.decorator.js';
 import { OpenApiDocument } from './openapi-document.js';
 
 @ApiExcludeController()
@@ -8,8 +8,8 @@ import { OpenApiDocument } from './openapi-document.js';
 export class OpenApiController {
   constructor(private readonly document: OpenApiDocument) {}
 
-  @Endpoint({
-    access: 'public',
+  @Route({
+    accepts: 'anyone',
     summary: 'This document',
     answers: [{ status: 200, description: 'OpenAPI 3.1.' }],
   })

@@ -4,9 +4,9 @@ import { Requester } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';
 import { Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
-import { HttpRefusal } from '../http/http-refusal.js';
+import { Route } from '../http/route.decorator.js';
 import { PageQuery } from '../http/page.query.js';
+import { deadLetterOf } from './operations.resources.js';
 
 /** Services that consume events, in the order of the list. */
 const SERVICES = ['accounts', 'agents', 'delivery', 'exec'] as const;
@@ -20,8 +20,8 @@ type Place = readonly [service: number, cursor: string | null];
 export class DeadLettersController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'operate',
+  @Route({
+    accepts: { key: 'operate' },
     query: PageQuery,
     summary: 'List events that a service could not handle',
     description: 'By service and consumer, the oldest first. The payload of an event is never shown.',
@@ -46,8 +46,9 @@ export class DeadLettersController {
     return { items, nextCursor: null };
   }
 
-  @Endpoint({
-    access: 'operate',
+  @Route({
+    accepts: { key: 'operate' },
+    resource: deadLetterOf('id'),
     summary: 'Have the event of a dead letter handled again',
     description:
       'The letter disappears once its consumer has handled the event; it stays, with the latest reason, when that fails again. Repeating it never acts twice.',
@@ -59,8 +60,9 @@ export class DeadLettersController {
     await this.#askEach((requests) => requests.replayDeadLetter, id);
   }
 
-  @Endpoint({
-    access: 'operate',
+  @Route({
+    accepts: { key: 'operate' },
+    resource: deadLetterOf('id'),
     summary: 'Delete a dead letter',
     description: 'Its event stays unhandled.',
     answers: [{ status: 204, description: 'It is gone.' }],
@@ -86,7 +88,7 @@ export class DeadLettersController {
         if (!isDomainError(error, 'not_found')) throw error;
       }
     }
-    throw new HttpRefusal(404, 'dead_letter_not_found', 'There is no dead letter with this id.');
+    throw deadLetterOf('id').notFound();
   }
 }
 

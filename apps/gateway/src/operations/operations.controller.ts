@@ -3,8 +3,8 @@ import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Post } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
-import { HttpRefusal } from '../http/http-refusal.js';
+import { Route } from '../http/route.decorator.js';
+import { projectionOf } from './operations.resources.js';
 
 /** Services that build tables from the event log. */
 const SERVICES = ['accounts', 'agents', 'delivery', 'exec'].map(operationsRequests);
@@ -17,8 +17,8 @@ const GATHER_MS = 750;
 export class OperationsController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'operate',
+  @Route({
+    accepts: { key: 'operate' },
     summary: 'List the tables that are built from the event log',
     answers: [{ status: 200, description: 'All of them, and how far each is.', schema: 'ProjectionList' }],
   })
@@ -32,8 +32,9 @@ export class OperationsController {
     return { items: mergeProjections(answers.flat().map(({ items }) => items)) };
   }
 
-  @Endpoint({
-    access: 'operate',
+  @Route({
+    accepts: { key: 'operate' },
+    resource: projectionOf('name'),
     summary: 'Build such a table anew, beside the one that serves',
     description: 'Answers at once; the list shows the progress. A rebuild that runs already is joined.',
     answers: [{ status: 202, description: 'It runs.', schema: 'Projection' }],
@@ -48,6 +49,6 @@ export class OperationsController {
         if (!isDomainError(error, 'not_found')) throw error;
       }
     }
-    throw new HttpRefusal(404, 'projection_not_found', 'There is no projection of this name.');
+    throw projectionOf('name').notFound();
   }
 }

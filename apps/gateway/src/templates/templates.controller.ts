@@ -2,15 +2,15 @@ import { agentsRequests, type TemplateView } from '@berth/contracts/agents';
 import { Requester } from '@berth/messaging';
 import { Controller, Get } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
-import { Endpoint } from '../http/endpoint.decorator.js';
+import { Route } from '../http/route.decorator.js';
 
 @ApiTags('Templates')
 @Controller('api/templates')
 export class TemplatesController {
   constructor(private readonly requester: Requester) {}
 
-  @Endpoint({
-    access: 'public',
+  @Route({
+    accepts: 'anyone',
     summary: 'List what agents can be made from',
     answers: [{ status: 200, description: 'All templates.', schema: 'TemplateList' }],
   })

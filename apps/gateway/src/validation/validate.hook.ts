@@ -1,6 +1,6 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyRequest } from 'fastify';
-import { missingScope } from '../auth/authenticate.hook.js';
+import { holdsScope, missingScope } from '../auth/access.js';
 import type { HttpServer, RouteRules } from '../http/fastify-types.js';
 import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
 import { fillFromBody, fillFromQuery, isPlainObject } from './dto-validation.js';
@@ -26,20 +26,21 @@ export const addValidationHook = (server: HttpServer): void => {
 };
 
 const validate = (request: FastifyRequest, rules: RouteRules): void => {
-  for (const scope of rules.bodyScopes?.(request.body) ?? []) requireScope(request, scope);
+  const body = rules.body?.streamed === true ? undefined : rules.body;
+  for (const scope of body?.scopes?.(request.body) ?? []) requireScope(request, scope);
   const problems = [...paramProblems(request.params, rules)];
   if (rules.query !== undefined) {
     const filled = fillFromQuery(rules.query, request.query);
     request.query = filled.dto;
     problems.push(...filled.problems);
   }
-  if (rules.body !== undefined && rules.body !== 'stream') {
-    const filled = fillFromBody(rules.body, request.body);
+  if (body !== undefined) {
+    const filled = fillFromBody(body.shape, request.body);
     request.body = filled.dto;
     problems.push(...filled.problems);
   }
   const notAnObject = problems.some(({ path }) => path === '');
-  const refusal = notAnObject ? undefined : rules.bodyRefusal?.(request.body);
+  const refusal = notAnObject ? undefined : body?.refusal?.(request.body);
   if (refusal !== undefined) throw refusal;
   if (problems.length > 0) throw invalidRequest(problems.slice(0, MOST_PROBLEMS));
 };
@@ -53,5 +54,5 @@ const paramProblems = (params: unknown, rules: RouteRules): readonly FieldProble
 };
 
 const requireScope = (request: FastifyRequest, scope: Scope): void => {
-  if (request.principal?.scopes.includes(scope) !== true) throw missingScope(scope);
+  if (!holdsScope(request.principal, scope)) throw missingScope(scope);
 };

@@ -1,0 +1,64 @@
+import type { Scope } from '@berth/contracts/accounts';
+import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
+import type { Principal, TokenScope, ViewerMode } from './principal.js';
+
+/**
+ * The kinds of principals that a route takes, and what each of them needs. A kind that is absent is not taken; `read` is
+ * held by every key.
+ */
+export interface AcceptedPrincipals {
+  readonly key?: Scope | readonly Scope[];
+  /** One scope of the token, or `any`. */
+  readonly end_user?: TokenScope | 'any';
+  readonly agent?: true;
+  readonly webhook?: true;
+  /** The least mode of the session. */
+  readonly viewer?: ViewerMode;
+  /** Requests without any credential are taken too. */
+  readonly anonymous?: true;
+}
+
+/** Who may call a route. `anyone`: credentials are not looked at. */
+export type Access = 'anyone' | AcceptedPrincipals;
+
+/** The scopes that a key needs, in the order in which they are checked. */
+export const keyScopesOf = (access: Access): readonly Scope[] => {
+  if (access === 'anyone' || access.key === undefined) return [];
+  return typeof access.key === 'string' ? [access.key] : access.key;
+};
+
+/** Why `principal` may not call a route that accepts `access`; undefined if it may. */
+export const accessRefusal = (principal: Principal, access: AcceptedPrincipals): HttpRefusal | undefined => {
+  switch (principal.kind) {
+    case 'key': {
+      if (access.key === undefined) return unauthenticated();
+      const missing = keyScopesOf(access).find((scope) => !holdsScope(principal, scope));
+      return missing === undefined ? undefined : missingScope(missing);
+    }
+    case 'end_user': {
+      const needed = access.end_user;
+      const isReached = needed === 'any' || (needed !== undefined && principal.scopes.includes(needed));
+      return isReached ? undefined : tokenScope();
+    }
+    case 'viewer': {
+      if (access.viewer === undefined) return unauthenticated();
+      return access.viewer === 'control' && principal.mode === 'view' ? tokenScope() : undefined;
+    }
+    case 'agent':
+    case 'webhook':
+      return access[principal.kind] === true ? undefined : unauthenticated();
+  }
+};
+
+/** Whether the principal is a key that holds `scope`. */
+export const holdsScope = (principal: Principal | null, scope: Scope): boolean =>
+  principal?.kind === 'key' && (scope === 'read' || principal.scopes.includes(scope));
+
+/** 403 with the scope that the key lacks. */
+export const missingScope = (scope: Scope): HttpRefusal =>
+  new HttpRefusal(403, 'missing_scope', `This needs a key with the scope ${scope}.`, {
+    requiredScope: scope,
+  });
+
+const tokenScope = (): HttpRefusal =>
+  new HttpRefusal(403, 'token_scope', 'The scopes of this token do not include this route.');

@@ -1,0 +1,58 @@
+import { accountsRequests } from '@berth/contracts/accounts';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { unauthenticated } from '../http/http-refusal.js';
+import { hashKey, type Credential } from './credentials.js';
+import type { Principal, PrincipalKind } from './principal.js';
+
+/** Longer than a lookup in a frozen table takes to fail, and still within the 5 s of a 503. */
+const LOOKUP_WITHIN_MS = 4_600;
+
+/** Looks up credentials of one kind. */
+export interface Authenticator {
+  readonly kind: PrincipalKind;
+  /** Errors: `unauthenticated`, or those of the service that is asked. */
+  authenticate(secret: string, deadlineMs: number): Promise<Principal>;
+}
+
+/** API keys, looked up by their hash in `accounts`. */
+export class KeyAuthenticator implements Authenticator {
+  readonly kind = 'key';
+
+  constructor(private readonly requester: Requester) {}
+
+  async authenticate(secret: string, deadlineMs: number): Promise<Principal> {
+    const holder = await this.requester.request(
+      accountsRequests.authenticate,
+      { keyHash: hashKey(secret) },
+      { deadlineMs },
+    );
+    return { kind: 'key', ...holder };
+  }
+}
+
+/** One authenticator for each kind of credential that this installation issues. */
+export class Authenticators {
+  readonly #byKind: ReadonlyMap<PrincipalKind, Authenticator>;
+
+  constructor(authenticators: readonly Authenticator[]) {
+    this.#byKind = new Map(authenticators.map((one) => [one.kind, one]));
+  }
+
+  /**
+   * Returns the principal behind a credential; looks it up every time, so that a revocation holds at once. Errors: 401
+   * for anything that is no living credential, unavailable `service_unavailable`.
+   */
+  async authenticate(credential: Credential | undefined, deadlineMs = LOOKUP_WITHIN_MS): Promise<Principal> {
+    const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);
+    if (credential === undefined || authenticator === undefined) throw unauthenticated();
+    try {
+      return await authenticator.authenticate(credential.secret, deadlineMs);
+    } catch (error) {
+      // A lookup has no effect, so the caller gets the same 503 whichever way the service fails to respond.
+      if (isDomainError(error, 'timeout'))
+        throw new DomainError('unavailable', 'service_unavailable', error.message);
+      throw error;
+    }
+  }
+}

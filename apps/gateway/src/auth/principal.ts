@@ -1,0 +1,80 @@
+import type { Scope } from '@berth/contracts/accounts';
+import type { Actor } from '@berth/kernel';
+
+/** What an end user's token may reach at its one agent (interface §5). */
+export type TokenScope = 'chat' | 'files' | 'console' | 'logs' | 'app';
+export type ViewerMode = 'view' | 'control';
+
+/** The holder of an API key (`mk_…`). */
+export interface KeyPrincipal {
+  readonly kind: 'key';
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+}
+
+/** The holder of an end user's token (`eu_…`), which reaches one agent. */
+export interface EndUserPrincipal {
+  readonly kind: 'end_user';
+  readonly accountId: string;
+  readonly endUserId: string;
+  readonly tokenId: string;
+  readonly agentId: string;
+  readonly scopes: readonly TokenScope[];
+}
+
+/** A running agent, by the token of its current start (`at_…`). */
+export interface AgentPrincipal {
+  readonly kind: 'agent';
+  readonly accountId: string;
+  readonly agentId: string;
+}
+
+/** A caller of an agent's webhook, by the agent's invoke token (`wh_…`). */
+export interface WebhookPrincipal {
+  readonly kind: 'webhook';
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly tokenId: string;
+}
+
+/** A viewer of a computer's desktop, by the ticket of its session. */
+export interface ViewerPrincipal {
+  readonly kind: 'viewer';
+  readonly accountId: string;
+  readonly computerId: string;
+  readonly sessionId: string;
+  readonly mode: ViewerMode;
+}
+
+/** The authenticated caller of a request. Each kind has a credential of its own and its own authenticator. */
+export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal | ViewerPrincipal;
+export type PrincipalKind = Principal['kind'];
+
+/** The id of the credential: limits per caller and idempotency keys are counted by it. */
+export const credentialIdOf = (principal: Principal): string => {
+  switch (principal.kind) {
+    case 'key':
+      return principal.keyId;
+    case 'end_user':
+    case 'webhook':
+      return principal.tokenId;
+    case 'agent':
+      return principal.agentId;
+    case 'viewer':
+      return principal.sessionId;
+  }
+};
+
+/** The caller as the metadata of events and the audit name it. */
+export const actorOf = (principal: Principal): Actor => {
+  switch (principal.kind) {
+    case 'key':
+    case 'agent':
+    case 'webhook':
+    case 'viewer':
+      return { kind: principal.kind, id: credentialIdOf(principal) };
+    case 'end_user':
+      return { kind: 'end_user_token', id: principal.tokenId };
+  }
+};

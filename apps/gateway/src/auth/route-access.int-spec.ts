@@ -1,0 +1,113 @@
+import { SCOPES, type Scope } from '@berth/contracts/accounts';
+import { newId } from '@berth/kernel';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { declarationProblem } from '../http/declaration-check.js';
+
+/** Who may call what (contract §2), written down a second time: a changed declaration must be changed here too. */
+const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
+  'GET /health': 'anyone',
+  'GET /openapi.json': 'anyone',
+  'GET /docs': 'anyone',
+  'GET /docs/:file': 'anyone',
+  'GET /api/templates': 'anyone',
+  'POST /api/v1/keys': 'manage',
+  'GET /api/v1/keys': 'manage',
+  'DELETE /api/v1/keys/:key_id': 'manage',
+  'POST /api/agents': 'deploy',
+  'GET /api/agents': 'read',
+  'GET /api/agents/:agent_id': 'read',
+  'DELETE /api/agents/:agent_id': 'deploy',
+  'POST /api/agents/:agent_id/start': 'deploy',
+  'POST /api/agents/:agent_id/stop': 'deploy',
+  'POST /api/agents/:agent_id/sleep': 'deploy',
+  'POST /api/agents/:agent_id/restart': 'deploy',
+  'GET /api/agents/:agent_id/logs': 'read',
+  'GET /api/agents/:agent_id/env': 'read',
+  'PUT /api/agents/:agent_id/env/:key': 'deploy',
+  'DELETE /api/agents/:agent_id/env/:key': 'deploy',
+  'POST /api/agents/:agent_id/env/reload': 'deploy',
+  'POST /api/agents/:agent_id/chat': 'deploy',
+  'GET /api/agents/:agent_id/files/list': 'deploy',
+  'GET /api/agents/:agent_id/files/download': 'deploy',
+  'POST /api/agents/:agent_id/files/mkdir': 'deploy',
+  'POST /api/agents/:agent_id/files/move': 'deploy',
+  'DELETE /api/agents/:agent_id/files/delete': 'deploy',
+  'POST /api/agents/:agent_id/files/upload': 'deploy',
+  'PUT /api/agents/:agent_id/files/write': 'deploy',
+  'POST /api/agents/:agent_id/exec': 'deploy',
+  'GET /api/agents/:agent_id/exec': 'deploy',
+  'GET /api/agents/:agent_id/exec/:execution_id': 'deploy',
+  'DELETE /api/agents/:agent_id/exec/:execution_id': 'deploy',
+  'GET /api/agents/:agent_id/exec/:execution_id/output': 'deploy',
+  'GET /api/agents/:agent_id/console': 'deploy',
+  'GET /api/v1/operations/projections': 'operate',
+  'POST /api/v1/operations/projections/:name/rebuild': 'operate',
+  'GET /api/v1/operations/dead-letters': 'operate',
+  'POST /api/v1/operations/dead-letters/:id/replay': 'operate',
+  'DELETE /api/v1/operations/dead-letters/:id': 'operate',
+};
+
+let test: TestGateway;
+
+beforeAll(async () => {
+  test = await startTestGateway();
+});
+afterAll(() => test.stop());
+beforeEach(() => test.far.reset());
+
+/** Ids that no service knows, so that a call that gets through has no effect. */
+const pathOf = (pattern: string): string =>
+  pattern
+    .replace(':agent_id', newId('agt'))
+    .replace(':execution_id', newId('exe'))
+    .replace(':key_id', newId('key'))
+    .replaceAll(/:\w+/g, 'x');
+
+const call = async (route: string, key?: string) => {
+  const [method = '', pattern = ''] = route.split(' ');
+  return test.call(method, pathOf(pattern), key === undefined ? {} : { key });
+};
+
+describe('the router', () => {
+  it('has only routes that declare who may call them and what their paths name', () => {
+    expect(test.gateway.routes.length).toBeGreaterThan(0);
+    for (const { method, path, rules } of test.gateway.routes)
+      expect(declarationProblem(path, rules), `${method} ${path}`).toBeUndefined();
+  });
+
+  it('has exactly the routes of the matrix below', () => {
+    const routes = test.gateway.routes.map(({ method, path }) => `${method} ${path}`);
+    expect(routes.sort()).toEqual(Object.keys(ROUTES).sort());
+  });
+});
+
+describe('every route', () => {
+  it.each(SCOPES)('with a key that holds %s alone is 403 unless that is the scope it needs', async (held) => {
+    const key = test.far.key([held]);
+    for (const [route, needed] of Object.entries(ROUTES)) {
+      const { status, body } = await call(route, key);
+      const isAllowed = needed === 'anyone' || needed === 'read' || needed === held;
+      expect([route, status === 403], `status ${status}`).toEqual([route, !isAllowed]);
+      if (!isAllowed) expect(body.detail).toMatchObject({ code: 'missing_scope', requiredScope: needed });
+    }
+  });
+
+  it.each([undefined, `eu_${'a'.repeat(43)}`, `at_${'a'.repeat(43)}`, `wh_${'a'.repeat(43)}`])(
+    'is 401 with the credential %s, which no service issues yet, unless anyone may call it',
+    async (token) => {
+      for (const [route, needed] of Object.entries(ROUTES)) {
+        const { status } = await call(route, token);
+        expect([route, status === 401], `status ${status}`).toEqual([route, needed !== 'anyone']);
+      }
+    },
+  );
+
+  it('is 401 with a credential in ?token=, which no route takes yet', async () => {
+    const key = test.far.key([...SCOPES]);
+    for (const { method, path } of test.gateway.routes) {
+      const { status } = await test.call(method, `${pathOf(path)}?token=eu_${'a'.repeat(43)}`, { key });
+      expect([method, path, status]).toEqual([method, path, 401]);
+    }
+  });
+});

@@ -1,0 +1,27 @@
+import type { HttpServer, RouteRules } from './fastify-types.js';
+
+/** Keeps the gateway from starting with a route that does not declare its access or what its path names. */
+export const addDeclarationCheck = (server: HttpServer): void => {
+  server.addHook('onRoute', ({ method, path, config }) => {
+    const problem = declarationProblem(path, config?.rules);
+    if (problem !== undefined) throw new Error(`The route ${String(method)} ${path} ${problem}.`);
+  });
+};
+
+/** What a route at `path` fails to declare; undefined if nothing. */
+export const declarationProblem = (path: string, rules: RouteRules | undefined): string | undefined => {
+  if (rules === undefined) return 'has no @Route declaration';
+  const { accepts, resources, params = {}, tokenInQuery = false } = rules;
+  if (accepts !== 'anyone' && Object.values(accepts).every((needed) => needed === undefined))
+    return 'accepts nobody';
+  if (tokenInQuery && (accepts === 'anyone' || !TOKEN_KINDS.some((kind) => accepts[kind] !== undefined)))
+    return 'takes ?token= but accepts no kind of token';
+  const named = new Set([...resources.map(({ param }) => param), ...Object.keys(params)]);
+  const inPath = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []));
+  const unnamed = inPath.find((param) => !named.has(param));
+  if (unnamed !== undefined) return `does not declare what :${unnamed} names`;
+  const absent = [...named].find((param) => !inPath.includes(param));
+  return absent === undefined ? undefined : `declares :${absent}, which its path does not have`;
+};
+
+const TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;

@@ -1,0 +1,26 @@
+import type { Requester } from '@berth/messaging';
+import type { Principal } from '../auth/principal.js';
+
+/** The values of a route's path parameters. */
+export type PathParams = Readonly<Record<string, string>>;
+
+/** A resource that a route's path names. It must exist before anything else about a request is judged (contract §1). */
+export interface RouteResource {
+  /** The path parameter that holds its id. */
+  readonly param: string;
+  /** Whether the text can be an id at all; any other is treated like an unknown id, without a lookup. */
+  readonly isId: (id: string) => boolean;
+  /** Whether the principal may know of it; any other gets the same 404. By default every principal may. */
+  readonly isReachable?: (principal: Principal, id: string) => boolean;
+  /** The 404. */
+  readonly notFound: () => Error;
+  /**
+   * Throws not_found if it does not exist in the caller's account. Called only before a 4xx of the gateway's own; on every
+   * other path the service that handles the request checks. Absent where the gateway rejects nothing by itself.
+   */
+  readonly lookUp?: (requester: Requester, principal: Principal, params: PathParams) => Promise<unknown>;
+}
+
+/** The path parameters of a request, by name. */
+export const paramsOf = ({ params }: { readonly params: unknown }): PathParams =>
+  typeof params === 'object' && params !== null ? (params as PathParams) : {};

@@ -1,0 +1,120 @@
+import 'reflect-metadata';
+import { applyDecorators, HttpCode } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
+import { ApiExtension, ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { keyScopesOf, type Access } from '../auth/access.js';
+import type { PrincipalKind } from '../auth/principal.js';
+import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
+import { describeAnswers, type AnswerDescription } from '../openapi/answers.js';
+import { textSchema } from '../validation/text-schema.js';
+import type { RouteRules } from './fastify-types.js';
+import type { RouteResource } from './resource.js';
+
+/** Everything that the gateway knows about one route. Hooks and the OpenAPI document read this and nothing else. */
+export interface RouteDeclaration extends Omit<RouteRules, 'resources'> {
+  /** What the path names, from left to right. */
+  readonly resource?: RouteResource | readonly RouteResource[];
+  readonly summary: string;
+  readonly description?: string;
+  /** The responses that are no errors, by status; the first is the usual one. */
+  readonly answers: readonly AnswerDescription[];
+  /** Error codes of this route's own, by status. Those that any route has are added. */
+  readonly errors?: Readonly<Record<number, readonly string[]>>;
+}
+
+/**
+ * Declares a route: which principals it takes and the scope each needs, the resource its path names, its body and query, its
+ * responses and errors. Stands above `@Get`, `@Post` and the like.
+ */
+export const Route = (declaration: RouteDeclaration): MethodDecorator => {
+  const {
+    resource = [],
+    summary,
+    description: _description,
+    answers,
+    errors: _errors,
+    ...rest
+  } = declaration;
+  const rules: RouteRules = { ...rest, resources: [resource].flat() };
+  return applyDecorators(
+    RouteConfig({ rules }),
+    HttpCode(answers[0]?.status ?? 200),
+    ApiOperation({ summary, description: describe(declaration) }),
+    ApiExtension('x-required-scope', scopeNameOf(declaration.accepts)),
+    ...kindsOf(declaration.accepts).map((kind) => ApiSecurity(SECURITY_SCHEME_OF[kind])),
+    ...Object.entries(declaration.params ?? {}).map(([name, rule]) =>
+      ApiParam({ name, schema: textSchema(rule) }),
+    ),
+    withIdempotencyKey,
+    documentAnswers(declaration),
+  );
+};
+
+/** Names of the security schemes in the OpenAPI document. */
+export const SECURITY_SCHEME_OF: Readonly<Record<PrincipalKind, string>> = {
+  key: 'apiKey',
+  end_user: 'endUserToken',
+  agent: 'agentToken',
+  webhook: 'webhookToken',
+  viewer: 'viewerTicket',
+};
+
+const KINDS: readonly PrincipalKind[] = ['key', 'end_user', 'agent', 'webhook', 'viewer'];
+
+const kindsOf = (accepts: Access): readonly PrincipalKind[] =>
+  accepts === 'anyone' ? [] : KINDS.filter((kind) => accepts[kind] !== undefined);
+
+const scopeNameOf = (accepts: Access): string =>
+  accepts === 'anyone' ? 'public' : keyScopesOf(accepts).join(' ');
+
+const describe = ({ description = '', accepts }: RouteDeclaration): string =>
+  [description, whoMayCall(accepts)].filter((text) => text !== '').join('\n\n');
+
+const whoMayCall = (accepts: Access): string => {
+  if (accepts === 'anyone') return 'No authentication.';
+  const scopes = keyScopesOf(accepts).filter((scope) => scope !== 'read');
+  const keys =
+    scopes.length === 0 ? 'Any key.' : `Scope ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
+  const { end_user: tokenScope } = accepts;
+  return [
+    ...(accepts.key === undefined ? [] : [keys]),
+    ...(tokenScope === undefined
+      ? []
+      : [tokenScope === 'any' ? 'Any end-user token.' : `End-user tokens with \`${tokenScope}\`.`]),
+    ...(accepts.agent === true ? ["The agent's own token."] : []),
+    ...(accepts.webhook === true ? ["The agent's webhook token."] : []),
+    ...(accepts.viewer === undefined ? [] : ["The ticket of a viewer's session."]),
+  ].join(' ');
+};
+
+const POST = 1;
+
+const isPost = (handler: unknown): boolean =>
+  typeof handler === 'function' && Reflect.getMetadata('method', handler) === POST;
+
+/** Method decorators run from the last to the first, so `@Post` must stand below `@Route`. */
+const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
+  if (!isPost(descriptor.value)) return;
+  ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description:
+      'The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Keys count per API key and path.',
+    schema: textSchema(IDEMPOTENCY_KEY),
+  })(target, key, descriptor);
+};
+
+const documentAnswers = (declaration: RouteDeclaration): MethodDecorator => {
+  return (target, key, descriptor) => {
+    const { accepts, body, query, params } = declaration;
+    const answers = describeAnswers({
+      accepts,
+      answers: declaration.answers,
+      errors: declaration.errors ?? {},
+      hasBody: body !== undefined,
+      hasInput: [body, query, params].some((rule) => rule !== undefined),
+      isPost: isPost(descriptor.value),
+    });
+    for (const answer of answers) ApiResponse(answer)(target, key, descriptor);
+  };
+};
