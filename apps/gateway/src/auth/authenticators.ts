@@ -1,6 +1,6 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { DomainError, isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import type { Requester } from '@berth/messaging';
 import { unauthenticated } from '../http/http-refusal.js';
 import { hashKey, type Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
