@@ -118,7 +118,10 @@ const readUse = (file, { service, contracts, controllers, use, problems }) => {
     }
     if (usesOperations && node.type === 'Identifier' && operations.has(node.name))
       use.calls.add(operations.get(node.name));
-    if (node.type === 'CallExpression') readCall(node, { service, controllers, operations, use });
+    if (node.type === 'CallExpression') {
+      readCall(node, { service, controllers, operations, use });
+      readModule(node, file, { service, controllers, operations, use, complain });
+    }
     if (node.type === 'NewExpression') readStreams(node, file, { use, complain });
   });
 };
@@ -127,6 +130,31 @@ const readCall = ({ callee }, { service, controllers, operations, use }) => {
   for (const name of controllers.get(callee.name) ?? [])
     use.hears.add(operations.get(name).replace('<context>', service));
   if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claims = true;
+};
+
+/** What `PlatformModule.forService`, `RelayModule.forFeature` and `@ConsumeEvents` make the platform do. */
+const readModule = (node, file, { service, controllers, operations, use, complain }) => {
+  const { callee } = node;
+  const [options] = node.arguments;
+  const made =
+    callee.type === 'MemberExpression' ? `${callee.object.name}.${callee.property.name}` : callee.name;
+  if (made === 'PlatformModule.forService') {
+    if (textOf(options, 'name', file) !== service)
+      complain(node, `give PlatformModule.forService the name '${service}' as a literal`);
+    const withTables = options?.properties?.some((property) => property.key?.name === 'tables');
+    readCall(
+      { callee: { name: withTables ? 'operationsControllers' : 'healthController' } },
+      { service, controllers, operations, use },
+    );
+    use.claims = true;
+  }
+  if (made === 'RelayModule.forFeature') use.relays.add(service);
+  if (made === 'ConsumeEvents') {
+    const [context, durable] = [textOf(options, 'context', file), textOf(options, 'durable', file)];
+    if (context === undefined || durable === undefined)
+      complain(node, 'give ConsumeEvents its names as literals: the permissions are derived from them');
+    else use.consumes.set(durable, { context, durable });
+  }
 };
 
 const readStreams = (node, file, { use, complain }) => {

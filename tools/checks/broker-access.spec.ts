@@ -64,6 +64,37 @@ describe('permissions on the broker', () => {
     });
   });
 
+  it('follow from the modules and decorators of the platform', () => {
+    using scratch = new Scratch();
+    scratch.contract('operations', {
+      'index.ts': '',
+      'operations.requests.ts':
+        'export const operationsRequests = (context) => ({ health: defineRequest(`qry.${context}.health.v1`) });',
+    });
+    scratch.pack('libs/platform/operations', 'platform', {
+      'controllers.ts':
+        'export const healthController = (c) => { const requests = operationsRequests(c); class C { @HandleRequest(requests.health) look() {} } };\n' +
+        'export const operationsControllers = (c) => [healthController(c)];',
+    });
+    const imports = (name: string): string =>
+      `imports: [PlatformModule.forService({ name: '${name}', tables: {} }), RelayModule.forFeature({})]`;
+    scratch.pack('apps/exec', 'app', {
+      'exec.module.ts': `@Module({ ${imports('exec')} }) export class ExecModule {}`,
+      'react.ts': "@ConsumeEvents({ context: 'agents', durable: 'exec__ends' }) export class React {}",
+    });
+    const { access, problems } = accessOf(readWorkspace(scratch.root));
+    expect(problems).toEqual([]);
+    expect(access['exec']).toEqual({
+      hears: ['qry.exec.health.v1'],
+      calls: [],
+      relays: ['exec'],
+      consumes: [{ context: 'agents', durable: 'exec__ends' }],
+      claims: true,
+    });
+    scratch.write('apps/exec/src/exec.module.ts', `@Module({ ${imports('other')} }) export class M {}`);
+    expect(accessOf(readWorkspace(scratch.root)).problems.join()).toMatch(/the name 'exec' as a literal/);
+  });
+
   it('are reported as out of date when a new call lacks its permission', async () => {
     using scratch = new Scratch();
     const written = workspaceThatCalls(scratch, 'get');

@@ -13,7 +13,7 @@ export class Scratch implements Disposable {
     this.write(
       'package.json',
       JSON.stringify({
-        workspaces: ['libs/*', 'apps/*'],
+        workspaces: ['libs/*', 'libs/platform/*', 'apps/*'],
         devDependencies: { vitest: '*' },
       }),
     );

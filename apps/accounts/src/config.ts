@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
-import { readEnv, type Env, type ServiceEnv } from '@berth/config';
+import { readEnv, ServiceEnv, type Env } from '@berth/config';
 
-export interface AccountsConfig extends ServiceEnv {
+export abstract class AccountsConfig extends ServiceEnv {
   /** Where the first start of an installation leaves its key. */
-  readonly bootstrapKeyFile: string;
+  abstract readonly bootstrapKeyFile: string;
   /** The Unix socket of `berth keys recover`, beside that file. */
-  readonly recoverySocket: string;
+  abstract readonly recoverySocket: string;
 }
 
 /** The common variables, and `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`). */

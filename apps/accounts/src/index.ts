@@ -1,2 +1,2 @@
+export { AccountsModule } from './accounts.module.js';
 export { readAccountsConfig, type AccountsConfig } from './config.js';
-export { startAccounts } from './start-accounts.js';

@@ -1,4 +1,4 @@
-import { runMain } from '@berth/service';
-import { readAccountsConfig, startAccounts } from './index.js';
+import { runService } from '@berth/service';
+import { AccountsModule } from './accounts.module.js';
 
-await runMain({ name: 'accounts', env: process.env, readConfig: readAccountsConfig, start: startAccounts });
+await runService(AccountsModule, process.env);

@@ -1,8 +1,9 @@
 import { rm, stat } from 'node:fs/promises';
 import { SCOPES } from '@berth/contracts/accounts';
+import { launchService } from '@berth/service';
 import { eventually, type TcpProxy } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { startAccounts } from './index.js';
+import { AccountsModule } from './index.js';
 import { quiet } from './running-accounts.fixture.js';
 import { ServedAccounts } from './served-accounts.fixture.js';
 
@@ -49,7 +50,7 @@ describe('a part that is away', () => {
 
 describe('a service that is asked to stop', () => {
   it.each(['postgres', 'eventStore'] as const)('does so within 9 s though %s is frozen', async (part) => {
-    const service = await startAccounts(served.config, quiet);
+    const service = await launchService(AccountsModule, { config: served.config, log: quiet });
     onTestFinished(() => served.proxies[part].restore());
     served.proxies[part].freeze();
     const begunAt = performance.now();

@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
-import { connectEventStore, type EventStore } from '@berth/event-store';
+import { connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId, systemClock, type CommandEnvelope } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
 import { createLogger, type Logger } from '@berth/telemetry';
 import { eventually, type TestInfra } from '@berth/testing';
-import { assemble, type Accounts } from './assemble.js';
+import { AccountCommandHandler } from './account/account.command-handler.js';
+import { AccountStreams } from './account/account.streams.js';
+import { AuthenticateQuery } from './authenticate/authenticate.query.js';
+import { KeyUsage } from './authenticate/key-usage.js';
+import { InstallationStreams } from './installation/installation.streams.js';
+import { KeyCommandHandler } from './key/key.command-handler.js';
+import { KeyStreams } from './key/key.streams.js';
+import { KeyVault } from './key/key-vault.js';
+import { keyListProjection } from './key-list/key-list.projection.js';
+import { KeyListQuery } from './key-list/key-list.query.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
 import { migrations } from './migrations.js';
 
@@ -14,7 +23,13 @@ export const quiet: Logger = createLogger({ service: 'accounts', level: 'silent'
 export interface RunningAccounts {
   readonly store: EventStore;
   readonly database: Database;
-  readonly accounts: Accounts;
+  readonly accounts: AccountCommandHandler;
+  readonly keyStreams: KeyStreams;
+  readonly usage: KeyUsage;
+  readonly keys: KeyCommandHandler;
+  readonly keyList: KeyListQuery;
+  readonly keyListRunner: ProjectionRunner;
+  readonly authenticate: AuthenticateQuery;
   stop(): Promise<void>;
 }
 
@@ -28,23 +43,36 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
     log: quiet,
   });
   const store = connectEventStore({ url: infra.eventStoreUrl, log: quiet });
-  const accounts = assemble({ store, database, clock: systemClock, log: quiet });
+  const clock = systemClock;
+  const accounts = new AccountCommandHandler(
+    new AccountStreams(store),
+    new InstallationStreams(store),
+    clock,
+  );
+  const keyStreams = new KeyStreams(store);
+  const usage = new KeyUsage(database, clock, quiet);
+  const projection = keyListProjection;
+  const keyListRunner = new ProjectionRunner({ store, database, projection, log: quiet });
+  const vault = new KeyVault(database);
+  const keys = new KeyCommandHandler(keyStreams, accounts, vault, usage, keyListRunner, clock);
   const ending = new AbortController();
-  const projecting = accounts.keyListRunner.run(ending.signal);
+  const projecting = keyListRunner.run(ending.signal);
   await eventually(() => database.query('SELECT 1 FROM key_list LIMIT 1'));
   const stop = async (): Promise<void> => {
     ending.abort();
-    await Promise.all([projecting, accounts.usage.settle()]);
+    await Promise.all([projecting, usage.settle()]);
     await store.close();
     await database.close();
   };
-  return { store, database, accounts, stop };
+  const authenticate = new AuthenticateQuery(database, usage);
+  const keyList = new KeyListQuery(database);
+  return { store, database, accounts, keyStreams, usage, keys, keyList, keyListRunner, authenticate, stop };
 };
 
 /** An open account of its own for a test. */
 export const openAccount = async ({ accounts }: RunningAccounts): Promise<string> => {
   const accountId = newId('acc');
-  await accounts.install.accounts.open(accountId, newId('cmd'));
+  await accounts.open(accountId, newId('cmd'));
   return accountId;
 };
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { accountsRequests, type MintKey, type MintedKey, type Principal } from '@berth/contracts/accounts';
 import { NatsLink, Requester } from '@berth/messaging';
-import type { Stoppable } from '@berth/service';
+import { launchService, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { TcpProxy, startTestInfra, type TestInfra } from '@berth/testing';
-import { readAccountsConfig, startAccounts, type AccountsConfig } from './index.js';
+import { AccountsModule, readAccountsConfig, type AccountsConfig } from './index.js';
 import { envelope, hashOf, quiet } from './running-accounts.fixture.js';
 
 /** The service as others meet it: over a broker, its stores behind proxies that can misbehave. */
@@ -39,7 +39,9 @@ export class ServedAccounts {
     const link = await NatsLink.open({ url: infra.natsUrl, name: 'test', log: quiet });
     const served = new ServedAccounts(infra, proxies, config, link);
     served.services.push(
-      ...(await Promise.all(Array.from({ length: instances }, () => startAccounts(config, log)))),
+      ...(await Promise.all(
+        Array.from({ length: instances }, () => launchService(AccountsModule, { config, log })),
+      )),
     );
     return served;
   }
@@ -57,7 +59,7 @@ export class ServedAccounts {
   }
 
   async startAnother(): Promise<void> {
-    this.services.push(await startAccounts(this.config, quiet));
+    this.services.push(await launchService(AccountsModule, { config: this.config, log: quiet }));
   }
 
   async bootstrapKey(): Promise<string> {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readAccountsConfig, startAccounts } from '@berth/accounts';
+import { AccountsModule, readAccountsConfig } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
 import { readDeliveryConfig, startDelivery } from '@berth/delivery';
@@ -8,7 +8,7 @@ import { readExecConfig, startExec } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { readRuntimeConfig, startRuntime } from '@berth/runtime';
-import type { Stoppable } from '@berth/service';
+import { launchService, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
 /**
@@ -71,7 +71,11 @@ export const startServices = async (
   };
   const behind = [
     start('accounts', () =>
-      startAccounts(readAccountsConfig(envOf('accounts')), logOf('accounts'), { signal }),
+      launchService(AccountsModule, {
+        config: readAccountsConfig(envOf('accounts')),
+        log: logOf('accounts'),
+        signal,
+      }),
     ),
     start('delivery', () =>
       startDelivery(readDeliveryConfig(envOf('delivery')), logOf('delivery'), { signal }),

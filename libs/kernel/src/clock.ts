@@ -1,7 +1,7 @@
-/** The source of the current time; tests inject a fixed one. */
-export interface Clock {
+/** The source of the current time, and the token by which providers inject it; tests inject a fixed one. */
+export abstract class Clock {
   /** Milliseconds since the Unix epoch. */
-  now(): number;
+  abstract now(): number;
 }
 
 /** The machine's clock. */

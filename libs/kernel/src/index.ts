@@ -8,7 +8,7 @@ export {
   type ErrorKind,
   type Json,
 } from './domain-error.js';
-export { type Clock, systemClock, isoTime } from './clock.js';
+export { Clock, systemClock, isoTime } from './clock.js';
 export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {
   defineRequest,

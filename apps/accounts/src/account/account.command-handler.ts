@@ -1,16 +1,17 @@
-import type { CommandHandler } from '@berth/event-store';
-import { DomainError, type Clock } from '@berth/kernel';
-import type { AccountEvent, AccountState } from './account.js';
-import type { OpenAccount } from './account.decider.js';
-
-export type AccountCommands = CommandHandler<AccountState, OpenAccount, AccountEvent>;
+import { Clock, DomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
+import { INSTALLATION } from '../installation/installation.events.js';
+import { InstallationStreams } from '../installation/installation.streams.js';
+import { AccountStreams } from './account.streams.js';
 
 /** The plan of accounts that nobody chose one for. It limits nothing. */
 const DEFAULT_PLAN = 'default';
 
+@Injectable()
 export class AccountCommandHandler {
   constructor(
-    private readonly accounts: AccountCommands,
+    private readonly accounts: AccountStreams,
+    private readonly installation: InstallationStreams,
     private readonly clock: Clock,
   ) {}
 
@@ -27,5 +28,15 @@ export class AccountCommandHandler {
   async requireOpen(accountId: string): Promise<void> {
     const { state } = await this.accounts.load(accountId);
     if (state.kind !== 'open') throw new DomainError('not_found', 'account_not_found', 'No such account.');
+  }
+
+  /** The account of the installation's first start; null before that is over. */
+  async firstAccountId(): Promise<string | null> {
+    const { state } = await this.installation.load(INSTALLATION);
+    return state.kind === 'finished' ? state.accountId : null;
+  }
+
+  async isFirst(accountId: string): Promise<boolean> {
+    return (await this.firstAccountId()) === accountId;
   }
 }

@@ -1,12 +1,12 @@
 import { accountsRequests, type Authenticate, type Principal } from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { AuthenticateQuery } from './authenticate.query.js';
 
 @Controller()
 export class AuthenticateNatsController {
-  constructor(@Inject(AuthenticateQuery) private readonly query: AuthenticateQuery) {}
+  constructor(private readonly query: AuthenticateQuery) {}
 
   @HandleRequest(accountsRequests.authenticate)
   authenticate(@Payload() request: Authenticate): Promise<Principal> {

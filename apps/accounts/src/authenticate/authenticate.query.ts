@@ -1,7 +1,8 @@
 import type { Authenticate, Principal, Scope } from '@berth/contracts/accounts';
 import { DomainError } from '@berth/kernel';
-import type { SqlRunner } from '@berth/persistence';
-import type { KeyUsage } from './key-usage.js';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { KeyUsage } from './key-usage.js';
 
 interface GoodKey {
   readonly accountId: string;
@@ -22,10 +23,11 @@ const FIND_GOOD_KEY = `
     AND (secret.expires_at IS NULL OR secret.expires_at > now())
     AND listed.revoked_at IS NULL`;
 
-/** Answers whose key that is. */
+/** Finds the principal of a key. */
+@Injectable()
 export class AuthenticateQuery {
   constructor(
-    private readonly database: SqlRunner,
+    @Inject(Database) private readonly database: SqlRunner,
     private readonly usage: KeyUsage,
   ) {}
 

@@ -1,18 +1,20 @@
-import type { Clock } from '@berth/kernel';
-import type { SqlRunner } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
+import { Clock } from '@berth/kernel';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Logger } from '@berth/telemetry';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 
 /** `lastUsedAt` is right to the minute; more would be a write per request. */
 const RESOLUTION_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
 
 /** When each key was last used. No event: it says nothing that anything depends on. */
-export class KeyUsage {
+@Injectable()
+export class KeyUsage implements BeforeApplicationShutdown {
   private readonly written = new Map<string, number>();
   private readonly pending = new Set<Promise<void>>();
 
   constructor(
-    private readonly database: SqlRunner,
+    @Inject(Database) private readonly database: SqlRunner,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
@@ -35,7 +37,11 @@ export class KeyUsage {
     return row?.at.toISOString() ?? null;
   }
 
-  /** Answers once what was seen is written. */
+  beforeApplicationShutdown(): Promise<void> {
+    return this.settle();
+  }
+
+  /** Resolves once every noted use is written. */
   async settle(): Promise<void> {
     await Promise.all(this.pending);
   }

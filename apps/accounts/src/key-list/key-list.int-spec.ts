@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const mint = (accountId: string, name: string) =>
-  running.accounts.app.keys.mint({
+  running.keys.mint({
     ...envelope(accountId),
     name,
     scopes: ['read', 'manage'],
@@ -34,7 +34,7 @@ describe('the list of keys', () => {
     const accountId = await openAccount(running);
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const name of names) await mint(accountId, name);
-    const page = (cursor: string | null) => running.accounts.app.keyList.run({ accountId, cursor, limit: 2 });
+    const page = (cursor: string | null) => running.keyList.run({ accountId, cursor, limit: 2 });
     const first = await page(null);
     await mint(accountId, 'later');
     const second = await page(first.nextCursor);
@@ -47,7 +47,7 @@ describe('the list of keys', () => {
   it('has a last page that says so when it is exactly full', async () => {
     const accountId = await openAccount(running);
     await mint(accountId, 'a');
-    expect(await running.accounts.app.keyList.run({ accountId, cursor: null, limit: 1 })).toMatchObject({
+    expect(await running.keyList.run({ accountId, cursor: null, limit: 1 })).toMatchObject({
       nextCursor: null,
     });
   });
@@ -55,7 +55,7 @@ describe('the list of keys', () => {
   it('shows nobody the keys of another account', async () => {
     await mint(await openAccount(running), 'theirs');
     const mine = await openAccount(running);
-    expect(await running.accounts.app.keyList.run({ accountId: mine, cursor: null, limit: 50 })).toEqual({
+    expect(await running.keyList.run({ accountId: mine, cursor: null, limit: 50 })).toEqual({
       items: [],
       nextCursor: null,
     });
@@ -64,7 +64,7 @@ describe('the list of keys', () => {
   it('refuses a cursor that is none of its own', async () => {
     const accountId = newId('acc');
     for (const cursor of ['x', 'bm9uZQ', Buffer.from('"agt_1"').toString('base64url')]) {
-      await expect(running.accounts.app.keyList.run({ accountId, cursor, limit: 50 })).rejects.toMatchObject({
+      await expect(running.keyList.run({ accountId, cursor, limit: 50 })).rejects.toMatchObject({
         kind: 'invalid',
         context: { fields: [{ path: 'cursor' }] },
       });
@@ -77,13 +77,13 @@ describe('the projection', () => {
     const accountId = await openAccount(running);
     const revoked = await mint(accountId, 'revoked');
     await mint(accountId, 'expiring');
-    await running.accounts.app.keys.revoke({ ...envelope(accountId), keyId: revoked.id });
+    await running.keys.revoke({ ...envelope(accountId), keyId: revoked.id });
   };
 
   it('rebuilt equals live, row by row', async () => {
     await fill();
     const live = await rowsOf('key_list');
-    await running.accounts.keyListRunner.rebuild(() => undefined, new AbortController().signal);
+    await running.keyListRunner.rebuild(() => undefined, new AbortController().signal);
     expect(await rowsOf('key_list')).toEqual(live);
     expect(live.length).toBeGreaterThan(1);
   });
@@ -105,7 +105,7 @@ describe('the projection', () => {
 
   it('serves readers without a gap while it is rebuilt', async () => {
     await fill();
-    const rebuilding = running.accounts.keyListRunner.rebuild(() => undefined, new AbortController().signal);
+    const rebuilding = running.keyListRunner.rebuild(() => undefined, new AbortController().signal);
     let done = false;
     void rebuilding.finally(() => (done = true));
     const before = (await rowsOf('key_list')).length;

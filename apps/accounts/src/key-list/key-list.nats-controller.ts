@@ -1,13 +1,13 @@
 import { accountsRequests, type KeyView, type ListKeys } from '@berth/contracts/accounts';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { KeyListQuery } from './key-list.query.js';
 
 @Controller()
 export class KeyListNatsController {
-  constructor(@Inject(KeyListQuery) private readonly query: KeyListQuery) {}
+  constructor(private readonly query: KeyListQuery) {}
 
   @HandleRequest(accountsRequests.listKeys)
   list(@Payload() request: ListKeys): Promise<Page<KeyView>> {

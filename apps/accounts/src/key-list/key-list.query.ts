@@ -1,10 +1,12 @@
 import type { KeyView, ListKeys } from '@berth/contracts/accounts';
 import { isId, type Page } from '@berth/kernel';
-import { decodeCursor, encodeCursor, type Database } from '@berth/persistence';
+import { Database, decodeCursor, encodeCursor } from '@berth/persistence';
+import { Injectable } from '@nestjs/common';
 import { LessThan } from 'typeorm';
 import { KeyRow } from './key-row.entity.js';
 
 /** The keys of an account, the newest first: ids sort by time of creation. */
+@Injectable()
 export class KeyListQuery {
   constructor(private readonly database: Database) {}
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Scope } from '@berth/contracts/accounts';
-import type { SqlRunner } from '@berth/persistence';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** What makes a key good. Only the SHA-256 is kept: the key has 256 random bits, so nothing slower is needed. */
 export interface KeySecret {
@@ -14,8 +15,9 @@ export interface KeySecret {
 }
 
 /** The rows that authentication goes by. */
+@Injectable()
 export class KeyVault {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /**
    * Makes a key good. Answers false, and changes nothing, when that key has another secret or is revoked already;

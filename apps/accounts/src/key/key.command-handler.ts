@@ -6,29 +6,28 @@ import {
   type MintedKey,
   type RevokeKey,
 } from '@berth/contracts/accounts';
-import type { CommandHandler, ProjectionRunner } from '@berth/event-store';
-import { deriveId, isId, type Clock } from '@berth/kernel';
-import type { AccountCommandHandler } from '../account/account.command-handler.js';
-import type { KeyUsage } from '../authenticate/key-usage.js';
-import { viewOfKey, type KeyEvent, type KeyState } from './key.js';
-import { keyAlreadyMinted, keyNotFound, type KeyCommand } from './key.decider.js';
-import type { KeyVault } from './key-vault.js';
+import type { ProjectionRunner } from '@berth/event-store';
+import { Clock, deriveId, isId } from '@berth/kernel';
+import { InjectProjection } from '@berth/service';
+import { Injectable } from '@nestjs/common';
+import { AccountCommandHandler } from '../account/account.command-handler.js';
+import { KeyUsage } from '../authenticate/key-usage.js';
+import { keyListProjection } from '../key-list/key-list.projection.js';
+import { viewOfKey, type KeyState } from './key.js';
+import { keyAlreadyMinted, keyNotFound } from './key.decider.js';
+import { KeyStreams } from './key.streams.js';
+import { KeyVault } from './key-vault.js';
 
-export type KeyCommands = CommandHandler<KeyState, KeyCommand, KeyEvent>;
-
-export interface KeyCommandHandlerParts {
-  readonly keys: KeyCommands;
-  readonly accounts: AccountCommandHandler;
-  readonly vault: KeyVault;
-  readonly usage: KeyUsage;
-  readonly keyList: Pick<ProjectionRunner, 'waitFor'>;
-  /** The installation's first account; null before the first start is over. */
-  readonly firstAccountId: () => Promise<string | null>;
-  readonly clock: Clock;
-}
-
+@Injectable()
 export class KeyCommandHandler {
-  constructor(private readonly parts: KeyCommandHandlerParts) {}
+  constructor(
+    private readonly keys: KeyStreams,
+    private readonly accounts: AccountCommandHandler,
+    private readonly vault: KeyVault,
+    private readonly usage: KeyUsage,
+    @InjectProjection(keyListProjection) private readonly keyList: Pick<ProjectionRunner, 'waitFor'>,
+    private readonly clock: Clock,
+  ) {}
 
   /**
    * Log first, vault second: cut off in between, the key is listed and opens nothing, and the same command sent again
@@ -36,13 +35,12 @@ export class KeyCommandHandler {
    * refused.
    */
   async mint(command: MintKey): Promise<MintedKey> {
-    const { keys, accounts, vault, clock } = this.parts;
     const { commandId, accountId, actor, name, scopes, holderScopes, expiresAt } = command;
     const keyId = deriveId('key', commandId);
-    await accounts.requireOpen(accountId);
-    const forFirstAccount = scopes.includes('operate') && (await this.parts.firstAccountId()) === accountId;
-    const now = clock.now();
-    const { state, position } = await keys.handle(
+    await this.accounts.requireOpen(accountId);
+    const forFirstAccount = scopes.includes('operate') && (await this.accounts.isFirst(accountId));
+    const now = this.clock.now();
+    const { state, position } = await this.keys.handle(
       keyId,
       { type: 'Mint', keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt, now },
       { commandId, accountId, actor },
@@ -50,7 +48,7 @@ export class KeyCommandHandler {
     // Met again by a retry, the stream's state is what was decided the first time.
     if (state.kind !== 'live' || state.key.accountId !== accountId) throw keyAlreadyMinted(keyId);
     const key = formatKey(randomBytes(32));
-    if (!(await vault.store({ ...state.key, key }))) throw keyAlreadyMinted(keyId);
+    if (!(await this.vault.store({ ...state.key, key }))) throw keyAlreadyMinted(keyId);
     await this.passed(position);
     return { ...viewOrThrow(state, null), key };
   }
@@ -61,20 +59,19 @@ export class KeyCommandHandler {
    */
   async revoke({ commandId, accountId, actor, keyId }: RevokeKey): Promise<KeyView> {
     if (!isId('key', keyId)) throw keyNotFound();
-    const { keys, vault, usage, clock } = this.parts;
-    const { state, position } = await keys.handle(
+    const { state, position } = await this.keys.handle(
       keyId,
-      { type: 'Revoke', keyId, accountId, now: clock.now() },
+      { type: 'Revoke', keyId, accountId, now: this.clock.now() },
       { commandId, accountId, actor },
     );
     if (state.kind !== 'revoked') throw keyNotFound();
-    await vault.revoke(keyId, accountId, state.revokedAt);
+    await this.vault.revoke(keyId, accountId, state.revokedAt);
     await this.passed(position);
-    return viewOrThrow(state, await usage.lastUsedAt(keyId));
+    return viewOrThrow(state, await this.usage.lastUsedAt(keyId));
   }
 
   private async passed(position: bigint | null): Promise<void> {
-    if (position !== null) await this.parts.keyList.waitFor(position);
+    if (position !== null) await this.keyList.waitFor(position);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { MintKey } from '@berth/contracts/accounts';
 import { isWellFormedKey } from '@berth/contracts/accounts';
-import { newId } from '@berth/kernel';
+import { newId, systemClock } from '@berth/kernel';
 import type { SqlRunner } from '@berth/persistence';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,30 +37,21 @@ const minting = (change: Partial<MintKey> = {}): MintKey => ({
   expiresAt: null,
   ...change,
 });
-const keys = (): KeyCommandHandler => running.accounts.app.keys;
-const authenticate = (key: string) => running.accounts.app.authenticate.run(hashOf(key));
-const list = () => running.accounts.app.keyList.run({ accountId, cursor: null, limit: 200 });
+const keys = (): KeyCommandHandler => running.keys;
+const authenticate = (key: string) => running.authenticate.run(hashOf(key));
+const list = () => running.keyList.run({ accountId, cursor: null, limit: 200 });
 const refused = { kind: 'unauthenticated', code: 'unauthenticated' };
 
 /** The command handler with a vault that fails as the network would: before the statement or after it. */
 const handlerWithFailingVault = (fail: 'before' | 'after'): KeyCommandHandler => {
-  const { database, accounts } = running;
+  const { database, keyStreams, accounts, usage, keyListRunner } = running;
   const broken: SqlRunner = {
     query: async (sql, params) => {
       if (fail === 'after') await database.query(sql, params);
       throw new Error('The connection broke.');
     },
   };
-  const { keys: commands, accounts: accountCommands, clock } = accounts.install;
-  return new KeyCommandHandler({
-    keys: commands,
-    accounts: accountCommands,
-    vault: new KeyVault(broken),
-    usage: accounts.usage,
-    keyList: accounts.keyListRunner,
-    firstAccountId: () => Promise.resolve(null),
-    clock,
-  });
+  return new KeyCommandHandler(keyStreams, accounts, new KeyVault(broken), usage, keyListRunner, systemClock);
 };
 
 describe('a minted key', () => {
@@ -230,7 +221,7 @@ describe('a revoked key', () => {
 describe('authentication', () => {
   it('refuses the unknown and the malformed alike', async () => {
     for (const keyHash of ['', 'a'.repeat(64), 'A'.repeat(64), "'; DROP TABLE key_list", 'g'.repeat(64)]) {
-      await expect(running.accounts.app.authenticate.run({ keyHash })).rejects.toMatchObject(refused);
+      await expect(running.authenticate.run({ keyHash })).rejects.toMatchObject(refused);
     }
   });
 
@@ -260,12 +251,12 @@ describe('authentication', () => {
   it('notes when a key was last used, at most once a minute', async () => {
     const { key, id } = await keys().mint(minting());
     await Promise.all(Array.from({ length: 20 }, () => authenticate(key)));
-    await running.accounts.usage.settle();
-    const first = await running.accounts.usage.lastUsedAt(id);
+    await running.usage.settle();
+    const first = await running.usage.lastUsedAt(id);
     expect(Date.now() - Date.parse(first ?? '')).toBeLessThan(10_000);
     await authenticate(key);
-    await running.accounts.usage.settle();
-    expect(await running.accounts.usage.lastUsedAt(id)).toBe(first);
+    await running.usage.settle();
+    expect(await running.usage.lastUsedAt(id)).toBe(first);
     const listed = (await list()).items.find((item) => item.id === id);
     expect(listed?.lastUsedAt).toBe(first);
   });

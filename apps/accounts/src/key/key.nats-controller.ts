@@ -6,13 +6,13 @@ import {
   type RevokeKey,
 } from '@berth/contracts/accounts';
 import { HandleRequest } from '@berth/messaging';
-import { Controller, Inject } from '@nestjs/common';
+import { Controller } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { KeyCommandHandler } from './key.command-handler.js';
 
 @Controller()
 export class KeyNatsController {
-  constructor(@Inject(KeyCommandHandler) private readonly handler: KeyCommandHandler) {}
+  constructor(private readonly handler: KeyCommandHandler) {}
 
   @HandleRequest(accountsRequests.mintKey)
   mint(@Payload() command: MintKey): Promise<MintedKey> {

@@ -4,7 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 import type { MintedKey } from '@berth/contracts/accounts';
 import { isDomainError } from '@berth/kernel';
-import type { Logger } from '@berth/telemetry';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
+import { AccountsConfig } from '../config.js';
+import { KeyRecovery } from './key-recovery.js';
 
 /** What the kernel takes as the name of a socket, without the byte that ends it. */
 const LONGEST_PATH_BYTES = 107;
@@ -13,47 +16,53 @@ const TIMEOUT_MS = 10_000;
 
 /**
  * A Unix socket in the data folder, open to the folder's owner only: `POST /keys/recover` mints a key. Access to the
- * folder is what proves that the caller operates this host.
+ * folder proves that the caller operates this host.
  */
-export class RecoverySocket {
-  private constructor(
-    private readonly server: Server,
-    private readonly path: string,
+@Injectable()
+export class RecoverySocket implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  #server: Server | undefined;
+
+  constructor(
+    private readonly recovery: KeyRecovery,
+    private readonly config: AccountsConfig,
+    private readonly log: Logger,
   ) {}
 
-  /** Undefined, with a warning, where no socket can be made: everything else works without it. */
-  static async open(
-    path: string,
-    recover: () => Promise<MintedKey>,
-    log: Logger,
-  ): Promise<RecoverySocket | undefined> {
+  /** Logs a warning where no socket can be made: everything else works without it. */
+  async onApplicationBootstrap(): Promise<void> {
+    const path = this.config.recoverySocket;
     try {
       if (Buffer.byteLength(path) > LONGEST_PATH_BYTES)
         throw new Error(`The path is longer than ${LONGEST_PATH_BYTES} bytes.`);
       if (await isServed(path)) throw new Error('Another process serves it.');
-      // A process that was killed leaves its socket behind.
-      await rm(path, { force: true });
-      const server = createServer({ requestTimeout: TIMEOUT_MS }, (request, response) => {
-        void respond(request, response, recover, log);
-      });
-      server.maxConnections = MAX_CONNECTIONS;
-      server.setTimeout(TIMEOUT_MS);
-      server.listen(path);
-      await once(server, 'listening');
-      await chmod(path, 0o600);
-      return new RecoverySocket(server, path);
+      this.#server = await this.listen(path);
     } catch (error) {
-      log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
-      return undefined;
+      this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
     }
   }
 
-  async close(): Promise<void> {
-    const closed = once(this.server, 'close');
-    this.server.close();
-    this.server.closeAllConnections();
+  async beforeApplicationShutdown(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
     await closed;
-    await rm(this.path, { force: true });
+    await rm(this.config.recoverySocket, { force: true });
+  }
+
+  private async listen(path: string): Promise<Server> {
+    // A process that was killed leaves its socket behind.
+    await rm(path, { force: true });
+    const server = createServer({ requestTimeout: TIMEOUT_MS }, (request, response) => {
+      void respond(request, response, () => this.recovery.recover(), this.log);
+    });
+    server.maxConnections = MAX_CONNECTIONS;
+    server.setTimeout(TIMEOUT_MS);
+    server.listen(path);
+    await once(server, 'listening');
+    await chmod(path, 0o600);
+    return server;
   }
 }
 

@@ -27,13 +27,20 @@ export interface BrokerEnv {
   readonly natsReplicas?: number | undefined;
 }
 
-/** The variables that every service reads. Telemetry endpoints that are not set are switched off. */
-export interface ServiceEnv extends BrokerEnv {
-  readonly eventStoreUrl: string;
-  readonly databaseUrl: string;
-  readonly logLevel: LogLevel;
-  readonly otlpEndpoint: string | undefined;
-  readonly metricsPort: number | undefined;
+/**
+ * The variables that every service reads. Telemetry endpoints that are not set are switched off. A service extends it,
+ * and providers inject its configuration by that class.
+ */
+export abstract class ServiceEnv implements BrokerEnv {
+  abstract readonly natsUrl: string;
+  abstract readonly natsCredentials?: BrokerCredentials;
+  abstract readonly instance: string;
+  abstract readonly natsReplicas?: number | undefined;
+  abstract readonly eventStoreUrl: string;
+  abstract readonly databaseUrl: string;
+  abstract readonly logLevel: LogLevel;
+  abstract readonly otlpEndpoint: string | undefined;
+  abstract readonly metricsPort: number | undefined;
 }
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,32}$/;

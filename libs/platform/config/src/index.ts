@@ -8,6 +8,6 @@ export {
   type Env,
   type IntegerRange,
   type LogLevel,
-  type ServiceEnv,
+  ServiceEnv,
 } from './env-reader.js';
 export { addressOf, type PartUrlName } from './part-urls.js';

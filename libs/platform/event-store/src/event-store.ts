@@ -94,30 +94,30 @@ export interface SubscribeOptions {
 }
 
 /**
- * The event log. While it is down, every call except `subscribe` fails within 5 s with
+ * The event log, and the token by which providers inject it. While it is down, every call except `subscribe` fails within 5 s with
  * `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
  */
-export interface EventStore {
+export abstract class EventStore {
   /** Returns the stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */
-  read(stream: string, options?: { readonly from?: bigint }): Promise<readonly RecordedEvent[]>;
+  abstract read(stream: string, options?: { readonly from?: bigint }): Promise<readonly RecordedEvent[]>;
   /**
    * Appends all events or none. Throws `RevisionConflict` when the stream is at another revision, unless it already
    * contains exactly these events (by id) there: then it returns what the first append returned. Retries an unknown
    * outcome for up to 4 s with the same ids and revision.
    */
-  append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
+  abstract append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
   /**
    * Catches up and then follows the log until `signal` aborts; reconnects by itself after the last item. Throws
    * `PositionBeyondLog` when `from`, or the last item at a reconnect, is beyond the log's last event. The first
    * `caughtUp` follows a checkpoint (or an event) at or after the `head()` at the time of connecting; later checkpoints
    * are rare, and none is sent at the head.
    */
-  subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionItem>;
+  abstract subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionItem>;
   /** Returns the event at exactly this position, of any type; null when there is none. */
-  eventAt(position: bigint): Promise<RecordedEvent | null>;
+  abstract eventAt(position: bigint): Promise<RecordedEvent | null>;
   /** Returns the position of the log's last event, of any type; null when the log is empty. */
-  head(): Promise<bigint | null>;
+  abstract head(): Promise<bigint | null>;
   /** Reads from the leader; throws `unavailable` when it does not respond within a second. */
-  ping(): Promise<void>;
-  close(): Promise<void>;
+  abstract ping(): Promise<void>;
+  abstract close(): Promise<void>;
 }

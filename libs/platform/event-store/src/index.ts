@@ -4,7 +4,7 @@ export {
   type Appended,
   type EventData,
   type EventMetadata,
-  type EventStore,
+  EventStore,
   type ExpectedRevision,
   type NewEvent,
   type RecordedEvent,

@@ -18,6 +18,7 @@ export { InstallationClaim, InstanceTaken, SILENT_MS } from './installation-clai
 export { logIdentity } from './log-identity.js';
 export type { NatsCredentials } from './nats-address.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
+export { NestLogger } from './nest-logger.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';

@@ -5,6 +5,7 @@ import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DeadLetterDesk } from './dead-letter-desk.js';
+import { EventConsumers } from './event-consumers.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
 
@@ -46,7 +47,7 @@ describe('the dead letters of a service', () => {
     const options = { url: infra.databaseUrl, schema: 'desk', migrations: [], applicationName: 'test', log };
     database = await openDatabase(options);
     const consumers = [consumer('b'), consumer('a')];
-    desk = new DeadLetterDesk('exec', consumers, log);
+    desk = new DeadLetterDesk('exec', new EventConsumers(consumers), log);
     const relay = new EventRelay({
       store,
       link,

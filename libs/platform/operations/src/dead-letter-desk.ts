@@ -4,6 +4,7 @@ import { DomainError, type Page } from '@berth/kernel';
 import type { DeadLetter, EventConsumer } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
+import type { EventConsumers } from './event-consumers.js';
 
 /** A replay that takes longer continues after the response. */
 const REPLAY_WITHIN_MS = 2_000;
@@ -13,19 +14,15 @@ type Place = readonly [consumer: string, after: number];
 
 /** Lists, replays and deletes the dead letters of one service: the events that its consumers could not handle. */
 export class DeadLetterDesk {
-  private readonly consumers: readonly EventConsumer[];
-
   constructor(
     private readonly service: string,
-    consumers: readonly EventConsumer[],
+    private readonly consumers: EventConsumers,
     private readonly log: Logger,
-  ) {
-    this.consumers = consumers.toSorted((a, b) => (a.durable < b.durable ? -1 : 1));
-  }
+  ) {}
 
   async count(): Promise<number> {
     const counts = await Promise.all(
-      this.consumers.map(async (consumer) => (await consumer.deadLetters()).count()),
+      this.consumers.all().map(async (consumer) => (await consumer.deadLetters()).count()),
     );
     return counts.reduce((sum, count) => sum + count, 0);
   }
@@ -34,7 +31,7 @@ export class DeadLetterDesk {
   async list({ cursor, limit }: ListDeadLetters): Promise<Page<DeadLetterView>> {
     const [from, afterInFirst]: Place = cursor === null ? ['', 0] : decodeCursor<Place>(cursor, isPlace);
     const items: DeadLetterView[] = [];
-    for (const consumer of this.consumers.filter(({ durable }) => durable >= from)) {
+    for (const consumer of this.consumers.all().filter(({ durable }) => durable >= from)) {
       const letters = await consumer.deadLetters();
       const after = consumer.durable === from ? afterInFirst : 0;
       // One more than requested tells whether there is another page.
@@ -70,7 +67,7 @@ export class DeadLetterDesk {
 
   private find(id: string): { readonly consumer: EventConsumer; readonly eventId: string } {
     const [durable, eventId] = readId(id);
-    const consumer = this.consumers.find((candidate) => candidate.durable === durable);
+    const consumer = durable === undefined ? undefined : this.consumers.find(durable);
     if (consumer === undefined || eventId === undefined) throw notFound();
     return { consumer, eventId };
   }

@@ -1,3 +1,4 @@
+export { EventConsumers } from './event-consumers.js';
 export { HealthCheck } from './health-check.js';
 export { operationsOf, type Operations, type OperationsOptions } from './operations.js';
 export {
@@ -5,3 +6,5 @@ export {
   operationsControllers,
   operationsProviders,
 } from './operations.nats-controllers.js';
+export { OperationsModule } from './operations.module.js';
+export { ProjectionRunners } from './projection-runners.js';

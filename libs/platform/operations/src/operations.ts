@@ -4,7 +4,9 @@ import type { BrokerCheck, EventConsumer } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { DeadLetterDesk } from './dead-letter-desk.js';
+import { EventConsumers } from './event-consumers.js';
 import { HealthCheck } from './health-check.js';
+import { ProjectionRunners } from './projection-runners.js';
 import { Projections } from './projections.js';
 
 /** The operations interface of a service with tables and streams. */
@@ -26,9 +28,11 @@ export interface OperationsOptions {
 
 export const operationsOf = (options: OperationsOptions): Operations => {
   const { service, store, database, broker, log, projections, consumers = [] } = options;
-  const deadLetters = new DeadLetterDesk(service, consumers, log);
+  const deadLetters = new DeadLetterDesk(service, new EventConsumers(consumers), log);
+  const runners = new ProjectionRunners();
+  for (const [name, runner] of Object.entries(projections)) runners.add(name, runner);
   return {
-    projections: new Projections(service, projections, systemClock, log),
+    projections: new Projections(service, runners, systemClock, log),
     deadLetters,
     health: new HealthCheck({ store, database, broker, deadLetters }),
   };

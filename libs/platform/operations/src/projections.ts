@@ -2,6 +2,7 @@ import type { ProjectionView } from '@berth/contracts/operations';
 import type { ProjectionRunner, RebuildProgress } from '@berth/event-store';
 import { DomainError, isoTime, type Clock } from '@berth/kernel';
 import type { Logger } from '@berth/telemetry';
+import type { ProjectionRunners } from './projection-runners.js';
 
 interface Rebuild {
   progress: RebuildProgress | null;
@@ -16,23 +17,27 @@ export class Projections {
 
   constructor(
     private readonly service: string,
-    private readonly runners: { readonly [name: string]: ProjectionRunner },
+    private readonly runners: ProjectionRunners,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
 
   async list(): Promise<readonly ProjectionView[]> {
-    return Promise.all(Object.entries(this.runners).map(([name, runner]) => this.view(name, runner)));
+    return Promise.all(this.runners.entries().map(([name, runner]) => this.view(name, runner)));
   }
 
   /** Starts a rebuild without waiting for it. Throws not_found `projection_not_found`. */
   async rebuild(name: string): Promise<ProjectionView> {
-    const runner = Object.hasOwn(this.runners, name) ? this.runners[name] : undefined;
+    const runner = this.runners.get(name);
     if (runner === undefined) {
       throw new DomainError('not_found', 'projection_not_found', `${this.service} has no such projection.`);
     }
     if (!this.running.has(name)) this.begin(name, runner);
     return this.view(name, runner);
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
   }
 
   /** Aborts running rebuilds; the tables in use stay as they are. */

@@ -1,10 +1,12 @@
-import type { Logger } from '@berth/telemetry';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 5_000;
 
 /** Work that runs for the lifetime of the service: projections, relays, consumers, timers. */
-export class BackgroundWork {
+@Injectable()
+export class BackgroundWork implements BeforeApplicationShutdown {
   private readonly ending = new AbortController();
   private readonly tasks: Promise<void>[] = [];
 
@@ -13,6 +15,10 @@ export class BackgroundWork {
   /** Runs `work` until `stop`; restarts it with a growing back-off when it ends or throws before that. */
   start(name: string, work: (signal: AbortSignal) => Promise<void>): void {
     this.tasks.push(this.keepRunning(name, work));
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
   }
 
   /** Cancels all work and waits until it has ended. */

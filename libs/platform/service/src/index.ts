@@ -12,4 +12,15 @@ export {
   type PartUrls,
   type ServiceParts,
 } from './open-parts.js';
-export { runMain, type Main, type Stoppable } from './run-main.js';
+export { RunOnOneInstance, type Runnable } from './background-task.js';
+export { ConsumeEvents, type EventReaction } from './consume-events.js';
+export { definitionOf } from './definition-of.js';
+export { launchService, type LaunchedService } from './launch-service.js';
+export { PlatformModule, type ServicePlatform } from './platform.module.js';
+export { InjectProjection, ProjectionModule, type ProjectionOptions } from './projection.module.js';
+export { RelayModule, type RelayedEvents } from './relay.module.js';
+export { runMain, type Main } from './run-main.js';
+export { runService } from './run-service.js';
+export { ServiceContext, type LaunchOptions } from './service-context.js';
+export type { ServiceDefinition, ServiceSettings, ServiceTables } from './service-definition.js';
+export type { Stoppable } from './stoppable.js';

@@ -79,6 +79,24 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   return { database, store, link, broker, log };
 };
 
+/** Opens the event log and the broker for a service without tables, as `openParts` does. */
+export const openPartsWithoutTables = async (
+  options: Omit<OpenPartsOptions, 'config' | 'migrations' | 'entities' | 'needs'> & {
+    readonly config: Omit<ServiceEnv, 'databaseUrl'>;
+  },
+): Promise<Pick<ServiceParts, 'store' | 'link'>> => {
+  const { name, config, log } = options;
+  const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
+  await using opened = new AsyncDisposableStack();
+  const store = await openLog({ url: config.eventStoreUrl, ...waiting });
+  opened.defer(() => store.close());
+  const link = await openLink({ ...brokerOf(config), name, ...waiting });
+  opened.defer(() => link.close());
+  await claimInstallation({ config, link, store, ...waiting });
+  opened.move();
+  return { store, link };
+};
+
 /** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when the server rejects DATABASE_URL. */
 export const openTables = (options: DatabaseOptions & PartOptions): Promise<Database> =>
   awaitPart({ ...options, ...POSTGRES }, () =>
@@ -212,9 +230,13 @@ const reachDatabase = (options: PartOptions): Promise<void> =>
   });
 
 /** Closes them, the broker first, so that no new messages arrive. */
-export const closeParts = async ({ link, store, database }: ServiceParts): Promise<void> => {
+export const closeParts = async ({
+  link,
+  store,
+  database,
+}: Pick<ServiceParts, 'link' | 'store'> & Partial<ServiceParts>): Promise<void> => {
   await link.close();
-  await Promise.all([store.close(), database.close()]);
+  await Promise.all([store.close(), database?.close()]);
 };
 
 const BROKER = { what: 'the message broker', variable: 'NATS_URL' } as const;

@@ -1,11 +1,6 @@
 import { ConfigError, EXIT_CONFIG, type Env, type ServiceEnv } from '@berth/config';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
-
-/** What starting a service returns. */
-export interface Stoppable {
-  readonly name: string;
-  stop(): Promise<void>;
-}
+import type { Stoppable } from './stoppable.js';
 
 /** Log and telemetry settings of every process. */
 export type ProcessEnv = Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'>;

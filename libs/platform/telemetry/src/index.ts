@@ -1,4 +1,4 @@
-export { createLogger, type Logger, type LoggerOptions } from './logger.js';
+export { createLogger, Logger, type LoggerOptions } from './logger.js';
 export {
   metrics,
   type Collect,

@@ -9,8 +9,15 @@ import { prettyLine } from './pretty-line.js';
 import { redact, redactLine } from './redaction.js';
 import { requestContext } from './request-context.js';
 
+/* oxlint-disable typescript/no-unsafe-declaration-merging -- only createLogger makes instances, and they have all members */
+
 /** Structured logger: `log.info({agentId}, 'Agent started.')`. */
-export type Logger = PinoLogger;
+export interface Logger extends PinoLogger {}
+
+/** The token by which providers inject the logger of their service. */
+export abstract class Logger {}
+
+/* oxlint-enable typescript/no-unsafe-declaration-merging */
 
 export interface LoggerOptions {
   /** Part of every line. */

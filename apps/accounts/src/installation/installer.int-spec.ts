@@ -8,12 +8,15 @@ import { newId, systemClock } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { assemble } from '../assemble.js';
+import { AccountCommandHandler } from '../account/account.command-handler.js';
+import { AccountStreams } from '../account/account.streams.js';
+import { KeyStreams } from '../key/key.streams.js';
 import { KeyVault } from '../key/key-vault.js';
 import { migrations } from '../migrations.js';
 import { hashOf, quiet } from '../running-accounts.fixture.js';
 import { createKeyFile } from './bootstrap-key-file.js';
-import { install, isInstalled, type InstallParts } from './install.js';
+import { InstallationStreams } from './installation.streams.js';
+import { Installer } from './installer.js';
 
 let infra: TestInfra;
 let database: Database;
@@ -66,7 +69,7 @@ class Steps {
   }
 }
 
-const starting = (steps = new Steps()): InstallParts => {
+const starting = (steps = new Steps()): Installer => {
   const store: EventStore = {
     read: (stream, options) => log.read(prefix + stream, options),
     append: (stream, events, expected) => steps.take(() => log.append(prefix + stream, events, expected)),
@@ -77,8 +80,16 @@ const starting = (steps = new Steps()): InstallParts => {
     close: () => log.close(),
   };
   const vaultTables: SqlRunner = { query: (sql, params) => steps.take(() => database.query(sql, params)) };
-  const { install: parts } = assemble({ store, database, clock: systemClock, log: quiet });
-  return { ...parts, vault: new KeyVault(vaultTables) };
+  const installation = new InstallationStreams(store);
+  const accounts = new AccountCommandHandler(new AccountStreams(store), installation, systemClock);
+  return new Installer(
+    installation,
+    accounts,
+    new KeyStreams(store),
+    new KeyVault(vaultTables),
+    systemClock,
+    quiet,
+  );
 };
 
 const keyInFile = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
@@ -96,7 +107,7 @@ const idsInLog = async (): Promise<{ accountId: string; keyId: string }> => {
 
 /** One account, one key, and the file opens it. */
 const expectInstalled = async (): Promise<void> => {
-  expect(await isInstalled(starting())).toBe(true);
+  expect(await starting().accounts.firstAccountId()).not.toBeNull();
   const { accountId, keyId } = await idsInLog();
   expect(await goodKeys(await keyInFile())).toEqual([
     { account_id: accountId, key_id: keyId, scopes: [...SCOPES] },
@@ -123,19 +134,19 @@ const installOlder = async (scopes: readonly Scope[]): Promise<void> => {
 
 describe('the first start', () => {
   it('leaves one account and a key with every scope in the file', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     await expectInstalled();
   });
 
   it('killed before or after any of its steps is finished by the next, with the key that the file had', async () => {
     const whole = new Steps();
-    await install(starting(whole), file);
+    await starting(whole).install(file);
     await rm(file);
     for (let step = 0; step < whole.count; step++) {
       prefix = `t${tests}s${step}x`;
-      await expect(install(starting(new Steps(step)), file), `step ${step}`).rejects.toThrow('killed');
+      await expect(starting(new Steps(step)).install(file), `step ${step}`).rejects.toThrow('killed');
       const key = await keyInFile();
-      await install(starting(), file);
+      await starting().install(file);
       await expectInstalled();
       expect(await keyInFile()).toBe(key);
       await rm(file);
@@ -145,50 +156,52 @@ describe('the first start', () => {
 
   it('killed over and over, a step further each time, still ends with one account and one key', async () => {
     for (let step = 0; step < 12; step++)
-      await install(starting(new Steps(step)), file).catch(() => undefined);
-    await install(starting(), file);
+      await starting(new Steps(step))
+        .install(file)
+        .catch(() => undefined);
+    await starting().install(file);
     await expectInstalled();
   });
 
   it('uses the key of a file that was there before', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     const mine = formatKey(new Uint8Array(32).fill(tests));
     await writeFile(file, `${mine}\n`);
     prefix = `${prefix}y`;
-    await install(starting(), file);
+    await starting().install(file);
     expect(await keyInFile()).toBe(mine);
     await expectInstalled();
   });
 
   it('takes the key of the file from an earlier installation whose log was replaced', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     const key = await keyInFile();
     prefix = `${prefix}y`;
-    await install(starting(), file);
+    await starting().install(file);
     expect(await keyInFile()).toBe(key);
     await expectInstalled();
   });
 
   it('whose file was lost before it was finished makes a new one that opens', async () => {
     // The eleventh change is the end of the installation: the secret is stored by then.
-    await expect(install(starting(new Steps(10)), file)).rejects.toThrow('killed');
+    await expect(starting(new Steps(10)).install(file)).rejects.toThrow('killed');
     const lost = await keyInFile();
     await rm(file);
-    await install(starting(), file);
+    await starting().install(file);
     await expectInstalled();
     expect(await goodKeys(lost)).toEqual([]);
   });
 
   it('done by several processes at once is done once', async () => {
-    await Promise.all(Array.from({ length: 5 }, () => install(starting(), file)));
+    await Promise.all(Array.from({ length: 5 }, () => starting().install(file)));
     await expectInstalled();
   });
 
   it('stops at a file that holds no key, and changes nothing', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     prefix = `${prefix}y`;
     await writeFile(file, 'not a key');
-    await expect(install(starting(), file)).rejects.toThrow(file);
+    await expect(starting().install(file)).rejects.toThrow(file);
     expect(await log.read(`${prefix}installation-first`)).toEqual([]);
     expect(await readFile(file, 'utf8')).toBe('not a key');
   });
@@ -196,9 +209,9 @@ describe('the first start', () => {
 
 describe('a later start', () => {
   it('leaves the file as it is: removed, it stays removed', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     await rm(file);
-    await install(starting(), file);
+    await starting().install(file);
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
@@ -209,12 +222,12 @@ describe('a later start', () => {
     const scopes = async (): Promise<unknown> => (await goodKeys(key))[0]?.scopes;
     expect(await scopes()).toEqual(older);
     for (const step of [0, 1, 0, 1]) {
-      await expect(install(starting(new Steps(step)), file)).rejects.toThrow('killed');
+      await expect(starting(new Steps(step)).install(file)).rejects.toThrow('killed');
     }
-    await install(starting(), file);
+    await starting().install(file);
     expect(await scopes()).toEqual(SCOPES);
     const { keyId } = await idsInLog();
-    await install(starting(), file);
+    await starting().install(file);
     expect((await log.read(`${prefix}key-${keyId}`)).map(({ type }) => type)).toEqual([
       'KeyMinted',
       'KeyScopesExtended',
@@ -222,9 +235,9 @@ describe('a later start', () => {
   });
 
   it('does not care what the file holds by now', async () => {
-    await install(starting(), file);
+    await starting().install(file);
     await writeFile(file, 'mine now');
-    await install(starting(), file);
+    await starting().install(file);
     expect(await readFile(file, 'utf8')).toBe('mine now');
   });
 });

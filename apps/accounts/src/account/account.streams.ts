@@ -1,0 +1,13 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import type { AccountEvent, AccountState } from './account.js';
+import { accountDecider, type OpenAccount } from './account.decider.js';
+import { accountCodec } from './account.events.js';
+
+/** The streams `account-…`. */
+@Injectable()
+export class AccountStreams extends CommandHandler<AccountState, OpenAccount, AccountEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: accountDecider, codec: accountCodec });
+  }
+}

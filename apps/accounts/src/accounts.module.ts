@@ -1,0 +1,54 @@
+import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
+import { Module } from '@nestjs/common';
+import { AccountCommandHandler } from './account/account.command-handler.js';
+import { AccountStreams } from './account/account.streams.js';
+import { AuthenticateNatsController } from './authenticate/authenticate.nats-controller.js';
+import { AuthenticateQuery } from './authenticate/authenticate.query.js';
+import { KeyUsage } from './authenticate/key-usage.js';
+import { AccountsConfig, readAccountsConfig } from './config.js';
+import { FirstStart } from './installation/first-start.js';
+import { InstallationStreams } from './installation/installation.streams.js';
+import { Installer } from './installation/installer.js';
+import { KeyCommandHandler } from './key/key.command-handler.js';
+import { KeyNatsController } from './key/key.nats-controller.js';
+import { KeyStreams } from './key/key.streams.js';
+import { KeyVault } from './key/key-vault.js';
+import { KeyListNatsController } from './key-list/key-list.nats-controller.js';
+import { keyListProjection } from './key-list/key-list.projection.js';
+import { KeyListQuery } from './key-list/key-list.query.js';
+import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
+import { migrations } from './migrations.js';
+import { PUBLISHED_CATEGORIES, toContractEvent } from './publish/to-contract-event.js';
+import { KeyRecovery } from './recovery/key-recovery.js';
+import { RecoverySocket } from './recovery/recovery-socket.js';
+
+@Module({
+  imports: [
+    PlatformModule.forService({
+      name: 'accounts',
+      config: AccountsConfig,
+      readConfig: readAccountsConfig,
+      tables: { migrations, entities: [KeyRow, KeyUsageRow] },
+      streams: { publishes: ['accounts'] },
+    }),
+    ProjectionModule.forFeature(keyListProjection),
+    RelayModule.forFeature({ categories: PUBLISHED_CATEGORIES, toContractEvent }),
+  ],
+  controllers: [AuthenticateNatsController, KeyNatsController, KeyListNatsController],
+  providers: [
+    AccountStreams,
+    AccountCommandHandler,
+    KeyStreams,
+    KeyCommandHandler,
+    KeyVault,
+    KeyUsage,
+    KeyListQuery,
+    AuthenticateQuery,
+    InstallationStreams,
+    Installer,
+    FirstStart,
+    KeyRecovery,
+    RecoverySocket,
+  ],
+})
+export class AccountsModule {}

@@ -1,0 +1,17 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import type { InstallationEvent, InstallationState } from './installation.js';
+import { installationDecider, type InstallationCommand } from './installation.decider.js';
+import { installationCodec } from './installation.events.js';
+
+/** The streams `installation-…`. */
+@Injectable()
+export class InstallationStreams extends CommandHandler<
+  InstallationState,
+  InstallationCommand,
+  InstallationEvent
+> {
+  constructor(store: EventStore) {
+    super({ store, decider: installationDecider, codec: installationCodec });
+  }
+}

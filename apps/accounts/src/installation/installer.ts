@@ -1,0 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { SCOPES, formatKey } from '@berth/contracts/accounts';
+import { Clock, newId, type Actor } from '@berth/kernel';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AccountCommandHandler } from '../account/account.command-handler.js';
+import { KeyStreams } from '../key/key.streams.js';
+import { KeyVault } from '../key/key-vault.js';
+import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
+import { INSTALLATION } from './installation.events.js';
+import { InstallationStreams } from './installation.streams.js';
+
+const SYSTEM: Actor = { kind: 'system', id: 'accounts' };
+
+/** Opens the first account of an installation, with its first key. */
+@Injectable()
+export class Installer {
+  constructor(
+    readonly installation: InstallationStreams,
+    readonly accounts: AccountCommandHandler,
+    readonly keys: KeyStreams,
+    readonly vault: KeyVault,
+    private readonly clock: Clock,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * The first start: a key in `keyFile`, an account, that key in it with every scope. Each step finds out whether it has
+   * been done, so the next start finishes one that was cut off anywhere, with the same account and the key that the
+   * file contains. A finished installation never touches the file again.
+   */
+  async install(keyFile: string): Promise<void> {
+    const { state } = await this.installation.load(INSTALLATION);
+    if (state.kind === 'finished') return this.extendFirstKey(state.keyId);
+    const key = await keyIn(keyFile);
+    const { accountId, keyId } = await this.begin();
+    await this.accounts.open(accountId, newId('cmd'));
+    await this.mint(accountId, keyId, key);
+    await this.installation.handle(
+      INSTALLATION,
+      { type: 'Finish', now: this.clock.now() },
+      { commandId: newId('cmd'), accountId, actor: SYSTEM },
+    );
+    this.log.info({ accountId, keyId, keyFile }, 'Opened the first account; the file contains its key.');
+  }
+
+  /**
+   * The installation's first key holds every scope, including scopes that are newer than the key. The log first, then
+   * the vault: the next start finishes one that was cut off in between.
+   */
+  private async extendFirstKey(keyId: string): Promise<void> {
+    const { state: known } = await this.keys.load(keyId);
+    if (known.kind !== 'live') return;
+    const { state } = await this.keys.handle(
+      keyId,
+      { type: 'ExtendScopes', keyId, scopes: SCOPES, now: this.clock.now() },
+      { commandId: newId('cmd'), accountId: known.key.accountId, actor: SYSTEM },
+    );
+    if (state.kind === 'live') await this.vault.setScopes(keyId, state.key.scopes);
+  }
+
+  private async begin(): Promise<{ accountId: string; keyId: string }> {
+    const accountId = newId('acc');
+    const { state } = await this.installation.handle(
+      INSTALLATION,
+      { type: 'Begin', accountId, keyId: newId('key'), now: this.clock.now() },
+      { commandId: newId('cmd'), accountId, actor: SYSTEM },
+    );
+    if (state.kind === 'fresh') throw new Error('An installation that has begun has ids.');
+    return state;
+  }
+
+  private async mint(accountId: string, keyId: string, key: string): Promise<void> {
+    const { state } = await this.keys.handle(
+      keyId,
+      {
+        type: 'Mint',
+        keyId,
+        accountId,
+        name: 'bootstrap',
+        scopes: SCOPES,
+        holderScopes: SCOPES,
+        forFirstAccount: true,
+        expiresAt: null,
+        now: this.clock.now(),
+      },
+      // Every start sends the same command id, so a start that continues another one gets its result.
+      { commandId: `cmd_${keyId.slice('key_'.length)}`, accountId, actor: SYSTEM },
+    );
+    if (state.kind !== 'live') return;
+    const secret = { ...state.key, key };
+    // The file may contain the key of an earlier installation, whose log was replaced and whose vault was kept.
+    await this.vault.forgetOtherHolders(secret);
+    // The vault may hold the secret of a start that was cut off and whose file is lost: no caller has that key.
+    if (!(await this.vault.store(secret))) await this.vault.replace(secret);
+  }
+}
+
+const keyIn = async (keyFile: string): Promise<string> => {
+  const key = (await readKeyFile(keyFile)) ?? (await createKeyFile(keyFile, formatKey(randomBytes(32))));
+  await closeToOthers(keyFile);
+  await sweepDrafts(keyFile);
+  return key;
+};

@@ -1,0 +1,13 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import type { KeyEvent, KeyState } from './key.js';
+import { keyDecider, type KeyCommand } from './key.decider.js';
+import { keyCodec } from './key.events.js';
+
+/** The streams `key-…`. */
+@Injectable()
+export class KeyStreams extends CommandHandler<KeyState, KeyCommand, KeyEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: keyDecider, codec: keyCodec });
+  }
+}

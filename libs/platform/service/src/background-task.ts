@@ -1,0 +1,43 @@
+import { AdvisoryLock, Database } from '@berth/persistence';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { DiscoveryService } from '@nestjs/core';
+import { BackgroundWork } from './background-work.js';
+import { ServiceContext } from './service-context.js';
+
+/** A provider with work for the lifetime of the service. `run` resolves soon after `signal` aborts. */
+export interface Runnable {
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/**
+ * Marks a provider that is `Runnable`: the platform runs it in one process of the cluster at a time, under the advisory
+ * lock `<service>/<name>`. The lock alone fences nothing: writes need a compare-and-set.
+ */
+export const RunOnOneInstance = DiscoveryService.createDecorator<{ readonly name: string }>();
+
+/** Runs every provider with `@RunOnOneInstance`. */
+@Injectable()
+export class BackgroundTasks implements OnApplicationBootstrap {
+  constructor(
+    private readonly discovery: DiscoveryService,
+    private readonly background: BackgroundWork,
+    private readonly database: Database,
+    private readonly context: ServiceContext,
+    private readonly log: Logger,
+  ) {}
+
+  onApplicationBootstrap(): void {
+    for (const provider of this.discovery.getProviders({ metadataKey: RunOnOneInstance.KEY })) {
+      const task = this.discovery.getMetadataByDecorator(RunOnOneInstance, provider);
+      if (task !== undefined) this.start(task.name, provider.instance as Runnable);
+    }
+  }
+
+  private start(name: string, task: Runnable): void {
+    const lock = `${this.context.name}/${name}`;
+    this.background.start(name, (signal) =>
+      AdvisoryLock.run(this.database, lock, (held) => task.run(held), { signal, log: this.log }),
+    );
+  }
+}

@@ -1,0 +1,64 @@
+import { BerthNatsServer, NatsLink, NestLogger } from '@berth/messaging';
+import { Global, Module, type DynamicModule, type INestMicroservice, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import type { AsyncMicroserviceOptions } from '@nestjs/microservices';
+import { definitionOf } from './definition-of.js';
+import { ServiceContext, type LaunchOptions } from './service-context.js';
+import type { ServiceSettings } from './service-definition.js';
+import type { Stoppable } from './stoppable.js';
+
+/** A service that handles requests. */
+export interface LaunchedService extends Stoppable {
+  readonly app: INestMicroservice;
+}
+
+/**
+ * Starts a service: opens what it stands on, waits until its tables contain what the log held at the start, and resolves
+ * once it handles requests. When that fails, everything that was opened is closed again. Throws the reason of
+ * `options.signal` when that aborts first.
+ */
+export const launchService = async <Config extends ServiceSettings>(
+  module: Type,
+  options: LaunchOptions<Config>,
+): Promise<LaunchedService> => {
+  const { name } = definitionOf(module);
+  const context = new ServiceContext(name, options);
+  let app: INestMicroservice | undefined;
+  const stop = async (): Promise<void> => {
+    context.beginToStop();
+    await app?.close();
+    await context.resources.disposeAsync();
+  };
+  try {
+    app = await NestFactory.createMicroservice<AsyncMicroserviceOptions>(LaunchModule.of(module, context), {
+      ...transportOf(context),
+      logger: new NestLogger(context.log),
+      abortOnError: false,
+    });
+    await app.listen();
+    let stopped: Promise<void> | undefined;
+    return { name, app, stop: () => (stopped ??= stop()) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const transportOf = ({ name, log }: ServiceContext): AsyncMicroserviceOptions => ({
+  inject: [NatsLink],
+  useFactory: (link: NatsLink) => ({ strategy: new BerthNatsServer({ link, queue: name, log }) }),
+});
+
+/** The root of a service's application: its module, and what the process gives to it. */
+@Global()
+@Module({})
+export class LaunchModule {
+  static of(module: Type, context: ServiceContext): DynamicModule {
+    return {
+      module: LaunchModule,
+      imports: [module],
+      providers: [{ provide: ServiceContext, useValue: context }],
+      exports: [ServiceContext],
+    };
+  }
+}

@@ -1,0 +1,28 @@
+import type { BrokerEnv, Env, ServiceEnv } from '@berth/config';
+import type { BrokerNeeds } from '@berth/messaging';
+import type { DatabaseOptions, Migration } from '@berth/persistence';
+
+/** What the platform reads from a service's configuration. A service without tables needs no database, and so on. */
+export type ServiceSettings = BrokerEnv &
+  Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'> &
+  Partial<Pick<ServiceEnv, 'eventStoreUrl' | 'databaseUrl'>>;
+
+/** The tables of a service: its schema bears its name. */
+export interface ServiceTables {
+  readonly migrations: readonly Migration[];
+  readonly entities?: NonNullable<DatabaseOptions['entities']>;
+}
+
+/** A service as the platform starts it. */
+export interface ServiceDefinition<Config extends ServiceSettings = ServiceSettings> {
+  /** Also its schema, its queue group and its user on the broker. */
+  readonly name: string;
+  /** The class by which providers inject the configuration. */
+  readonly config: abstract new () => Config;
+  /** Throws `ConfigError` when the environment is invalid. */
+  readonly readConfig: (env: Env) => Config;
+  /** Absent: a service without tables, which has neither projections nor streams on the broker. */
+  readonly tables?: ServiceTables;
+  /** What it requires of JetStream. */
+  readonly streams?: BrokerNeeds;
+}

@@ -1,0 +1,5 @@
+/** What starting a service returns. */
+export interface Stoppable {
+  readonly name: string;
+  stop(): Promise<void>;
+}
