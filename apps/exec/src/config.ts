@@ -1,9 +1,14 @@
-import { readEnv, type Env, type ServiceEnv } from '@berth/config';
+import { readEnv, ServiceEnv, type Env } from '@berth/config';
+import { PACE, type Pace } from './timers/pace.js';
+import { PATIENCE, type Patience } from './timers/patience.js';
 
-export type ExecConfig = ServiceEnv;
+export abstract class ExecConfig extends ServiceEnv {
+  abstract readonly pace: Pace;
+  abstract readonly patience: Patience;
+}
 
-/** NATS_URL, EVENTSTORE_URL, DATABASE_URL. Throws `ConfigError`. */
+/** Reads the variables that every service reads. Throws `ConfigError`. */
 export const readExecConfig = (env: Env): ExecConfig => {
   const reader = readEnv(env);
-  return reader.done(reader.serviceEnv());
+  return reader.done({ ...reader.serviceEnv(), pace: PACE, patience: PATIENCE });
 };

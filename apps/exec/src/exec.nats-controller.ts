@@ -15,44 +15,56 @@ import {
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
-import { ExecHandlers } from './assemble.js';
+import { CancelCommandHandler } from './execution/cancel.command-handler.js';
+import { ExecutionQuery } from './execution/execution.query.js';
+import { ExecutionListQuery } from './execution-list/execution-list.query.js';
+import { FollowOutputHandler } from './open/follow-output.js';
+import { OpenConsoleHandler } from './open/open-console.js';
+import { SubmitCommandHandler } from './submission/submit.command-handler.js';
 
 @Controller()
 export class ExecNatsController {
-  constructor(private readonly handlers: ExecHandlers) {}
+  constructor(
+    private readonly submissions: SubmitCommandHandler,
+    private readonly query: ExecutionQuery,
+    private readonly cancellations: CancelCommandHandler,
+    private readonly executionList: ExecutionListQuery,
+    private readonly output: FollowOutputHandler,
+    private readonly consoles: OpenConsoleHandler,
+  ) {}
 
   @HandleRequest(execRequests.submit)
   submit(request: SubmitExecution): Promise<SubmittedExecution> {
-    return this.handlers.submit.handle(request);
+    return this.submissions.handle(request);
   }
 
   @HandleRequest(execRequests.get)
   get(request: ExecutionRef): Promise<ExecutionView> {
-    return this.handlers.query.get(request);
+    return this.query.get(request);
   }
 
   @HandleRequest(execRequests.await)
   await(request: AwaitExecution): Promise<ExecutionView> {
-    return this.handlers.query.await(request);
+    return this.query.await(request);
   }
 
   @HandleRequest(execRequests.cancel)
   cancel(request: CancelExecution): Promise<ExecutionView> {
-    return this.handlers.cancel.handle(request);
+    return this.cancellations.handle(request);
   }
 
   @HandleRequest(execRequests.list)
   list(request: ListExecutions): Promise<Page<ExecutionSummary>> {
-    return this.handlers.list.list(request);
+    return this.executionList.list(request);
   }
 
   @HandleRequest(execRequests.followOutput)
   followOutput(request: ExecutionRef): Promise<FollowedOutput> {
-    return this.handlers.followOutput.handle(request);
+    return this.output.handle(request);
   }
 
   @HandleRequest(execRequests.openConsole)
   openConsole(request: OpenConsole): Promise<StreamTicket & { readonly epoch: number }> {
-    return this.handlers.openConsole.handle(request);
+    return this.consoles.handle(request);
   }
 }

@@ -1,2 +1,2 @@
 export { readExecConfig, type ExecConfig } from './config.js';
-export { startExec } from './start-exec.js';
+export { ExecModule } from './exec.module.js';

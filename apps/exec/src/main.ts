@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { runMain } from '@berth/service';
-import { readExecConfig, startExec } from './index.js';
+import { runService } from '@berth/service';
+import { ExecModule } from './exec.module.js';
 
-await runMain({ name: 'exec', env: process.env, readConfig: readExecConfig, start: startExec });
+await runService(ExecModule, process.env);

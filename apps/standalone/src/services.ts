@@ -4,7 +4,7 @@ import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
 import { readDeliveryConfig, startDelivery } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
-import { readExecConfig, startExec } from '@berth/exec';
+import { ExecModule, readExecConfig } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { readRuntimeConfig, startRuntime } from '@berth/runtime';
@@ -80,7 +80,9 @@ export const startServices = async (
     start('delivery', () =>
       startDelivery(readDeliveryConfig(envOf('delivery')), logOf('delivery'), { signal }),
     ),
-    start('exec', () => startExec(readExecConfig(envOf('exec')), logOf('exec'), { signal })),
+    start('exec', () =>
+      launchService(ExecModule, { config: readExecConfig(envOf('exec')), log: logOf('exec'), signal }),
+    ),
     start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself to `agents` as soon as it is up.
     start('agents', () => startAgents(readAgentsConfig(envOf('agents')), logOf('agents'), { signal })).then(

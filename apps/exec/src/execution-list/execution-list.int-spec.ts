@@ -6,7 +6,7 @@ import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executionDecider, type ExecutionCommand } from '../execution/execution.decider.js';
 import { executionCodec } from '../execution/execution.events.js';
-import type { ExecutionCommands } from '../execution/execution-streams.js';
+import type { ExecutionStreams } from '../execution/execution.streams.js';
 import { aCommand, aSubmission } from '../fixtures/exec.fixture.js';
 import { createExecTables } from '../migrations/2026-11-21-exec.js';
 import { executionListProjection } from './execution-list.projection.js';
@@ -29,7 +29,7 @@ describe('the table of executions', () => {
   let database: Database;
   let store: EventStore;
   let runner: ProjectionRunner;
-  let streams: ExecutionCommands;
+  let streams: ExecutionStreams;
   const ending = new AbortController();
   let running: Promise<void>;
 

@@ -1,3 +1,5 @@
+import { InjectProjection } from '@berth/service';
+import { Injectable, Inject } from '@nestjs/common';
 import { agentsRequests } from '@berth/contracts/agents';
 import {
   EXECUTION_STATUSES,
@@ -7,10 +9,11 @@ import {
 } from '@berth/contracts/exec';
 import type { ProjectionRunner } from '@berth/event-store';
 import type { Page } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { Requester } from '@berth/messaging';
+import { decodeCursor, encodeCursor, type SqlRunner, Database } from '@berth/persistence';
 import { KEPT_HOURS } from '../output/output-vault.js';
-import type { AcceptedPositions } from '../submission/accepted-positions.js';
+import { AcceptedPositions } from '../submission/accepted-positions.js';
+import { executionListProjection } from './execution-list.projection.js';
 
 interface ListedRow {
   readonly id: string;
@@ -29,11 +32,12 @@ const LISTED = `
   FROM execution_list l LEFT JOIN output_vault v ON v.execution_id = l.id`;
 
 /** An agent's executions, newest first. */
+@Injectable()
 export class ExecutionListQuery {
   constructor(
-    private readonly database: SqlRunner,
+    @Inject(Database) private readonly database: SqlRunner,
     private readonly positions: AcceptedPositions,
-    private readonly projection: ProjectionRunner,
+    @InjectProjection(executionListProjection) private readonly projection: Pick<ProjectionRunner, 'waitFor'>,
     private readonly requester: Requester,
   ) {}
 

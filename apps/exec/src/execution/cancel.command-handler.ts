@@ -1,12 +1,13 @@
+import { Injectable } from '@nestjs/common';
 import type { CancelExecution, ExecutionView } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
-import { resultOf, type ExecutionHosts } from '../host/execution-host.js';
+import { resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { viewOf } from '../output/output-vault.js';
 import { agentUnreachable, executionNotFound } from '../submission/refusals.js';
-import type { ExecutionQuery } from './execution.query.js';
+import { ExecutionQuery } from './execution.query.js';
 import type { RunningExecution } from './execution.js';
-import type { ExecutionStreams } from './execution-streams.js';
+import { ExecutionRepository } from './execution.repository.js';
 
 /** A command on its way to its guest is not known there yet; so long it is waited for. */
 const ON_ITS_WAY_MS = 9_000;
@@ -14,9 +15,10 @@ const UNREACHABLE_MS = 4_000;
 const TRY_AGAIN_MS = 200;
 
 /** Ends a running execution; an ended one keeps its result. */
+@Injectable()
 export class CancelCommandHandler {
   constructor(
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly query: ExecutionQuery,
     private readonly hosts: ExecutionHosts,
   ) {}

@@ -1,7 +1,7 @@
 import { metrics } from '@berth/telemetry';
 import type { Result } from '../output/output-vault.js';
 
-const ended = metrics.counter('berth_executions', 'ExecutionStreams that ended, by how.', ['status']);
+const ended = metrics.counter('berth_executions', 'ExecutionRepository that ended, by how.', ['status']);
 const duration = metrics.histogram(
   'berth_execution_seconds',
   'How long executions ran, from start to end, by how they ended.',

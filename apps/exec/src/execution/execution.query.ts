@@ -1,12 +1,14 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { ServiceContext } from '@berth/service';
 import { agentsRequests } from '@berth/contracts/agents';
 import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts/exec';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
-import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';
-import { runningView, viewOf, type OutputVault } from '../output/output-vault.js';
+import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
+import { runningView, viewOf, OutputVault } from '../output/output-vault.js';
 import { executionNotFound } from '../submission/refusals.js';
 import type { RunningExecution } from './execution.js';
-import type { ExecutionStreams } from './execution-streams.js';
+import { ExecutionRepository } from './execution.repository.js';
 import { unlessStopping } from './unless-stopping.js';
 
 /** A host that cannot tell is asked again after so long. */
@@ -18,13 +20,14 @@ export type KnownExecution =
   | { readonly view: ExecutionView; readonly running: null };
 
 /** Reads of one execution. They wake nobody. */
+@Injectable()
 export class ExecutionQuery {
   constructor(
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly vault: OutputVault,
     private readonly hosts: ExecutionHosts,
     private readonly requester: Requester,
-    private readonly stopping: AbortSignal,
+    @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
   /** Errors: not_found `agent_not_found`, `execution_not_found`. */
@@ -45,11 +48,11 @@ export class ExecutionQuery {
   async await({ waitMs, ...ref }: AwaitExecution): Promise<ExecutionView> {
     const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
     let known = await this.find(ref);
-    while (known.running !== null && Date.now() < giveUpAt && !this.stopping.aborted) {
+    while (known.running !== null && Date.now() < giveUpAt && !this.service.stopping.aborted) {
       const atHost = this.awaitAtHost(known.running, giveUpAt - Date.now());
-      const ended = await unlessStopping(this.stopping, atHost, () => Promise.resolve(null));
+      const ended = await unlessStopping(this.service.stopping, atHost, () => Promise.resolve(null));
       if (ended !== null) return ended;
-      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.stopping);
+      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.service.stopping);
       known = await this.read(ref);
     }
     return known.view;

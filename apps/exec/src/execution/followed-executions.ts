@@ -1,21 +1,24 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { ServiceContext } from '@berth/service';
 import { pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import { LONGEST_WAIT_MS, resultOf, type ExecutionHosts } from '../host/execution-host.js';
-import type { ExecutionStreams, Owned } from './execution-streams.js';
+import { Logger } from '@berth/telemetry';
+import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionRepository, type Owned } from './execution.repository.js';
 
 /** Beyond so many the others are looked after by the reconciler. */
 const MOST = 200;
 const PAUSE_MS = 200;
 
-/** ExecutionStreams whose end this process waits for, so that it is recorded at once. */
+/** ExecutionRepository whose end this process waits for, so that it is recorded at once. */
+@Injectable()
 export class FollowedExecutions {
   readonly #followed = new Set<string>();
 
   constructor(
     private readonly hosts: ExecutionHosts,
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly log: Logger,
-    private readonly stopping: AbortSignal,
+    @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
   has(executionId: string): boolean {
@@ -36,13 +39,13 @@ export class FollowedExecutions {
   begin(host: string, owned: Owned): void {
     if (this.#followed.size >= MOST || this.has(owned.executionId)) return;
     this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {
-      if (!this.stopping.aborted)
+      if (!this.service.stopping.aborted)
         this.log.debug({ err: error, executionId: owned.executionId }, 'an execution is no longer followed');
     });
   }
 
   async #follow(host: string, owned: Owned): Promise<void> {
-    while (!this.stopping.aborted) {
+    while (!this.service.stopping.aborted) {
       const found = await this.hosts.find(host, owned, LONGEST_WAIT_MS);
       if (found.state === 'absent') return;
       const result = resultOf(owned, found.outcome);
@@ -50,7 +53,7 @@ export class FollowedExecutions {
         await this.executions.endInTime(result);
         return;
       }
-      await pause(PAUSE_MS, this.stopping);
+      await pause(PAUSE_MS, this.service.stopping);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import {
   runtimeRequests,
   type ExecuteCommand,
@@ -8,8 +9,8 @@ import {
   type Transfer,
   type TransferTicket,
 } from '@berth/contracts/runtime';
-import type { Requester } from '@berth/messaging';
-import type { Owned } from '../execution/execution-streams.js';
+import { Requester } from '@berth/messaging';
+import type { Owned } from '../execution/execution.repository.js';
 import type { EndedStatus } from '../execution/execution.js';
 import type { Result } from '../output/output-vault.js';
 
@@ -22,6 +23,7 @@ export const LONGEST_WAIT_MS = 20_000;
 const executeRepeated = { ...runtimeRequests.execute, whenLost: 'repeat' } as const;
 
 /** The runtime hosts, as executions speak to them. */
+@Injectable()
 export class ExecutionHosts {
   constructor(private readonly requester: Requester) {}
 

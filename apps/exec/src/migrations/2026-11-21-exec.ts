@@ -21,7 +21,7 @@ export const createExecTables: Migration = {
     // Up to where the list must know the log to show what was answered as accepted.
     await query.query(`CREATE UNLOGGED TABLE accepted_position (
       agent_id text PRIMARY KEY, position bigint NOT NULL, noted_at timestamptz NOT NULL DEFAULT now())`);
-    // ExecutionStreams that a process is about to hand to another epoch of their agent.
+    // ExecutionRepository that a process is about to hand to another epoch of their agent.
     await query.query(
       'CREATE UNLOGGED TABLE rerouting (execution_id text PRIMARY KEY, until timestamptz NOT NULL)',
     );

@@ -1,12 +1,14 @@
+import { Injectable } from '@nestjs/common';
 import type { ExecutionRef, FollowedOutput } from '@berth/contracts/exec';
-import type { ExecutionQuery } from '../execution/execution.query.js';
-import type { ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionQuery } from '../execution/execution.query.js';
+import { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';
 
 /** A host that no longer has it running may have told its end a moment ago. */
 const END_WITHIN_MS = 2_000;
 
 /** Where an execution's output is followed. Wakes nobody. */
+@Injectable()
 export class FollowOutputHandler {
   constructor(
     private readonly query: ExecutionQuery,

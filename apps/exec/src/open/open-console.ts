@@ -1,13 +1,15 @@
+import { Injectable } from '@nestjs/common';
 import type { OpenConsole, StreamTicket } from '@berth/contracts/exec';
 import { DomainError } from '@berth/kernel';
-import type { ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';
 import { judgeFailure } from '../submission/sending.js';
-import type { Wake } from '../submission/wake.js';
+import { Wake } from '../submission/wake.js';
 
 const MAX_REFUSALS = 5;
 
 /** A terminal in an agent, which is woken first. */
+@Injectable()
 export class OpenConsoleHandler {
   constructor(
     private readonly wake: Wake,

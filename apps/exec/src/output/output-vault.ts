@@ -1,3 +1,5 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { Database } from '@berth/persistence';
 import type { ExecutionView } from '@berth/contracts/exec';
 import type { SqlRunner } from '@berth/persistence';
 import type { EndedStatus } from '../execution/execution.js';
@@ -36,8 +38,9 @@ export const KEPT_HOURS = 24;
  * The vault of results: outside of the log and of the agent, kept for 24 hours and never rebuilt. Text is kept as bytes,
  * because a text column takes no NUL.
  */
+@Injectable()
 export class OutputVault {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /**
    * Keeps a result and answers the one that stands: the first. A crash of the server may lose the last moments' results

@@ -1,3 +1,5 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
 /** The last epoch of an agent whose executions cannot run any more. */
@@ -11,8 +13,9 @@ export interface AgentEnding {
 }
 
 /** Up to which epoch executions of an agent have ended with it. */
+@Injectable()
 export class AgentEndings {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** As part of `tx`. What is older than what is remembered changes nothing. */
   async remember(tx: SqlRunner, { agentId, epoch, position, at }: AgentEnding): Promise<void> {

@@ -1,9 +1,11 @@
+import { ConsumeEvents, type EventReaction } from '@berth/service';
+import { Injectable } from '@nestjs/common';
 import type { ReceivedEvent } from '@berth/messaging';
 import type { SqlRunner } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import type { Reconciler } from '../timers/reconciler.js';
-import type { RunningExecutionsQuery } from '../timers/running-executions.query.js';
-import type { AgentEndings } from './agent-endings.js';
+import { Logger } from '@berth/telemetry';
+import { Reconciler } from '../timers/reconciler.js';
+import { RunningExecutionsQuery } from '../timers/running-executions.query.js';
+import { AgentEndings } from './agent-endings.js';
 
 const AT_ONCE = 1_000;
 
@@ -11,7 +13,19 @@ const AT_ONCE = 1_000;
  * `evt.agents.*`: what ran in a epoch of an agent ends with it. Remembers up to which epoch that is so, and has the
  * agent's executions settled at once; what cannot be settled yet is the reconciler's.
  */
-export class EndExecutionsWhenAgentEnds {
+@ConsumeEvents({
+  context: 'agents',
+  durable: 'exec__agent-ends',
+  filterSubjects: [
+    'evt.agents.started.v1.>',
+    'evt.agents.fell-asleep.v1.>',
+    'evt.agents.stopped.v1.>',
+    'evt.agents.failed.v1.>',
+    'evt.agents.deleted.v1.>',
+  ],
+})
+@Injectable()
+export class EndExecutionsWhenAgentEnds implements EventReaction {
   constructor(
     private readonly endings: AgentEndings,
     private readonly running: RunningExecutionsQuery,

@@ -1,8 +1,11 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
 /** Up to where the list must know the log to agree with what was answered before, by any process. */
+@Injectable()
 export class AcceptedPositions {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** For executions that are answered before they end, and for those that are taken back; the others stand in the vault. */
   async note(agentId: string, position: bigint): Promise<void> {

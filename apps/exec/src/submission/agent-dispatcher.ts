@@ -1,14 +1,15 @@
+import { Injectable } from '@nestjs/common';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { SubmitExecution } from '@berth/contracts/exec';
 import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
-import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
-import { LONGEST_WAIT_MS, type ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { LONGEST_WAIT_MS, ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable } from './refusals.js';
-import type { Rerouting } from './rerouting.js';
+import { Rerouting } from './rerouting.js';
 import { afterFailure, isCallersFault, judgeFailure, type Start } from './sending.js';
-import type { Wake } from './wake.js';
+import { Wake } from './wake.js';
 
 /** A host that froze the agent in between refuses the epoch; so often the agent is woken again. */
 const MAX_REFUSALS = 5;
@@ -42,11 +43,12 @@ export type HandedOver =
 type Sent = HandedOver | { readonly kind: 'elsewhere' };
 
 /** Brings a command to an awake agent, once, and its end back. What it answers about the start is certain. */
+@Injectable()
 export class AgentDispatcher {
   constructor(
     private readonly hosts: ExecutionHosts,
     private readonly wake: Wake,
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly rerouting: Rerouting,
   ) {}
 

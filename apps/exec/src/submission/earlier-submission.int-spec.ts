@@ -13,7 +13,7 @@ import {
   startTestExec,
   type TestExec,
 } from '../fixtures/exec.fixture.js';
-import { ExecutionStreams } from '../execution/execution-streams.js';
+import { ExecutionRepository } from '../execution/execution.repository.js';
 import { OutputVault } from '../output/output-vault.js';
 import { AcceptedPositions } from './accepted-positions.js';
 import { Refusing } from './refusing.js';
@@ -120,10 +120,10 @@ describe('a detached command that comes twice', () => {
 
 describe('an attempt whose acceptance seemed to fail', () => {
   it('is withdrawn if it was accepted, but not if the log accepted another one', async () => {
-    const executions = new ExecutionStreams(test.streams, new OutputVault(test.database));
+    const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
     const log = createLogger({ service: 'test', level: 'silent' });
-    const stopping = new AbortController().signal;
-    const refusing = new Refusing(executions, new AcceptedPositions(test.database), log, stopping);
+    const context = { stopping: new AbortController().signal };
+    const refusing = new Refusing(executions, new AcceptedPositions(test.database), log, context);
     const executionId = await test.abandon(agentId, { attempt: 'accepted' });
     const owned = test.ref(agentId, executionId);
     await refusing.withdraw(owned, 'not accepted', 'x');

@@ -1,10 +1,12 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { ServiceContext } from '@berth/service';
 import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
 import type { Execution } from '../execution/execution.js';
-import type { ExecutionQuery } from '../execution/execution.query.js';
-import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
-import type { ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionQuery } from '../execution/execution.query.js';
+import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 
 const WAIT_MS = 20_000;
@@ -13,12 +15,13 @@ const LOOK_AGAIN_MS = 250;
 const STARTED_WITHIN_MS = 75_000;
 
 /** Commands that were sent before: each runs once, and nothing is said of it that the earlier try may contradict. */
+@Injectable()
 export class EarlierSubmission {
   constructor(
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly query: ExecutionQuery,
     private readonly hosts: ExecutionHosts,
-    private readonly stopping: AbortSignal,
+    @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
   /**
@@ -50,11 +53,11 @@ export class EarlierSubmission {
       const state = await this.executions.load(owned.executionId);
       if (state.status === 'refused') throw guestCommandUnavailable();
       const view = await this.view(owned, detached ? 0 : WAIT_MS);
-      if (view !== null && (view.status !== 'running' || this.stopping.aborted)) return view;
+      if (view !== null && (view.status !== 'running' || this.service.stopping.aborted)) return view;
       if (!detached) continue;
       if (view !== null && (await this.hasStarted(state, owned))) return view;
-      if (Date.now() > giveUpAt || this.stopping.aborted) throw outcomeUnknown(owned.executionId);
-      await pause(LOOK_AGAIN_MS, this.stopping);
+      if (Date.now() > giveUpAt || this.service.stopping.aborted) throw outcomeUnknown(owned.executionId);
+      await pause(LOOK_AGAIN_MS, this.service.stopping);
     }
   }
 

@@ -1,15 +1,17 @@
+import { Injectable } from '@nestjs/common';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
-import type { ExecutionHosts } from '../host/execution-host.js';
+import { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import { isCallersFault, judgeFailure } from './sending.js';
-import type { Wake } from './wake.js';
+import { Wake } from './wake.js';
 
 const DEFAULT_SECONDS = 60;
 const CAP_SECONDS = 120;
 const MAX_REFUSALS = 5;
 
 /** Commands for older guests: attached only, without an id, and nothing of them is kept (interface §4, rule 10). */
+@Injectable()
 export class OlderGuest {
   constructor(
     private readonly hosts: ExecutionHosts,

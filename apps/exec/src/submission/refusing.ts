@@ -1,18 +1,21 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { ServiceContext } from '@berth/service';
 import { backoff, pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import type { ExecutionStreams, Owned } from '../execution/execution-streams.js';
-import type { AcceptedPositions } from './accepted-positions.js';
+import { Logger } from '@berth/telemetry';
+import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { AcceptedPositions } from './accepted-positions.js';
 
 /** After that the reconciler ends what is left. */
 const ATTEMPTS = 20;
 
 /** Takes back what was accepted and certainly never started: its id is unknown from then on. */
+@Injectable()
 export class Refusing {
   constructor(
-    private readonly executions: ExecutionStreams,
+    private readonly executions: ExecutionRepository,
     private readonly positions: AcceptedPositions,
     private readonly log: Logger,
-    private readonly stopping: AbortSignal,
+    @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
   /** Never throws: the caller is told that nothing started, and that stays true while the log is away. */
@@ -32,8 +35,8 @@ export class Refusing {
   }
 
   private async later(owned: Owned, refuse: () => Promise<void>): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS && !this.stopping.aborted; attempt++) {
-      await pause(backoff(attempt, 500), this.stopping);
+    for (let attempt = 0; attempt < ATTEMPTS && !this.service.stopping.aborted; attempt++) {
+      await pause(backoff(attempt, 500), this.service.stopping);
       try {
         return await refuse();
       } catch (error) {

@@ -1,3 +1,5 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
 /** Longer than a wake may take. */
@@ -7,8 +9,9 @@ const AT_MOST_SECONDS = 90;
  * Which executions are about to be handed to another epoch of their agent, in any process: until then no host knows
  * them, and nobody must take them for lost.
  */
+@Injectable()
 export class Rerouting {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   async begin(executionId: string): Promise<void> {
     await this.database.query(

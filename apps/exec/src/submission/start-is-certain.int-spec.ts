@@ -4,7 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ExecutionStreams } from '../execution/execution-streams.js';
+import { ExecutionRepository } from '../execution/execution.repository.js';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
@@ -278,7 +278,7 @@ describe('a submission while the log is away', () => {
 describe('a process that stood still between accepting a command and handing it over', () => {
   const handOver = async (executionId: string, stoodStillMs: number): Promise<HandedOver> => {
     const requester = new Requester(test.link);
-    const executions = new ExecutionStreams(test.streams, new OutputVault(test.database));
+    const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
     const rerouting = new Rerouting(test.database);
     const handing = {
       owned: test.ref(agentId, executionId),

@@ -1,9 +1,11 @@
+import { Injectable } from '@nestjs/common';
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
 import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
 /** Has agents awake, and says in the words of executions why one is not. */
+@Injectable()
 export class Wake {
   constructor(private readonly requester: Requester) {}
 

@@ -1,23 +1,20 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { RunOnOneInstance } from '@berth/service';
+import { ExecConfig } from '../config.js';
 import { pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import type { FollowedExecutions } from '../execution/followed-executions.js';
-import type { RunningExecutionsQuery, RunningRow } from './running-executions.query.js';
-import type { Settlement } from './settlement.js';
-import type { Sweep } from './sweep.js';
+import { Logger } from '@berth/telemetry';
+import { FollowedExecutions } from '../execution/followed-executions.js';
+import { RunningExecutionsQuery, type RunningRow } from './running-executions.query.js';
+import { Settlement } from './settlement.js';
+import { Sweep } from './sweep.js';
 
 const PAGE = 200;
 const AT_ONCE = 16;
 const SWEEP_EVERY_MS = 60_000;
 
-/** How often the reconciler looks, and what it leaves to those who wait for it, in milliseconds. */
-export interface Pace {
-  readonly tick: number;
-  readonly olderThan: number;
-}
-
-export const PACE: Pace = { tick: 3_000, olderThan: 5_000 };
-
 /** Sees to it that every accepted execution ends, whoever died on its way. One process at a time does it. */
+@RunOnOneInstance({ name: 'timers' })
+@Injectable()
 export class Reconciler {
   #sweptAt = 0;
 
@@ -26,7 +23,7 @@ export class Reconciler {
     private readonly settlement: Settlement,
     private readonly followed: FollowedExecutions,
     private readonly sweep: Sweep,
-    private readonly pace: Pace,
+    @Inject(ExecConfig) private readonly config: Pick<ExecConfig, 'pace'>,
     private readonly log: Logger,
   ) {}
 
@@ -35,14 +32,14 @@ export class Reconciler {
       await this.tick(signal).catch((error: unknown) =>
         this.log.warn({ err: error }, 'running executions could not be looked after'),
       );
-      await pause(this.pace.tick, signal);
+      await pause(this.config.pace.tick, signal);
     }
   }
 
   private async tick(signal: AbortSignal): Promise<void> {
     let after = '';
     for (let rows: readonly RunningRow[]; !signal.aborted; after = rows.at(-1)?.executionId ?? after) {
-      rows = await this.running.page(after, this.pace.olderThan, PAGE);
+      rows = await this.running.page(after, this.config.pace.olderThan, PAGE);
       await this.settleAll(rows.filter((row) => this.isUncared(row)));
       if (rows.length < PAGE) break;
     }

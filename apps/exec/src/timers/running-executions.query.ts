@@ -1,3 +1,5 @@
+import { Injectable, Inject } from '@nestjs/common';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
 /** A running execution that is to be looked after. */
@@ -19,9 +21,10 @@ const SELECT = `
   FROM execution_list l LEFT JOIN agent_ending e ON e.agent_id = l.agent_id AND e.epoch >= l.epoch
   WHERE l.status = 'running'`;
 
-/** ExecutionStreams that run as far as the table knows. */
+/** ExecutionRepository that run as far as the table knows. */
+@Injectable()
 export class RunningExecutionsQuery {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** One page of those that were handed over a while ago, in the order of their ids. */
   async page(after: string, olderThanMs: number, limit: number): Promise<readonly RunningRow[]> {

@@ -8,7 +8,7 @@ import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
 import { done, HOST, lost } from '../fixtures/far-world.fixture.js';
-import { ExecutionStreams } from '../execution/execution-streams.js';
+import { ExecutionRepository } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
@@ -36,12 +36,12 @@ const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<vo
 const inAnotherProcess = (): Settlement => {
   const hosts = new ExecutionHosts(new Requester(test.link));
   const vault = new OutputVault(test.database);
-  const executions = new ExecutionStreams(test.streams, vault);
+  const executions = new ExecutionRepository(test.streams, vault);
   const log = createLogger({ service: 'test', level: 'silent' });
-  const followed = new FollowedExecutions(hosts, executions, log, new AbortController().signal);
+  const followed = new FollowedExecutions(hosts, executions, log, { stopping: new AbortController().signal });
   const patience = { absent: 0, inFlight: 0, missing: 0 };
   const rerouting = new Rerouting(test.database);
-  return new Settlement({ executions, vault, hosts, followed, rerouting, patience });
+  return new Settlement(executions, vault, hosts, followed, rerouting, { patience });
 };
 
 /** How often the host was asked for it. */

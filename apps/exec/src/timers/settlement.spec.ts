@@ -1,23 +1,28 @@
 import { DomainError } from '@berth/kernel';
 import { expect, it } from 'vitest';
-import { Settlement, type SettlementParts } from './settlement.js';
+import type { ExecutionRepository } from '../execution/execution.repository.js';
+import type { FollowedExecutions } from '../execution/followed-executions.js';
+import type { ExecutionHosts } from '../host/execution-host.js';
+import type { OutputVault } from '../output/output-vault.js';
+import type { Rerouting } from '../submission/rerouting.js';
+import { Settlement } from './settlement.js';
 
 const MANY = 10_050;
 
 it('everything that is lost with a host ends, however many executions that are', async () => {
   const ended = new Set<string>();
-  const parts = {
-    executions: {
-      load: (executionId: string) => Promise.resolve({ status: 'running', executionId, host: 'host1' }),
-      end: ({ executionId }: { readonly executionId: string }) => Promise.resolve(ended.add(executionId)),
-    },
-    vault: { find: () => Promise.resolve(null) },
-    hosts: { find: () => Promise.reject(new DomainError('not_found', 'agent_not_on_host', 'No.')) },
-    followed: {},
-    rerouting: { isOn: () => Promise.resolve(false) },
-    patience: { absent: 1, inFlight: 1, missing: 1 },
-  } as unknown as SettlementParts;
-  const settlement = new Settlement(parts);
+  const executions = {
+    load: (executionId: string) => Promise.resolve({ status: 'running', executionId, host: 'host1' }),
+    end: ({ executionId }: { readonly executionId: string }) => Promise.resolve(ended.add(executionId)),
+  } as unknown as ExecutionRepository;
+  const vault = { find: () => Promise.resolve(null) } as unknown as OutputVault;
+  const hosts = {
+    find: () => Promise.reject(new DomainError('not_found', 'agent_not_on_host', 'No.')),
+  } as unknown as ExecutionHosts;
+  const rerouting = { isOn: () => Promise.resolve(false) } as unknown as Rerouting;
+  const followed = {} as unknown as FollowedExecutions;
+  const patience = { absent: 1, inFlight: 1, missing: 1 };
+  const settlement = new Settlement(executions, vault, hosts, followed, rerouting, { patience });
   const ids = Array.from({ length: MANY }, (_, index) => `exe_${String(index)}`);
   for (let round = 0; round < 2; round++)
     for (const executionId of ids) await settlement.settle({ executionId, agentEnded: true });

@@ -1,27 +1,14 @@
 import type { FoundExecution } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import { ExecConfig } from '../config.js';
 import type { RunningExecution } from '../execution/execution.js';
-import type { ExecutionStreams } from '../execution/execution-streams.js';
-import type { FollowedExecutions } from '../execution/followed-executions.js';
-import { emptyResult, resultOf, type ExecutionHosts } from '../host/execution-host.js';
-import type { OutputVault } from '../output/output-vault.js';
-import type { Rerouting } from '../submission/rerouting.js';
+import { ExecutionRepository } from '../execution/execution.repository.js';
+import { FollowedExecutions } from '../execution/followed-executions.js';
+import { emptyResult, ExecutionHosts, resultOf } from '../host/execution-host.js';
+import { OutputVault } from '../output/output-vault.js';
+import { Rerouting } from '../submission/rerouting.js';
 import type { RunningRow } from './running-executions.query.js';
-
-/** How patient the settlement is, in milliseconds. Each time counts from when the settlement itself first saw it so. */
-export interface Patience {
-  /** How long a command may be unknown to an agent that cannot start it: a hand-over takes it elsewhere within less. */
-  readonly absent: number;
-  /**
-   * How long a command may be unknown to a guest that can start it. Nothing that was sent begins after that: hosts refuse
-   * requests that nobody awaits, guests what they read too late (ADR 19).
-   */
-  readonly inFlight: number;
-  /** A host that is gone may come back with what its journal knows. */
-  readonly missing: number;
-}
-
-export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
 
 /** Beyond so many, what has not been looked at for so long is taken to have ended elsewhere. */
 const MOST_WATCHED = 10_000;
@@ -35,29 +22,27 @@ interface Watched {
 
 type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
-/** What a settlement goes by. */
-export interface SettlementParts {
-  readonly executions: ExecutionStreams;
-  readonly vault: OutputVault;
-  readonly hosts: ExecutionHosts;
-  readonly followed: FollowedExecutions;
-  readonly rerouting: Rerouting;
-  readonly patience: Patience;
-}
-
 /**
  * Brings one execution, of which nobody may be left who waits for it, to what its host's journal knows. Only what no
  * journal can tell any more ends `failed` without output, or `cancelled` where that was asked for.
  */
+@Injectable()
 export class Settlement {
   /** By its own clock: processes' clocks differ, and a guest that was silent has not read yet what lies before it. */
   readonly #since = new Map<string, Watched>();
   #prunedAt = performance.now();
 
-  constructor(private readonly parts: SettlementParts) {}
+  constructor(
+    private readonly executions: ExecutionRepository,
+    private readonly vault: OutputVault,
+    private readonly hosts: ExecutionHosts,
+    private readonly followed: FollowedExecutions,
+    private readonly rerouting: Rerouting,
+    @Inject(ExecConfig) private readonly config: Pick<ExecConfig, 'patience'>,
+  ) {}
 
   async settle({ executionId, agentEnded }: Pick<RunningRow, 'executionId' | 'agentEnded'>): Promise<void> {
-    const { executions, vault } = this.parts;
+    const { executions, vault } = this;
     const state = await executions.load(executionId);
     if (state.status !== 'running') return this.#forget(executionId);
     const kept = await vault.find(executionId);
@@ -73,7 +58,7 @@ export class Settlement {
 
   async #ask(state: RunningExecution): Promise<Told> {
     try {
-      return await this.parts.hosts.find(state.host, state, 0);
+      return await this.hosts.find(state.host, state, 0);
     } catch (error) {
       const gone = isDomainError(error, 'not_found') && error.code === 'agent_not_on_host';
       return { state: gone ? 'gone' : 'away' };
@@ -85,7 +70,7 @@ export class Settlement {
     { outcome }: Extract<FoundExecution, { state: 'known' }>,
     agentEnded: boolean,
   ): Promise<void> {
-    const { hosts, followed } = this.parts;
+    const { hosts, followed } = this;
     const result = resultOf(state, outcome);
     if (result !== null) return this.#end(state, result);
     if (state.cancelRequested) {
@@ -102,7 +87,7 @@ export class Settlement {
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
   ): Promise<void> {
-    const { patience } = this.parts;
+    const { patience } = this.config;
     const canStart = awake && epoch === state.epoch;
     if (this.#lasts(state, 'absent') < (canStart ? patience.inFlight : patience.absent)) return;
     await this.#giveUp(state);
@@ -110,7 +95,7 @@ export class Settlement {
 
   /** Nobody can tell at present. */
   async #missing(state: RunningExecution): Promise<void> {
-    if (this.#lasts(state, 'missing') >= this.parts.patience.missing) await this.#giveUp(state);
+    if (this.#lasts(state, 'missing') >= this.config.patience.missing) await this.#giveUp(state);
   }
 
   /** For how long it has been so without a break, in milliseconds. */
@@ -131,12 +116,12 @@ export class Settlement {
   }
 
   async #giveUp(state: RunningExecution): Promise<void> {
-    if (await this.parts.rerouting.isOn(state.executionId)) return;
+    if (await this.rerouting.isOn(state.executionId)) return;
     await this.#end(state, emptyResult(state, state.cancelRequested ? 'cancelled' : 'failed'));
   }
 
-  async #end(state: RunningExecution, result: Parameters<ExecutionStreams['end']>[0]): Promise<void> {
-    await this.parts.executions.end(result);
+  async #end(state: RunningExecution, result: Parameters<ExecutionRepository['end']>[0]): Promise<void> {
+    await this.executions.end(result);
     this.#forget(state.executionId);
   }
 

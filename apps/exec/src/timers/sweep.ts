@@ -1,12 +1,14 @@
-import type { AgentEndings } from '../react/agent-endings.js';
-import type { OutputVault } from '../output/output-vault.js';
-import type { AcceptedPositions } from '../submission/accepted-positions.js';
-import type { Rerouting } from '../submission/rerouting.js';
+import { Injectable } from '@nestjs/common';
+import { AgentEndings } from '../react/agent-endings.js';
+import { OutputVault } from '../output/output-vault.js';
+import { AcceptedPositions } from '../submission/accepted-positions.js';
+import { Rerouting } from '../submission/rerouting.js';
 
 /** Results may be large: few at a time keep every statement short. */
 const BATCH = 200;
 
 /** Removes what is kept no longer. */
+@Injectable()
 export class Sweep {
   constructor(
     private readonly vault: OutputVault,

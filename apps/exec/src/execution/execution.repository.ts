@@ -1,12 +1,11 @@
-import type { CommandHandler, CommandMeta } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import type { CommandMeta } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { pause } from '@berth/persistence';
-import type { OutputVault, Result } from '../output/output-vault.js';
-import type { ExecutionCommand } from './execution.decider.js';
+import { OutputVault, type Result } from '../output/output-vault.js';
+import { ExecutionStreams } from './execution.streams.js';
 import { countEnded } from './execution-metrics.js';
-import type { Execution, ExecutionEvent, Submission } from './execution.js';
-
-export type ExecutionCommands = CommandHandler<Execution, ExecutionCommand, ExecutionEvent>;
+import type { Execution, Submission } from './execution.js';
 
 /** How long the vault may be away after a command's end before its caller is told that they are. */
 const END_WITHIN_MS = 4_000;
@@ -20,9 +19,10 @@ export interface Owned {
 }
 
 /** The streams of executions, and the one way in which they end: the result is kept first, then the log says so. */
-export class ExecutionStreams {
+@Injectable()
+export class ExecutionRepository {
   constructor(
-    private readonly streams: ExecutionCommands,
+    private readonly streams: ExecutionStreams,
     private readonly vault: OutputVault,
   ) {}
 

@@ -1,0 +1,13 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import { executionDecider, type ExecutionCommand } from './execution.decider.js';
+import { executionCodec } from './execution.events.js';
+import type { Execution, ExecutionEvent } from './execution.js';
+
+/** The streams `execution-…`. */
+@Injectable()
+export class ExecutionStreams extends CommandHandler<Execution, ExecutionCommand, ExecutionEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: executionDecider, codec: executionCodec });
+  }
+}

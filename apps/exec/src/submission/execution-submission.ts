@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { AwakeAgent } from '@berth/contracts/agents';
+import type { ExecutionView, SubmitExecution } from '@berth/contracts/exec';
+import { Injectable } from '@nestjs/common';
+import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { FollowedExecutions } from '../execution/followed-executions.js';
+import { emptyResult, resultOf } from '../host/execution-host.js';
+import { runningView, viewOf, type Result } from '../output/output-vault.js';
+import { AcceptedPositions } from './accepted-positions.js';
+import { AgentDispatcher, type HandedOver, type Handing } from './agent-dispatcher.js';
+import { newAttempt } from './attempt.js';
+import { EarlierSubmission } from './earlier-submission.js';
+import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
+import { Refusing } from './refusing.js';
+
+const ATTACHED_SECONDS = 60;
+const DETACHED_SECONDS = 3_600;
+
+/** Records a command, hands it to the host of an awake agent, and concludes what became of it. */
+@Injectable()
+export class ExecutionSubmission {
+  constructor(
+    private readonly executions: ExecutionRepository,
+    private readonly dispatcher: AgentDispatcher,
+    private readonly earlier: EarlierSubmission,
+    private readonly followed: FollowedExecutions,
+    private readonly positions: AcceptedPositions,
+    private readonly refusing: Refusing,
+  ) {}
+
+  async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
+    const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
+    const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
+    // Joining does not count as following: if nobody hands the execution over, the reconciler must end it.
+    if (!accepted.first) return this.earlier.join(submit, owned);
+    const handing: Handing = {
+      owned,
+      submit,
+      timeoutMs: toMillis(timeoutSeconds),
+      acceptedAt: Date.now(),
+    };
+    const { position } = accepted;
+    return this.followed.during(owned.executionId, async () => {
+      const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
+      const handed = await this.dispatcher.run(handing, awake);
+      await noted;
+      return this.conclude(handing, handed, position);
+    });
+  }
+
+  /** Nothing was handed over yet: when it fails, it certainly was not started. */
+  private async accept(
+    submit: SubmitExecution,
+    owned: Owned,
+    { host, epoch }: AwakeAgent,
+    timeoutSeconds: number,
+  ): Promise<{ readonly first: boolean; readonly position: bigint | null }> {
+    const { command, detached } = submit;
+    const attempt = newAttempt();
+    const submission = {
+      ...owned,
+      attempt,
+      host,
+      epoch,
+      detached,
+      timeoutSeconds,
+      commandBytes: Buffer.byteLength(command),
+      commandSha256: createHash('sha256').update(command).digest('hex'),
+      at: new Date().toISOString(),
+    };
+    try {
+      return await this.executions.submit(submission, submit);
+    } catch (error) {
+      // The log may have accepted this attempt. If it accepted another one, that one hands the command over.
+      void this.refusing.withdraw(owned, attempt, 'not_accepted');
+      throw guestCommandUnavailable(error);
+    }
+  }
+
+  /** A list that misses it is the worst that a failure here does. */
+  private async note({ agentId }: Owned, position: bigint): Promise<void> {
+    await this.positions.note(agentId, position).catch(() => undefined);
+  }
+
+  private async conclude(
+    { owned }: Handing,
+    handed: HandedOver,
+    position: bigint | null,
+  ): Promise<ExecutionView> {
+    switch (handed.kind) {
+      case 'started': {
+        const result = resultOf(owned, handed.outcome);
+        return result === null ? runningView(owned.executionId) : this.end(result, position);
+      }
+      case 'refused':
+        await this.refusing.now(owned, handed.error.code);
+        throw handed.error;
+      case 'overtaken':
+        return this.overtaken(owned, position);
+      case 'unknown':
+        throw outcomeUnknown(owned.executionId, handed.cause);
+    }
+  }
+
+  private async end(result: Result, position: bigint | null): Promise<ExecutionView> {
+    try {
+      return viewOf(await this.executions.endInTime(result, position));
+    } catch (error) {
+      throw outcomeUnknown(result.executionId, error);
+    }
+  }
+
+  /** Somebody cancelled it, or took it for lost, before it was handed over. */
+  private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
+    const state = await this.executions.load(owned.executionId).catch(() => undefined);
+    if (state?.status === 'ended') {
+      const known = emptyResult(owned, state.outcome === 'cancelled' ? 'cancelled' : 'failed');
+      return this.end(known, position);
+    }
+    if (state?.status === 'running' && state.cancelRequested)
+      return this.end(emptyResult(owned, 'cancelled'), position);
+    await this.refusing.now(owned, 'not_handed_over');
+    throw guestCommandUnavailable();
+  }
+}
+
+/** JSON knows no infinity, and a product of seconds may be one. */
+const toMillis = (seconds: number): number => Math.min(Math.ceil(seconds * 1000), Number.MAX_SAFE_INTEGER);
