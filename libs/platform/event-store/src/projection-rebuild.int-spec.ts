@@ -12,6 +12,8 @@ import {
 import { ProjectionRunner, type Projection, type RebuildProgress } from './index.js';
 
 const EVENTS_OF_A_STREAM = 40;
+/** Few, so that a busy store does not miss the deadline of an append. */
+const STREAMS_AT_ONCE = 10;
 
 let fixture: StoreFixture;
 let database: Database;
@@ -50,17 +52,21 @@ afterEach(async () => {
 
 let streams = 0;
 
-/** Writes whole streams; each event's number is its revision. */
+/** Writes whole streams; each event's number is its revision. Returns the position of the last. */
 const writeStreams = async (count: number): Promise<bigint> => {
-  const appended = await Promise.all(
-    Array.from({ length: count }, () => {
-      const stream = `${category}-${++streams}`;
-      const events = Array.from({ length: EVENTS_OF_A_STREAM }, (_, n) => newEvent({ n }));
-      // A repeated append is recognised, so load on the machine only makes this slower.
-      return eventually(() => fixture.direct.append(stream, events, 'no_stream'), { timeoutMs: 20_000 });
-    }),
-  );
-  return appended.reduce((last, { position }) => (position > last ? position : last), 0n);
+  let last = 0n;
+  for (let left = count; left > 0; left -= STREAMS_AT_ONCE) {
+    const written = Array.from({ length: Math.min(left, STREAMS_AT_ONCE) }, writeStream);
+    for (const { position } of await Promise.all(written)) if (position > last) last = position;
+  }
+  return last;
+};
+
+const writeStream = (): Promise<{ readonly position: bigint }> => {
+  const stream = `${category}-${++streams}`;
+  const events = Array.from({ length: EVENTS_OF_A_STREAM }, (_, n) => newEvent({ n }));
+  // The store recognises a repeated append, so a machine under load only makes it slower.
+  return eventually(() => fixture.direct.append(stream, events, 'no_stream'), { timeoutMs: 20_000 });
 };
 
 type HistoryOptions = NonNullable<Parameters<typeof historyProjection>[0]>;

@@ -1,6 +1,7 @@
 export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { freePort, NatsServer } from './nats-server.js';
+export { runningTime, type RunningTime } from './running-time.js';
 export { sendBodyLate, type LateBodyResult } from './late-body.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { describeGoldenEvents } from './golden-events.js';
