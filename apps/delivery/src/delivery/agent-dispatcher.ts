@@ -1,7 +1,7 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
-import { neverReached, type Requester } from '@berth/messaging';
+import { FIRST_SIGN_MS, neverReached, type Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
 import { isElsewhere, judgeSending, toCallersWords } from './sending.js';
 import type { Patience } from './patience.js';
@@ -9,8 +9,6 @@ import type { Patience } from './patience.js';
 /** A host that froze the agent a moment ago refuses the epoch; so often the agent is woken again. */
 const MAX_REFUSALS = 5;
 const ASK_AGAIN_PAUSE_MS = 250;
-/** A peer that is silent for so long fails a request. */
-const SILENCE_MS = 3_500;
 
 export interface Message {
   readonly deliveryId: string;
@@ -47,9 +45,10 @@ export class AgentDispatcher {
     }
   }
 
-  /** Errors: those of `agentsRequests.ensureAwake`. */
-  wake(purpose: Purpose, refusedEpoch: number | null): Promise<AwakeAgent> {
-    return this.requester.request(agentsRequests.ensureAwake, wish(purpose, refusedEpoch));
+  /** Spends patience only while `agents` gives no sign of life. Errors: those of `agentsRequests.ensureAwake`. */
+  wake(purpose: Purpose, refusedEpoch: number | null, patience: Patience): Promise<AwakeAgent> {
+    const request = wish(purpose, refusedEpoch);
+    return this.requester.request(agentsRequests.ensureAwake, request, { silence: patience });
   }
 
   /**
@@ -65,7 +64,7 @@ export class AgentDispatcher {
       } catch (error) {
         if (!isElsewhere(error)) throw toCallersWords(error, sending.mayBeThere);
       }
-      awake = await this.wake(purpose, awake.epoch).catch((error: unknown) => {
+      awake = await this.wake(purpose, awake.epoch, patience).catch((error: unknown) => {
         throw sending.mayBeThere ? toCallersWords(error, true) : error;
       });
     }
@@ -105,15 +104,17 @@ class Sending {
   async send({ host, epoch }: AwakeAgent): Promise<string> {
     for (;;) {
       const begun = performance.now();
+      const { patience: silence } = this;
+      const leftMs = silence.leftMs;
       try {
         const request = { ...this.message, epoch };
-        return (await this.requester.request(runtimeRequests.deliver, request, { host })).response;
+        return (await this.requester.request(runtimeRequests.deliver, request, { host, silence })).response;
       } catch (error) {
         if (judgeSending(error) === 'maybe') this.#mayBeThere = true;
         if (!isDomainError(error, 'unavailable') || error.code !== 'service_unavailable') throw error;
-        this.patience.spend(Math.min(performance.now() - begun, SILENCE_MS));
-        // A host that is silent takes as long again; one that nobody heard of says so at once.
-        const nextMs = neverReached(error) ? ASK_AGAIN_PAUSE_MS : SILENCE_MS;
+        // A host that responds with this error has cost time too.
+        if (silence.leftMs === leftMs) silence.spend(Math.min(performance.now() - begun, leftMs));
+        const nextMs = neverReached(error) ? ASK_AGAIN_PAUSE_MS : FIRST_SIGN_MS;
         if (this.patience.leftMs < ASK_AGAIN_PAUSE_MS + nextMs) throw error;
         await this.patience.within(pause(ASK_AGAIN_PAUSE_MS));
       }

@@ -10,6 +10,8 @@ import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js
 
 /** Contract §1. */
 const UNAVAILABLE_WITHIN_MS = 5_000;
+/** Together with 3.5 s of silence, more than that. */
+const LOST_MS = 2_000;
 
 let delivery: ServedDelivery;
 
@@ -20,6 +22,8 @@ afterAll(() => delivery.stop());
 beforeEach(async () => {
   delivery.lines.log.restore();
   delivery.lines.tables.restore();
+  delivery.lines.far.restore();
+  delivery.lines.broker.restore();
   delivery.far.reset();
   // What the test before has cut is in use again.
   await eventually(() => send(aChat()), { timeoutMs: 30_000 });
@@ -114,6 +118,31 @@ describe('a chat', () => {
     const error = await refusal(aChat());
     expect(error).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
     expect(error).not.toHaveProperty('context.mayHaveBeenDone');
+  });
+
+  it('is 503 within 5 s where its wake is lost at first, and its hand-over for good', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, (asked) => {
+      if (asked.asleep !== 'refuse') {
+        delivery.lines.far.holdAnswers();
+        return awakeAt(1, asked);
+      }
+      delivery.lines.far.holdAnswers();
+      setTimeout(() => delivery.lines.far.thaw(), LOST_MS);
+      throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
+    });
+    expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
+    expect(delivery.far.asked(agentsRequests.ensureAwake).length).toBeGreaterThanOrEqual(2);
+  });
+
+  it('is 503 within 5 s where the chat itself is lost at first, and its hand-over for good', async () => {
+    delivery.far.on(agentsRequests.ensureAwake, (asked) => {
+      delivery.lines.far.holdAnswers();
+      return awakeAt(1, asked);
+    });
+    delivery.lines.broker.holdAnswers();
+    setTimeout(() => delivery.lines.broker.thaw(), LOST_MS);
+    expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
+    expect(delivery.far.asked(agentsRequests.ensureAwake)).not.toEqual([]);
   });
 
   it('whose host lost the answer is asked for again, and answered', async () => {

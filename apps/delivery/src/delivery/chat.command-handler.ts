@@ -1,5 +1,6 @@
 import type { Chat, ChatReply } from '@berth/contracts/delivery';
 import { deriveId, isDomainError } from '@berth/kernel';
+import { requestContext } from '@berth/telemetry';
 import type { Delivery } from './delivery.js';
 import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';
 import { withEarlierTry, type EarlierMessage } from './earlier-message.js';
@@ -35,7 +36,7 @@ export class ChatCommandHandler {
       chat,
       deliveryId: deriveId('dlv', chat.commandId),
       purpose: { envelope: chat, agentId: chat.agentId, kind: 'chat' },
-      patience: new Patience(Math.min(chat.withinMs ?? WITHIN_MS, WITHIN_MS)),
+      patience: new Patience(patienceWith(chat)),
     };
     if (chat.repeated === true) {
       const known = await coming.patience.within(this.deliveries.load(coming.deliveryId));
@@ -107,3 +108,7 @@ export class ChatCommandHandler {
     return known;
   }
 }
+
+/** What the caller has waited already, for a request that was lost or held on its way, is part of the same 5 s. */
+const patienceWith = ({ withinMs }: Chat): number =>
+  Math.min((withinMs ?? WITHIN_MS) - (requestContext.current()?.caller?.waitedMs ?? 0), WITHIN_MS);

@@ -64,7 +64,7 @@ export class EarlierMessage {
     const purpose = { envelope, kind, agentId: message.agentId };
     const awake = await this.dispatcher
       .findAwake(purpose, patience)
-      .then((agent) => agent ?? this.dispatcher.wake(purpose, null))
+      .then((agent) => agent ?? this.dispatcher.wake(purpose, null, patience))
       .catch((error: unknown) => asError(error));
     if (awake instanceof Error) return this.conclude(repeated, delivery, awake, patience);
     try {

@@ -35,7 +35,10 @@ export class MessageAdmission {
         this.budget.take(purpose.agentId, deliveryId),
       ]),
     );
-    return { awake: awake ?? (await this.dispatcher.wake(purpose, null)), conversationId: conversation };
+    return {
+      awake: awake ?? (await this.dispatcher.wake(purpose, null, patience)),
+      conversationId: conversation,
+    };
   }
 
   /** The agent's current conversation, or a new one whose id follows from the command's. */
@@ -47,6 +50,6 @@ export class MessageAdmission {
   async wakeWithinBudget(purpose: Purpose, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
     const awake = await this.dispatcher.findAwake(purpose, patience);
     await patience.within(this.budget.take(purpose.agentId, deliveryId));
-    return awake ?? this.dispatcher.wake(purpose, null);
+    return awake ?? this.dispatcher.wake(purpose, null, patience);
   }
 }

@@ -1,10 +1,11 @@
 import { DomainError } from '@berth/kernel';
+import type { SilenceAllowance } from '@berth/messaging';
 
 /**
  * How long the parts that one request depends on may take together (contract §1: 503 within 5 s). What the agent itself
  * takes, its wake and its answer, does not count.
  */
-export class Patience {
+export class Patience implements SilenceAllowance {
   #leftMs: number;
 
   constructor(withinMs: number) {

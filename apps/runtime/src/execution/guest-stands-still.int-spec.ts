@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
-import { requestContext } from '@berth/telemetry';
+import { requestContext, type RequestCaller } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture } from '../__fixtures__/host.fixture.js';
@@ -34,7 +34,7 @@ describe('a guest that was suspended', () => {
     throw new Error('The guest is not found.');
   };
 
-  const execute = (command: string, caller: { gaveUp: boolean }): Promise<unknown> =>
+  const execute = (command: string, caller: RequestCaller): Promise<unknown> =>
     requestContext.run({ requestId: 'req_1', caller }, () =>
       host.executions
         .execute({
@@ -58,8 +58,8 @@ describe('a guest that was suspended', () => {
   };
 
   it('begins the requests that are still wanted, once, and none that was abandoned in the meantime', async () => {
-    const waiting = { gaveUp: false };
-    const leaving = { gaveUp: false };
+    const waiting = { gaveUp: false, waitedMs: 0 };
+    const leaving = { gaveUp: false, waitedMs: 0 };
     const outcomes: Promise<unknown>[] = [];
     await standStill(await guestPid(), () => {
       outcomes.push(execute('echo wanted >> marks', waiting), execute('echo unwanted >> marks', leaving));

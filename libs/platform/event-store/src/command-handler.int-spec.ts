@@ -50,7 +50,7 @@ describe('a command', () => {
   it('whose caller has given up writes nothing; work that continues after a started command is written', async () => {
     const handler = handlerOn(fixture.direct);
     const id = newId();
-    const caller = { gaveUp: false, commandId: 'cmd_1' };
+    const caller = { gaveUp: false, waitedMs: 0, commandId: 'cmd_1' };
     await requestContext.run({ requestId: 'req_7', caller }, async () => {
       await handler.handle(id, { add: 1 }, meta('cmd_1'));
       caller.gaveUp = true;

@@ -1,7 +1,7 @@
 import { headers as newHeaders, type Msg } from '@nats-io/transport-node';
 import type { AwaitedRequests } from './awaited-requests.js';
 import type { NatsLink } from './nats-link.js';
-import { HEADERS } from './request-wire.js';
+import { HEADERS, sendingOf } from './request-wire.js';
 import type { Heartbeat } from './running-handlers.js';
 
 /** Tells the caller of one request that its handler runs, and hears from it when it no longer waits. */
@@ -14,6 +14,10 @@ export class CallerHeartbeat implements Heartbeat {
     private readonly message: Msg,
     readonly age: number,
   ) {}
+
+  get waitedMs(): number {
+    return this.age + (sendingOf(this.message.headers)?.waitedMs ?? 0);
+  }
 
   send(onGaveUp: () => void): boolean {
     const { link, message } = this;

@@ -22,6 +22,7 @@ export { NestLogger } from './nest-logger.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';
 export { Requester, type RequestOptions } from './requester.js';
+export { FIRST_SIGN_MS, type SilenceAllowance } from './pending-requests.js';
 export { startService, type RunningService, type ServiceOptions } from './start-service.js';
 export { WireNames } from './wire-names.js';
 export { UnfitBroker } from './unfit-broker.js';

@@ -9,11 +9,11 @@ const standStill = (ms: number): void => {
 it('a process that stood still goes on waiting for what it asked before, and no longer for what it asks now', () => {
   const pending = new PendingRequests();
   const ignored = (): void => undefined;
-  pending.add('before', 20_000, 'wait', ignored).catch(ignored);
+  pending.add('before', 20_000, { whenLost: 'wait' }, ignored).catch(ignored);
   standStill(SILENCE_MS + 200);
   // Asked by those who hold the request, before this process has looked at its timers.
   expect(pending.waitsMs('before')).toBeGreaterThan(SILENCE_MS / 2);
-  pending.add('now', 20_000, 'wait', ignored).catch(ignored);
+  pending.add('now', 20_000, { whenLost: 'wait' }, ignored).catch(ignored);
   expect(pending.waitsMs('now')).toBeLessThanOrEqual(SILENCE_MS);
   pending.failAll(() => new Error('The test is over.') as never);
 });

@@ -4,7 +4,7 @@ import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 /** No reply and no heartbeat for this long: the handler's process is dead or frozen. */
 export const SILENCE_MS = 3_500;
 /** A handler that is at work sends its first heartbeat within 550 ms: after this long the request is taken for lost. */
-const FIRST_SIGN_MS = 1_150;
+export const FIRST_SIGN_MS = 1_150;
 /** Tries that follow a lost one come sooner: the next may reach another instance of the service. */
 const NEXT_TRY_MS = 500;
 /** As `FIRST_SIGN_MS`, once there was a heartbeat: two of them are missing. */
@@ -13,14 +13,29 @@ const SWEEP_MS = 250;
 /** Repeats are bounded by requests that succeeded: a service that is slow, not lost, must not get all of them again. */
 const MOST_REPEATS_AHEAD = 100;
 
+/** Time that the requests of one piece of work may lose together to handlers that give no sign of life. */
+export interface SilenceAllowance {
+  /** Milliseconds. A request is given up after this silence, if it is shorter than the usual one. */
+  readonly leftMs: number;
+  /** Counts what a request has lost. */
+  spend(millis: number): void;
+}
+
+/** What happens to a request that gets no sign of life. */
+export interface SilenceRules {
+  readonly whenLost: WhenLost;
+  readonly allowance?: SilenceAllowance | undefined;
+}
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: DomainError): void;
   deadlineTimer: NodeJS.Timeout;
   readonly deadlineAt: number;
+  readonly addedAt: number;
   heardAt: number;
   heard: boolean;
-  readonly whenLost: WhenLost;
+  readonly rules: SilenceRules;
   /** Sends the request once more. */
   readonly again: () => void;
   triedAt: number;
@@ -40,7 +55,7 @@ export class PendingRequests {
    * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. `again` is called for a request that
    * may be repeated when it is taken for lost.
    */
-  add(id: string, deadlineMs: number, whenLost: WhenLost, again: () => void): Promise<unknown> {
+  add(id: string, deadlineMs: number, rules: SilenceRules, again: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const deadlineTimer = setTimeout(
         () => this.fail(id, deadlineExceeded()),
@@ -52,9 +67,10 @@ export class PendingRequests {
         reject,
         deadlineTimer,
         deadlineAt: now + deadlineMs,
+        addedAt: now,
         heardAt: now,
         heard: false,
-        whenLost,
+        rules,
         again,
         triedAt: now,
         tries: 1,
@@ -73,10 +89,17 @@ export class PendingRequests {
     return Math.max(0, Math.min(heardAt + patienceOf(pending), pending.deadlineAt) - now);
   }
 
+  /** For how many milliseconds `id` has waited. */
+  waitedMs(id: string): number {
+    const addedAt = this.#pending.get(id)?.addedAt;
+    return addedAt === undefined ? 0 : performance.now() - addedAt;
+  }
+
   /** Returns whether somebody waits for `id`. */
   heard(id: string): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
+    spendSilence(pending);
     pending.heardAt = performance.now();
     pending.heard = true;
     return true;
@@ -115,6 +138,7 @@ export class PendingRequests {
     const pending = this.#pending.get(id);
     if (pending === undefined) return undefined;
     this.#pending.delete(id);
+    spendSilence(pending);
     clearTimeout(pending.deadlineTimer);
     if (this.#pending.size === 0) {
       clearInterval(this.#sweeper);
@@ -124,7 +148,7 @@ export class PendingRequests {
   }
 
   #repeat(pending: Pending, now: number): void {
-    if (pending.whenLost !== 'repeat' || this.#repeatsLeft < 1) return;
+    if (pending.rules.whenLost !== 'repeat' || this.#repeatsLeft < 1) return;
     this.#repeatsLeft--;
     pending.triedAt = now;
     pending.tries++;
@@ -161,7 +185,17 @@ const isLost = (pending: Pending, now: number): boolean => {
   return now - heardAt > nextSignMs(pending);
 };
 
-const patienceOf = (pending: Pending): number =>
-  pending.whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;
+const patienceOf = (pending: Pending): number => {
+  const { whenLost, allowance } = pending.rules;
+  const usual = whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;
+  // Less would give up a handler that is at work.
+  return allowance === undefined ? usual : Math.min(usual, Math.max(nextSignMs(pending), allowance.leftMs));
+};
+
+/** Time in which a handler that is at work need not be heard is not lost. */
+const spendSilence = (pending: Pending): void => {
+  const silent = performance.now() - pending.heardAt;
+  if (silent > nextSignMs(pending)) pending.rules.allowance?.spend(silent);
+};
 
 const nextSignMs = ({ heard }: Pending): number => (heard ? NEXT_SIGN_MS : FIRST_SIGN_MS);

@@ -9,7 +9,10 @@ export const HEADERS = {
   deadlineMs: 'Berth-Deadline-Ms',
   /** On a request: the caller understands heartbeats. On an empty reply: the handler still runs. */
   heartbeat: 'Berth-Heartbeat',
-  /** On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life>`. */
+  /**
+   * On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life> <ms that it
+   * has waited already, on a request that is sent again>`.
+   */
   sent: 'Berth-Sent',
   /** On an empty reply, before its request is handled: the handler's process asks whether the caller still waits. */
   stillWaiting: 'Berth-Still-Waiting',
@@ -20,6 +23,8 @@ export interface Sending {
   readonly clock: string;
   readonly sentAt: number;
   readonly waitsMs: number;
+  /** How long the caller had waited when it sent this copy. */
+  readonly waitedMs: number;
 }
 
 /** What a caller replies to a heartbeat nobody waits for, and to `stillWaiting`. */
@@ -30,14 +35,17 @@ export interface Waiting {
   readonly waitsMs: number;
 }
 
-export const formatSending = ({ clock, sentAt, waitsMs }: Sending): string =>
-  `${clock} ${sentAt.toFixed(1)} ${Math.ceil(waitsMs)}`;
+export const formatSending = ({ clock, sentAt, waitsMs, waitedMs }: Sending): string =>
+  `${clock} ${sentAt.toFixed(1)} ${Math.ceil(waitsMs)} ${Math.ceil(waitedMs)}`;
 
 /** undefined for a request of a client that does not say when it sent it. */
 export const sendingOf = (headers: MsgHdrs | undefined): Sending | undefined => {
-  const [clock, sentAt, waitsMs] = (headers?.get(HEADERS.sent) ?? '').split(' ');
-  const sending = { clock: clock ?? '', sentAt: Number(sentAt), waitsMs: Number(waitsMs) };
-  return Number.isFinite(sending.sentAt) && Number.isFinite(sending.waitsMs) ? sending : undefined;
+  const [clock = '', ...numbers] = (headers?.get(HEADERS.sent) ?? '').split(' ');
+  // A sender of an older release does not say how long its caller has waited.
+  const [sentAt = Number.NaN, waitsMs = Number.NaN, waitedMs = 0] = numbers.map(Number);
+  return [sentAt, waitsMs, waitedMs].every(Number.isFinite)
+    ? { clock, sentAt, waitsMs, waitedMs }
+    : undefined;
 };
 
 export const parseWaiting = (message: Msg): Waiting | undefined => {

@@ -3,7 +3,7 @@ import { metrics, requestContext, withSpan } from '@berth/telemetry';
 import { createInbox, type Msg, type Subscription } from '@nats-io/transport-node';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
-import { PendingRequests } from './pending-requests.js';
+import { FIRST_SIGN_MS, PendingRequests, type SilenceAllowance } from './pending-requests.js';
 import { payloadTooLarge, serviceUnavailable, serviceUnreached, unreached } from './request-failures.js';
 import {
   fillHost,
@@ -14,6 +14,7 @@ import {
   responderOf,
   type ReplyPacket,
   type RequestPacket,
+  type Sending,
   type Waiting,
 } from './request-wire.js';
 
@@ -22,6 +23,8 @@ export interface RequestOptions {
   readonly host?: string;
   /** Overrides the definition's deadline, in milliseconds. */
   readonly deadlineMs?: number;
+  /** Shared by the requests of one piece of work. If it is used up, the request is not sent: see `neverReached`. */
+  readonly silence?: SilenceAllowance;
 }
 
 // What a packet's envelope and headers take at most beside the payload.
@@ -73,11 +76,13 @@ export class Requester {
       const data = this.#encode(subject, payload, id);
       if (definition.onlyWhileAwaited && requestContext.current()?.caller?.gaveUp === true)
         throw serviceUnreached();
+      const { silence: allowance } = options;
+      if (allowance !== undefined && allowance.leftMs < FIRST_SIGN_MS) throw serviceUnreached();
       const send = (): void =>
-        this.#publish(subject, data, id, deadlineMs, this.#pending.waitsMs(id), () =>
+        this.#publish(subject, data, id, deadlineMs, this.#waiting(id), () =>
           this.#pending.failNotBegun(id, serviceUnreached),
         );
-      const answer = this.#pending.add(id, deadlineMs, definition.whenLost, send);
+      const answer = this.#pending.add(id, deadlineMs, { whenLost: definition.whenLost, allowance }, send);
       send();
       return (await answer) as Res;
     });
@@ -105,7 +110,8 @@ export class Requester {
             resolve();
           }
         });
-        this.#publish(definition.subject, data, id, options.waitMs, options.waitMs, () => {
+        const waiting = { waitsMs: options.waitMs, waitedMs: 0 };
+        this.#publish(definition.subject, data, id, options.waitMs, waiting, () => {
           clearTimeout(timer);
           reject(serviceUnreached());
         });
@@ -149,17 +155,25 @@ export class Requester {
     return bytes;
   }
 
+  #waiting(id: string): Pick<Sending, 'waitsMs' | 'waitedMs'> {
+    return { waitsMs: this.#pending.waitsMs(id), waitedMs: this.#pending.waitedMs(id) };
+  }
+
   // A request that is published while the link is down would be sent on reconnect, after its caller was told no.
   #publish(
     subject: string,
     data: Buffer,
     id: string,
     deadlineMs: number,
-    waitsMs: number,
+    waiting: Pick<Sending, 'waitsMs' | 'waitedMs'>,
     onUnsent: () => void,
   ): void {
     const { connection, outgoing } = this.link;
-    const headers = requestHeaders(deadlineMs, { clock: this.clock.id, sentAt: this.clock.now(), waitsMs });
+    const headers = requestHeaders(deadlineMs, {
+      clock: this.clock.id,
+      sentAt: this.clock.now(),
+      ...waiting,
+    });
     outgoing.add(() => {
       try {
         if (!this.link.connected) return onUnsent();

@@ -12,6 +12,8 @@ export interface Heartbeat {
   send(onGaveUp: () => void): boolean;
   /** How old the request may have been when its handler began, in milliseconds. */
   readonly age: number;
+  /** How long its caller may have waited then; longer than `age` for a request that was sent again. */
+  readonly waitedMs: number;
 }
 
 /** One handler at work, and what is known of its caller. */
@@ -27,6 +29,10 @@ export class Running implements RequestCaller {
     readonly commandId?: string,
   ) {
     this.#beatAt = performance.now() - (heartbeat?.age ?? 0);
+  }
+
+  get waitedMs(): number {
+    return this.heartbeat?.waitedMs ?? 0;
   }
 
   get gaveUp(): boolean {

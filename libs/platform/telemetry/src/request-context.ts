@@ -4,6 +4,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export interface RequestCaller {
   /** It reported a failure before it received its reply: work that has not started must not start any more. */
   readonly gaveUp: boolean;
+  /** At most how long it had waited when the handler began, in milliseconds. */
+  readonly waitedMs: number;
   /** The id of the command it sent, if any. */
   readonly commandId?: string | undefined;
 }
