@@ -12,6 +12,7 @@ export class TcpProxy {
   readonly #links = new Set<Link>();
   readonly #server: Server;
   #frozen = false;
+  #holding = false;
   #swallowing = false;
   #refusing = false;
   #answered = 0;
@@ -79,14 +80,16 @@ export class TcpProxy {
     this.#delayMs = millis;
   }
 
-  /** Forwards requests but holds responses back until `thaw`. */
+  /** Forwards requests but holds responses back until `thaw`, also on new connections. */
   holdAnswers(): void {
+    this.#holding = true;
     for (const { far } of this.#links) far.pause();
   }
 
   /** Forwards everything that was held back. */
   thaw(): void {
     this.#frozen = false;
+    this.#holding = false;
     for (const { near, far } of this.#links) {
       near.resume();
       far.resume();
@@ -146,10 +149,8 @@ export class TcpProxy {
       far.destroy();
     };
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
-    if (this.#frozen) {
-      near.pause();
-      far.pause();
-    }
+    if (this.#frozen) near.pause();
+    if (this.#frozen || this.#holding) far.pause();
   }
 }
 
