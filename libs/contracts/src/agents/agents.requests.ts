@@ -134,14 +134,15 @@ export interface DeleteEnvVar extends AgentRef {
  * (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `unknown_template`.
  */
 export const agentsRequests = {
-  create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1'),
+  create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
   get: defineRequest<GetAgent, AgentView>('qry.agents.get.v1', 65_000),
   list: defineRequest<ListAgents, Page<AgentView>>('qry.agents.list.v1'),
   delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
-  start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000),
-  stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000),
+  start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000, { whenLost: 'repeat' }),
+  stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000, { whenLost: 'repeat' }),
+  /** Not repeated: a second copy could put an agent to sleep that another caller has woken since. */
   sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000),
-  restart: defineRequest<AgentRef, TransitionResult>('cmd.agents.restart.v1', 65_000),
+  restart: defineRequest<AgentRef, TransitionResult>('cmd.agents.restart.v1', 65_000, { whenLost: 'repeat' }),
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000, {
     whenLost: 'repeat',
     onlyWhileAwaited: true,
@@ -152,7 +153,10 @@ export const agentsRequests = {
     'qry.agents.templates.v1',
   ),
   listEnv: defineRequest<ListEnv, EnvPage>('qry.agents.list-env.v1'),
-  /** Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. */
+  /**
+   * Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. Not repeated: the vault keeps the last write,
+   * and a second copy could replace a value that was set since.
+   */
   setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
   /** Errors: not_found `env_var_not_found`. */
   deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),

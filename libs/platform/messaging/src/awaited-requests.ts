@@ -1,7 +1,8 @@
 import { createInbox, headers as newHeaders, type Msg, type Subscription } from '@nats-io/transport-node';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
-import { HEADERS, parseWaiting, sendingOf, type Waiting } from './request-wire.js';
+import { FIRST_SIGN_MS } from './pending-requests.js';
+import { HEADERS, parseWaiting, sendingOf, type Sending, type Waiting } from './request-wire.js';
 import { SenderClocks } from './sender-clocks.js';
 
 /** Up to this share of what a caller waits, a request begins without a question. */
@@ -50,8 +51,7 @@ export class AwaitedRequests {
     const sending = sendingOf(message.headers);
     if (sending === undefined || !hasReply(message)) return 0;
     const age = this.#clocks.ageAtMost(sending.clock, sending.sentAt);
-    if (age === undefined || age > sending.waitsMs * SURE_SHARE)
-      return this.#isAwaited(message, sending.waitsMs);
+    if (age === undefined || age > sureMs(sending)) return this.#isAwaited(message, sending.waitsMs);
     if (this.#clocks.isDue(sending.clock)) this.#refresh(sending.clock, message.reply);
     return Math.max(0, age);
   }
@@ -125,6 +125,13 @@ export class AwaitedRequests {
     return token;
   }
 }
+
+/**
+ * Up to which age a request begins without a question. Where the caller may have sent another copy, it may also have had the
+ * reply to that one and acted on it.
+ */
+const sureMs = ({ waitsMs, waitedMs }: Sending): number =>
+  waitedMs > 0 ? 0 : Math.min(waitsMs * SURE_SHARE, FIRST_SIGN_MS);
 
 const hasReply = (message: Msg): message is Msg & { readonly reply: string } =>
   message.reply !== undefined && message.reply !== '';
