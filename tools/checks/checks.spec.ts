@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment, variablesOf } from './environment.mjs';
@@ -18,8 +18,8 @@ import { checkSubjects, renderSubjects } from './subjects.mjs';
 import { Scratch } from './workspace.fixture.js';
 import { readWorkspace } from './workspace.mjs';
 
-/** For tests that start other programs, which a busy machine loads slowly. */
-const PROGRAMS_END_WITHIN_MS = 60_000;
+// Some tests start other programs, which a busy machine loads slowly.
+vi.setConfig({ testTimeout: 60_000 });
 
 const problemsOf = (check: (workspace: never) => { problems: readonly string[] }, scratch: Scratch): string =>
   check(readWorkspace(scratch.root) as never).problems.join('\n');
@@ -262,32 +262,28 @@ describe('golden events', () => {
     expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
   });
 
-  it(
-    'may be added but neither changed nor deleted, committed or not',
-    () => {
-      using scratch = new Scratch();
-      const git = (...args: string[]): unknown =>
-        execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
-          cwd: scratch.root,
-          stdio: 'pipe',
-        });
-      scratch.pack('apps/a', 'app', { 'thing/thing.events.ts': events });
-      scratch
-        .write(`${folder}/1.json`, golden('ThingHappened'))
-        .write(`${folder}/2.json`, golden('ThingHappened.v2'));
-      git('init', '-q');
-      git('add', '.');
-      git('commit', '-qm', 'release');
-      git('tag', '-am', '1', 'v1');
-      expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
-      scratch.write(`${folder}/1.json`, golden('ThingHappened', '{"more": 1}'));
-      expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
-      git('rm', '-q', '--cached', `${folder}/2.json`);
-      git('commit', '-qam', 'rewrite history');
-      expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
-    },
-    PROGRAMS_END_WITHIN_MS,
-  );
+  it('may be added but neither changed nor deleted, committed or not', () => {
+    using scratch = new Scratch();
+    const git = (...args: string[]): unknown =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@t', ...args], {
+        cwd: scratch.root,
+        stdio: 'pipe',
+      });
+    scratch.pack('apps/a', 'app', { 'thing/thing.events.ts': events });
+    scratch
+      .write(`${folder}/1.json`, golden('ThingHappened'))
+      .write(`${folder}/2.json`, golden('ThingHappened.v2'));
+    git('init', '-q');
+    git('add', '.');
+    git('commit', '-qm', 'release');
+    git('tag', '-am', '1', 'v1');
+    expect(problemsOf(checkGoldenEvents, scratch)).toBe('');
+    scratch.write(`${folder}/1.json`, golden('ThingHappened', '{"more": 1}'));
+    expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
+    git('rm', '-q', '--cached', `${folder}/2.json`);
+    git('commit', '-qam', 'rewrite history');
+    expect(problemsOf(checkGoldenEvents, scratch)).toMatch(/1\.json was changed/);
+  });
 
   it('report a note if there is no history to compare with', () => {
     using scratch = new Scratch();
@@ -421,30 +417,22 @@ describe('compose files', () => {
 });
 
 describe('the run', () => {
-  it(
-    'fails if a check read nothing',
-    () => {
-      using scratch = new Scratch();
-      const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
-      const ended = spawnSync(process.execPath, [run, 'pure files', 'sizes'], {
-        env: { ...process.env, BERTH_CHECK_ROOT: scratch.root },
-        encoding: 'utf8',
-      });
-      expect(ended.stdout).toMatch(/read nothing/);
-      expect(ended.stdout.trimEnd()).toMatch(/checks: 0 passed, 2 failed$/);
-      expect(ended.status).toBe(1);
-    },
-    PROGRAMS_END_WITHIN_MS,
-  );
+  it('fails if a check read nothing', () => {
+    using scratch = new Scratch();
+    const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
+    const ended = spawnSync(process.execPath, [run, 'pure files', 'sizes'], {
+      env: { ...process.env, BERTH_CHECK_ROOT: scratch.root },
+      encoding: 'utf8',
+    });
+    expect(ended.stdout).toMatch(/read nothing/);
+    expect(ended.stdout.trimEnd()).toMatch(/checks: 0 passed, 2 failed$/);
+    expect(ended.status).toBe(1);
+  });
 
-  it(
-    'fails if no check matches the arguments',
-    () => {
-      const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
-      expect(spawnSync(process.execPath, [run, 'no such check']).status).toBe(1);
-    },
-    PROGRAMS_END_WITHIN_MS,
-  );
+  it('fails if no check matches the arguments', () => {
+    const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
+    expect(spawnSync(process.execPath, [run, 'no such check']).status).toBe(1);
+  });
 });
 
 describe('prefixes of secrets', () => {
