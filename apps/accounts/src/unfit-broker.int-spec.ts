@@ -27,10 +27,13 @@ const environment = (natsUrl: string): NodeJS.ProcessEnv => ({
 });
 
 /** Runs the service as a process of its own and returns how it ended. */
-const run = async (natsUrl: string): Promise<{ readonly code: unknown; readonly stderr: string }> => {
+const run = async (
+  natsUrl: string,
+  more: NodeJS.ProcessEnv = {},
+): Promise<{ readonly code: unknown; readonly stderr: string }> => {
   const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { ...environment(natsUrl), BERTH_LOG_LEVEL: 'silent' },
+    env: { ...environment(natsUrl), ...more, BERTH_LOG_LEVEL: 'silent' },
   });
   onTestFinished(() => void service.kill('SIGKILL'));
   const [stderr, [code]] = await Promise.all([text(service.stderr), once(service, 'exit')]);
@@ -71,7 +74,50 @@ describe('a service whose broker has no leader yet', () => {
   }, 60_000);
 });
 
+describe('a service whose cluster has too few servers for NATS_REPLICAS', () => {
+  it('starts, says so, and has the replicas when the servers are there', async () => {
+    const ports = await Promise.all([freePort(), freePort(), freePort()]);
+    const monitor = await freePort();
+    const first = await NatsServer.configured(`${inCluster(ports, 0)}\nhttp: "127.0.0.1:${monitor}"`);
+    onTestFinished(() => first.stop());
+    const second = await NatsServer.configured(inCluster(ports, 1));
+    onTestFinished(() => second.stop());
+    const service = spawn(process.execPath, [join(import.meta.dirname, '../dist/main.js')], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...environment(`${first.url},127.0.0.1:${second.port}`),
+        NATS_REPLICAS: '3',
+        BERTH_LOG_LEVEL: 'info',
+      },
+    });
+    onTestFinished(() => void service.kill('SIGKILL'));
+    let said = '';
+    for (const output of [service.stdout, service.stderr])
+      output.on('data', (chunk) => (said += String(chunk)));
+    await eventually(() => expect(said).toContain('"started"'), { timeoutMs: 40_000 });
+    expect(said).toMatch(
+      /too few can hold the stream berth_EVT_ACCOUNTS: it has 1 replicas, NATS_REPLICAS wants 3/,
+    );
+    const third = await NatsServer.configured(inCluster(ports, 2));
+    onTestFinished(() => third.stop());
+    await eventually(() => expect(said).toContain('The broker can serve again.'), { timeoutMs: 60_000 });
+    const state = await fetch(`http://127.0.0.1:${monitor}/jsz?streams=1&config=1`).then((got) => got.text());
+    expect(state).toMatch(/"num_replicas": 3/);
+    expect(service.exitCode).toBeNull();
+  }, 120_000);
+});
+
 describe('a service whose broker cannot serve', () => {
+  it('with NATS_REPLICAS on a single server ends with 78 and one line that says what to change', async () => {
+    const nats = await NatsServer.configured('max_payload: 8388608\njetstream { store_dir: $STORE }');
+    onTestFinished(() => nats.stop());
+    const { code, stderr } = await run(nats.url, { NATS_REPLICAS: '3' });
+    expect(code).toBe(78);
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringContaining('it has 1 replicas, NATS_REPLICAS wants 3') as string,
+    ]);
+  });
+
   it.each([
     ['without JetStream', 'max_payload: 8388608', 'NATS_URL names servers or an account without JetStream'],
     [

@@ -77,7 +77,7 @@ describe('a broker', () => {
     await expect(checked.isFit()).resolves.toBe(true);
     await nats.reconfigure(config);
     await eventually(
-      () => expect(lines.join('')).toContain('The broker cannot serve: NATS_URL names'),
+      () => expect(lines.join('')).toContain('The broker cannot serve in full: NATS_URL names'),
       PATIENTLY,
     );
     await expect(checked.isFit()).resolves.toBe(false);

@@ -7,6 +7,7 @@ import type { NatsLink } from './nats-link.js';
 import { UnfitBroker } from './unfit-broker.js';
 
 const API_TIMEOUT_MS = 4_000;
+const RECHECK_MS = 10_000;
 
 /** Long commands, and the output of commands as JSON, travel in one message. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
@@ -41,9 +42,18 @@ export class BrokerCheck {
     private readonly log: Logger,
   ) {}
 
-  /** Checks again whenever the link is back; returns how to stop that. */
+  /** Checks again whenever the link is back, and while the broker is unfit; returns a function that stops it. */
   watch(): () => void {
-    return this.link.onReconnect(() => void this.isFit().catch(() => undefined));
+    const check = (): void => void this.isFit().catch(() => undefined);
+    const timer = setInterval(() => {
+      if (this.#problem !== null && this.link.connected) check();
+    }, RECHECK_MS).unref();
+    this.link.beforeClose(() => Promise.resolve(clearInterval(timer)));
+    const stop = this.link.onReconnect(check);
+    return () => {
+      clearInterval(timer);
+      stop();
+    };
   }
 
   /** As `require`, told as true or false; the log says why when that changes. Throws when the broker is silent. */
@@ -74,11 +84,13 @@ export class BrokerCheck {
     for (const context of publishes) {
       const stream = await EventStream.of(this.link, context);
       // Its limits are the relay's to keep.
-      await unlessRefused(
-        `the stream ${stream.name}`,
-        async () => (await stream.find()) ?? stream.ensure({}),
-      );
-      await this.#requireReplicas(stream);
+      const { replicas } = this.link;
+      const has = await unlessRefused(`the stream ${stream.name}`, async () => {
+        const found = await stream.find();
+        const isEnough = found !== null && found.config.num_replicas >= (replicas ?? 0);
+        return isEnough ? found : stream.ensure({});
+      });
+      this.#requireReplicas(stream.name, has.config.num_replicas);
     }
     for (const context of consumes) {
       const letters = await DeadLetters.of(this.link, context, '');
@@ -90,12 +102,13 @@ export class BrokerCheck {
     await manager.getAccountInfo();
   }
 
-  async #requireReplicas(stream: EventStream): Promise<void> {
-    const { replicas } = this.link;
-    const has = (await stream.find())?.config.num_replicas;
-    if (replicas === undefined || has === undefined || has >= replicas) return;
+  /** A server of its own can never have more than one; a cluster can when more of its servers are up. */
+  #requireReplicas(stream: string, has: number): void {
+    const { replicas, connection } = this.link;
+    if (replicas === undefined || has >= replicas) return;
     throw new UnfitBroker(
-      `names servers of which too few can hold the stream ${stream.name}: it has ${has} replicas, NATS_REPLICAS wants ${replicas}`,
+      `names servers of which too few can hold the stream ${stream}: it has ${has} replicas, NATS_REPLICAS wants ${replicas}`,
+      { servesMeanwhile: connection.info?.cluster !== undefined },
     );
   }
 
@@ -103,7 +116,7 @@ export class BrokerCheck {
     if (problem === this.#problem) return;
     this.#problem = problem;
     if (problem === null) this.log.info('The broker can serve again.');
-    else this.log.error(`The broker cannot serve: NATS_URL ${problem}.`);
+    else this.log.error(`The broker cannot serve in full: NATS_URL ${problem}.`);
   }
 }
 

@@ -48,7 +48,7 @@ export const ensureStream = async (
   );
 };
 
-const AGAIN_AFTER_MS = 30_000;
+const AGAIN_AFTER_MS = 8_000;
 
 /** When a cluster refused replicas last: health checks and claims ask often. */
 const refusals = new WeakMap<NatsLink, Map<string, number>>();

@@ -143,8 +143,10 @@ const requireBroker = (
 ): Promise<void> => {
   const since = performance.now();
   return awaitPart({ ...options, ...BROKER }, () =>
-    options.broker.require().catch((error: unknown) => {
-      throw jetStreamFailure(error, options.link, since);
+    options.broker.require().catch(async (error: unknown) => {
+      // The check logs the reason, and looks again until the broker is fit.
+      if (error instanceof UnfitBroker && error.servesMeanwhile) await options.broker.isFit();
+      else throw jetStreamFailure(error, options.link, since);
     }),
   );
 };
