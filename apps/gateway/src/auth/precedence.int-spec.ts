@@ -4,7 +4,7 @@ import { deliveryRequests } from '@berth/contracts/delivery';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { anAgent } from '../fixtures/far-services.fixture.js';
-import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
 
@@ -141,6 +141,28 @@ describe('403', () => {
   });
 });
 
+describe('417', () => {
+  const refusalOf = async (path: string, ...headers: readonly string[]): Promise<readonly unknown[]> => {
+    const lines = [`POST ${path} HTTP/1.1`, 'Host: x', 'Expect: tea', 'Content-Length: 0', ...headers];
+    const { head, body } = readRaw(await sendRaw(test.gateway.url, `${lines.join('\r\n')}\r\n\r\n`));
+    return [head.split(' ')[1], body.detail?.code];
+  };
+
+  it('comes after 401, 403, 404 and 405', async () => {
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    const chat = `/api/agents/${agent.id}/chat`;
+    const bearer = `Authorization: Bearer ${test.far.key()}`;
+    const reader = `Authorization: Bearer ${test.far.key(['read'])}`;
+    expect(await refusalOf(chat)).toEqual(['401', 'unauthenticated']);
+    expect(await refusalOf(chat, reader)).toEqual(['403', 'missing_scope']);
+    expect(await refusalOf(`/api/agents/${newId('agt')}/chat`, bearer)).toEqual(['404', 'agent_not_found']);
+    expect(await refusalOf('/api/nothing', bearer)).toEqual(['404', 'not_found']);
+    expect(await refusalOf('/health', bearer)).toEqual(['405', 'method_not_allowed']);
+    expect(await refusalOf(chat, bearer)).toEqual(['417', 'expectation_failed']);
+  });
+});
+
 describe('404', () => {
   it.each(['nope', newId('key'), 'agt_00000000000000000000000000x', '..%2f..%2fetc'])(
     'answers the id %s like an unknown one, whatever the body is',
@@ -181,6 +203,20 @@ describe('404', () => {
         headers: { 'idempotency-key': 'é'.repeat(2) },
       }),
     ).toEqual([404, 'agent_not_found']);
+  });
+
+  it('of an agent comes before 426', async () => {
+    const key = test.far.key();
+    expect(await codeOf('GET', `/api/agents/${newId('agt')}/console`, { key })).toEqual([
+      404,
+      'agent_not_found',
+    ]);
+    const agent = anAgent();
+    test.far.agents.set(agent.id, agent);
+    expect(await codeOf('GET', `/api/agents/${agent.id}/console`, { key })).toEqual([
+      426,
+      'upgrade_required',
+    ]);
   });
 
   it('lets the 400 through once the agent is there', async () => {

@@ -75,6 +75,12 @@ describe('answerTo', () => {
     expect(answerTo(error).body.detail).toMatchObject({ code: 'payload_too_large', limitBytes: 1_000 });
   });
 
+  it('puts code and message first, and lets no context change them', () => {
+    const context = { agentId: 'agt_1', code: 'other', message: 'other' };
+    const { detail } = answerTo(new DomainError('conflict', 'agent_name_taken', 'm', context)).body;
+    expect(JSON.stringify(detail)).toBe('{"code":"agent_name_taken","message":"m","agentId":"agt_1"}');
+  });
+
   it('keeps the headers of a refusal of its own', () => {
     const refusal = new HttpRefusal(405, 'method_not_allowed', 'm', {}, { allow: 'GET' });
     expect(answerTo(refusal)).toMatchObject({ status: 405, headers: { allow: 'GET' } });

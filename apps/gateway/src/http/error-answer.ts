@@ -51,7 +51,8 @@ const answer = (
 ): ErrorAnswer => ({
   status,
   headers: status === 401 ? { 'www-authenticate': 'Bearer', ...headers } : headers,
-  body: { detail: { ...context, code, message } },
+  // The context comes last in the text, and changes neither of the first two.
+  body: { detail: Object.assign({ code, message }, context, { code, message }) },
 });
 
 const INTERNAL = answer(

@@ -11,7 +11,7 @@ import { hasBrokenPath } from './request-target.js';
 import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 
 /** Rejections of the gateway's own that come after a 404. */
-const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415]);
+const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426]);
 
 /** Codes that leave open whether a command took effect. */
 const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([

@@ -1,9 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { unsupportedMediaType } from './error-answer.js';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
+import { HttpRefusal } from './http-refusal.js';
 import { JSON_TYPE } from './json-body.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const unmet = new WeakSet<IncomingMessage>();
+
+/** Sends a request with another expectation through all hooks, so that it is refused in the order of contract §1. */
+export const refuseExpectation =
+  (handler: Handler): Handler =>
+  (request, response) => {
+    unmet.add(request);
+    response.shouldKeepAlive = false;
+    handler(request, response);
+  };
 
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
@@ -29,6 +41,7 @@ export const grantContinue = (request: IncomingMessage): void => {
 export const addContinueHook = (server: HttpServer): void => {
   server.addHook('preParsing', (request, _reply, _payload, done) => {
     const { config, bodyLimit } = request.routeOptions;
+    if (unmet.has(request.raw)) return done(expectationFailed());
     const length = Number(request.headers['content-length'] ?? 0);
     if (!waiting.has(request.raw) || isStreamed(config.rules) || length > bodyLimit) return done();
     // The parser would ask for the body first. Only one that is empty may be of any type.
@@ -37,6 +50,9 @@ export const addContinueHook = (server: HttpServer): void => {
     return done();
   });
 };
+
+const expectationFailed = (): HttpRefusal =>
+  new HttpRefusal(417, 'expectation_failed', 'Send Expect: 100-continue, or no Expect header.');
 
 const isPlainJson = ({ headers, declaredType }: ApiRequest): boolean =>
   (declaredType === undefined || JSON_TYPE.test(declaredType)) &&

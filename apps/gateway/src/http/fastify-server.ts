@@ -3,11 +3,10 @@ import { guardServer } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
 import type { HttpServer } from './fastify-types.js';
-import { holdContinue } from './expectations.js';
+import { holdContinue, refuseExpectation } from './expectations.js';
 import { readJsonBody } from './json-body.js';
-import { HttpRefusal } from './http-refusal.js';
 import { requestIdOf } from './request-id.js';
-import { answerBrokenRequest, answerConnect, writeRawAnswer } from './raw-answers.js';
+import { answerBrokenRequest, answerConnect } from './raw-answers.js';
 import { STREAMED_TYPE } from './request-hooks.js';
 import { routableTarget } from './request-target.js';
 import { answerUpgrade, wantsWebSocket } from './upgrades.js';
@@ -93,10 +92,7 @@ const createNodeServer = (handler: Handler, bounds: ClientBounds) => {
   );
   server.on('upgrade', answerUpgrade(handler));
   server.on('checkContinue', holdContinue(handler));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const refusal = new HttpRefusal(417, 'expectation_failed', 'Only Expect: 100-continue is understood.');
-    writeRawAnswer(request, response, refusal);
-  });
+  server.on('checkExpectation', refuseExpectation(handler));
   server.on('connect', answerConnect);
   guardServer(server, {
     most: bounds.maxConnections,

@@ -1,4 +1,4 @@
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endSocket, isEnding } from '@berth/sockets';
@@ -100,20 +100,4 @@ const refusalOf = (code: string | undefined): HttpRefusal => {
     default:
       return invalidRequest([{ path: '', message: 'This is not a valid HTTP/1.1 request.' }]);
   }
-};
-
-/** Answers outside of Fastify, where Node calls back before any routing. */
-export const writeRawAnswer = (request: IncomingMessage, response: ServerResponse, error: unknown): void => {
-  const { status, headers, body } = answerTo(error);
-  const text = JSON.stringify(body);
-  response
-    .writeHead(status, {
-      ...FIXED_HEADERS,
-      ...headers,
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(text),
-      'x-request-id': requestIdOf(request.headers['x-request-id']),
-      connection: 'close',
-    })
-    .end(text);
 };
