@@ -7,7 +7,7 @@ export abstract class ExecConfig extends ServiceEnv {
   abstract readonly patience: Patience;
 }
 
-/** Reads the variables that every service reads. Throws `ConfigError`. */
+/** Reads the environment variables common to all services. Throws `ConfigError`. */
 export const readExecConfig = (env: Env): ExecConfig => {
   const reader = readEnv(env);
   return reader.done({ ...reader.serviceEnv(), pace: PACE, patience: PATIENCE });

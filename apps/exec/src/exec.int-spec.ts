@@ -21,7 +21,7 @@ beforeEach(() => {
 const notFound = { kind: 'not_found', code: 'execution_not_found', message: 'Execution not found' };
 
 describe('an attached execution', () => {
-  it('answers the result once it is kept, every reader gets the same, and the log is told', async () => {
+  it('returns its result once it is stored; every reader gets the same result, and the log records the end', async () => {
     const submit = aCommand(agentId, { command: 'hello' });
     const executionId = idOf(submit);
     const execution = { executionId, status: 'completed', exitCode: 0, stdout: 'hello', stderr: '' };
@@ -35,7 +35,7 @@ describe('an attached execution', () => {
     );
   });
 
-  it('asks agents once, the host once, and nobody else', async () => {
+  it('costs one request to agents, one to the host, and no other', async () => {
     await test.ask(execRequests.submit, aCommand(agentId));
     expect(test.far.heard.map(({ subject }) => subject)).toEqual([
       agentsRequests.ensureAwake.subject,
@@ -43,7 +43,7 @@ describe('an attached execution', () => {
     ]);
   });
 
-  it('keeps what no text column takes, to the letter', async () => {
+  it('returns output exactly, including characters that a text column rejects', async () => {
     const stdout = '\u0000a\u0001\ufffd\u{1f600}\r\n\u0000';
     test.far.on(runtimeRequests.execute, () => done({ stdout, stderr: '\u0000', exitCode: 3 }));
     const submit = aCommand(agentId);
@@ -53,7 +53,7 @@ describe('an attached execution', () => {
     expect(await test.get(agentId, idOf(submit))).toEqual(view);
   });
 
-  it('leaves neither command nor output in the log', async () => {
+  it('writes neither its command nor its output to the log', async () => {
     const submit = aCommand(agentId, { command: 'PLAINTEXT', env: { A: 'PLAINTEXT' } });
     await test.ask(execRequests.submit, submit);
     const events = await eventually(async () => {
@@ -71,12 +71,12 @@ describe('an attached execution', () => {
     [121, false, 121_000],
     [1e300, false, Number.MAX_SAFE_INTEGER],
     [Number.MAX_VALUE, true, Number.MAX_SAFE_INTEGER],
-  ])('with timeout %s (detached: %s) is given %s ms', async (timeoutSeconds, detached, timeoutMs) => {
+  ])('with timeout %s (detached: %s) gets %s ms', async (timeoutSeconds, detached, timeoutMs) => {
     await test.ask(execRequests.submit, aCommand(agentId, { timeoutSeconds, detached }));
     expect(test.far.asked(runtimeRequests.execute)).toMatchObject([{ timeoutMs, wait: !detached }]);
   });
 
-  it('sent twice at once, or again later, runs once and answers both alike', async () => {
+  it('submitted twice at once, or again later, runs once and returns the same result', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const first = test.ask(execRequests.submit, submit);
     await eventually(() => test.far.journal.has(idOf(submit)));
@@ -91,7 +91,7 @@ describe('an attached execution', () => {
 });
 
 describe('a detached execution', () => {
-  it('answers while it runs, and its end is known without anybody asking', async () => {
+  it('is returned while it runs, and its end is recorded without any request', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     const executionId = idOf(submit);
     const running = { executionId, status: 'running', exitCode: null, stdout: null, stderr: null };
@@ -102,12 +102,12 @@ describe('a detached execution', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'completed', exitCode: 7 });
   });
 
-  it('that is over at once is answered with its end', async () => {
+  it('that ends at once is returned with its result', async () => {
     const submitted = await test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     expect(submitted).toMatchObject({ execution: { status: 'completed', stdout: 'true' } });
   });
 
-  it('is awaited on every instance until its end', async () => {
+  it('can be awaited on every instance until its end', async () => {
     const other = await test.another();
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
@@ -122,21 +122,21 @@ describe('a detached execution', () => {
     await other.stop();
   });
 
-  it('is awaited no longer than asked for', async () => {
+  it('is awaited no longer than requested', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
     const ref = { ...test.ref(agentId, idOf(submit)), waitMs: 300 };
     expect(await test.ask(execRequests.await, ref)).toMatchObject({ status: 'running' });
   });
 
-  it('for a guest known to be older is refused, waking nobody', async () => {
+  it('for a guest known to be older is rejected without waking the agent', async () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     await expect(submitted).rejects.toMatchObject({ kind: 'unsupported', code: 'detached_unsupported' });
     expect(test.far.asked(agentsRequests.ensureAwake)).toEqual([]);
   });
 
-  it('for a guest that turns out to be older is refused once it is awake', async () => {
+  it('for a guest that turns out to be older is rejected once the agent is awake', async () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
     test.far.on(agentsRequests.locate, () => ({ host: null, guest: { version: '', capabilities: [] } }));
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
@@ -162,7 +162,7 @@ describe('an agent that cannot take commands', () => {
     ['payment_required', 'compute_cap_reached', 'payment_required', 'compute_cap_reached'],
     ['forbidden', 'end_user_suspended', 'forbidden', 'end_user_suspended'],
     ['exhausted', 'wake_limit_reached', 'exhausted', 'wake_limit_reached'],
-  ] as const)('%s %s is answered as %s %s', async (kind, code, toldKind, toldCode) => {
+  ] as const)('returns %s %s as %s %s', async (kind, code, toldKind, toldCode) => {
     refuseWake(new DomainError(kind, code, 'm', { retryAfterSeconds: 3 }));
     const submit = aCommand(agentId);
     await expect(test.ask(execRequests.submit, submit)).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('an agent that cannot take commands', () => {
     expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
   });
 
-  it('is told exactly as printed', async () => {
+  it('causes exactly the errors of the interface', async () => {
     refuseWake(new DomainError('conflict', 'agent_deploying', 'm', { more: 1 }));
     await expect(test.ask(execRequests.submit, aCommand(agentId))).rejects.toMatchObject({
       context: { state: 'starting', execution_started: false },
@@ -190,7 +190,7 @@ describe('an older guest', () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
   });
 
-  it('is given attached commands for 60 s, at most 120 s, and nothing is kept', async () => {
+  it('runs attached commands for 60 s by default and 120 s at most, and no result is stored', async () => {
     for (const timeoutSeconds of [null, 5, 500]) {
       const submit = aCommand(agentId, { command: 'both', timeoutSeconds });
       const answer = await test.ask(execRequests.submit, submit);
@@ -202,7 +202,7 @@ describe('an older guest', () => {
     expect(timeouts).toEqual([60_000, 5_000, 120_000]);
   });
 
-  it('that may have started a command is not asked twice, and nobody says it did not', async () => {
+  it('that may have started a command does not get it again, and the outcome is unknown', async () => {
     test.far.on(runtimeRequests.executeLegacy, () => {
       throw new DomainError('unavailable', 'guest_unreachable', 'm');
     });
@@ -212,7 +212,7 @@ describe('an older guest', () => {
     expect(test.far.asked(runtimeRequests.executeLegacy)).toHaveLength(1);
   });
 
-  it('that fell asleep in between is woken again', async () => {
+  it('that fell asleep in the meantime is woken again', async () => {
     test.far.first(runtimeRequests.executeLegacy, 1, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
@@ -222,7 +222,7 @@ describe('an older guest', () => {
 });
 
 describe('reading an execution', () => {
-  it('of another account or agent, or of none, is not found', async () => {
+  it('that belongs to another account or agent, or does not exist, is not found', async () => {
     const submit = aCommand(agentId);
     await test.ask(execRequests.submit, submit);
     const ref = test.ref(agentId, idOf(submit));
@@ -249,7 +249,7 @@ describe('reading an execution', () => {
     expect(test.far.asked(agentsRequests.ensureAwake)).toEqual([]);
   });
 
-  it('of an agent that is gone says that the agent is', async () => {
+  it('of a deleted agent reports that the agent is not found', async () => {
     const submit = aCommand(agentId);
     await test.ask(execRequests.submit, submit);
     test.far.on(agentsRequests.locate, () => {
@@ -261,7 +261,7 @@ describe('reading an execution', () => {
     await expect(test.list(agentId)).rejects.toMatchObject(gone);
   });
 
-  it('24 hours after its end is not found, and neither is it listed or kept', async () => {
+  it('24 hours after its end is not found, not listed and not stored', async () => {
     const submit = aCommand(agentId);
     await test.ask(execRequests.submit, submit);
     await test.database.query(
@@ -278,7 +278,7 @@ describe('reading an execution', () => {
 });
 
 describe('output and console', () => {
-  it('are followed at the host while it runs, and answered from here afterwards', async () => {
+  it('are followed at the host while it runs, and returned by exec afterwards', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
     const ref = test.ref(agentId, idOf(submit));
@@ -299,7 +299,7 @@ describe('output and console', () => {
     });
   });
 
-  it('wake the agent for a console, again when it fell asleep in between', async () => {
+  it('wake the agent for a console, and again if it fell asleep in the meantime', async () => {
     test.far.first(runtimeRequests.openTransfer, 2, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
@@ -315,8 +315,8 @@ describe('output and console', () => {
   });
 });
 
-describe('what others may know', () => {
-  it('is told once for each execution: submitted, ended, without command or output', async () => {
+describe('public events', () => {
+  it('report each execution once as submitted and ended, without command or output', async () => {
     const submit = aCommand(agentId, { command: 'PLAINTEXT' });
     await test.ask(execRequests.submit, submit);
     const published = await eventually(() => {

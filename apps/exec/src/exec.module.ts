@@ -32,7 +32,7 @@ import { RunningExecutionsQuery } from './timers/running-executions.query.js';
 import { Settlement } from './timers/settlement.js';
 import { Sweep } from './timers/sweep.js';
 
-/** Only lists wait for the table, and every command writes two events. */
+/** Only lists wait for this projection, and every command writes two events, so batches are worth a delay. */
 const GATHER_MS = 50;
 
 @Module({

@@ -8,7 +8,7 @@ import { aCommand, execRequests, idOf, startTestExec } from './fixtures/exec.fix
 const agentId = newId('agt');
 
 describe('a process that is killed', () => {
-  it('while a caller waits leaves the command running, and another process answers its end', async () => {
+  it('while a caller waits leaves the command running, and another process returns its end', async () => {
     const alone = await startTestExec();
     const killed = await startExecProcess(alone.env);
     const submit = aCommand(agentId, { command: 'sleep' });
@@ -32,8 +32,8 @@ describe('a process that is killed', () => {
   }, 60_000);
 });
 
-describe('a process that is told to stop', () => {
-  it('sends those who wait for a command’s end to another, at once, and the command goes on', async () => {
+describe('a process that stops', () => {
+  it('sends waiting callers to another process at once, and their command continues', async () => {
     const first = await startTestExec();
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = first.ask(execRequests.submit, submit).catch((error: unknown) => error);

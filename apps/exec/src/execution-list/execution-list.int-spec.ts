@@ -13,7 +13,7 @@ import { executionListProjection } from './execution-list.projection.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
 
-/** A small seeded generator (mulberry32), so that a failing history can be made again. */
+/** A seeded generator (mulberry32), so that a failing history can be reproduced. */
 const seeded = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -68,7 +68,7 @@ describe('the table of executions', () => {
     at,
   });
 
-  /** One execution's life at random, some of it days ago; answers the position of its last event. */
+  /** Writes a random history of one execution, partly days old; returns the position of its last event. */
   const live = async (random: () => number): Promise<bigint> => {
     const submit = aCommand(`agt_${String(Math.floor(random() * 3))}`, { detached: random() < 0.5 });
     let at = Date.now() - Math.floor(random() * 60 * 3_600_000);
@@ -91,13 +91,13 @@ describe('the table of executions', () => {
     return position ?? 0n;
   };
 
-  it('built anew from the log is row by row what it was live', async () => {
+  it('rebuilt from the log has the same rows as before', async () => {
     const random = seeded(20_261_121);
     let last = 0n;
     for (let n = 0; n < 120; n++) last = await live(random);
     expect(await runner.waitFor(last, 10_000)).toBe(true);
     const before = await rows();
-    // Some are too old to be kept.
+    // Some are old enough to be pruned.
     expect(before.length).toBeGreaterThan(20);
     expect(before.length).toBeLessThan(120);
     expect(new Set(before.map((row) => (row as { status: string }).status))).toEqual(
@@ -107,7 +107,7 @@ describe('the table of executions', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('forgets what ended more than 25 hours ago, and never what runs', async () => {
+  it('removes executions that ended more than 25 hours ago, and never running ones', async () => {
     const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
     const kept: string[] = [];
     const gone: string[] = [];

@@ -5,14 +5,14 @@ import { rowAfter, type ExecutionRow } from './execution-row.js';
 
 const executions = (suffix: string): string => `execution_list_${suffix}`;
 
-/** Ended ones are kept an hour longer than their results, so that no clock hides one that is still readable. */
+/** One hour longer than results are stored, so that clock skew hides no execution whose result is still readable. */
 const KEPT_MS = 25 * 3_600_000;
 
 const COLUMNS = `id text, account_id text, agent_id text, status text, exit_code bigint, detached boolean,
   timeout_seconds double precision, created_at timestamptz, ended_at timestamptz, host text, epoch bigint,
   handed_at timestamptz, cancel_requested boolean`;
 
-/** Every execution that runs or ended of late, without its output. */
+/** Running and recently ended executions, without their output. */
 export const executionListProjection: Projection = {
   name: 'execution-list',
   version: 1,
@@ -52,7 +52,7 @@ export const executionListProjection: Projection = {
   },
 };
 
-/** Rows that the batch changes and that are there already. */
+/** Existing rows that the batch changes. */
 const present = async (
   tx: SqlRunner,
   suffix: string,
@@ -83,7 +83,7 @@ const write = async (tx: SqlRunner, suffix: string, rows: readonly ExecutionRow[
   );
 };
 
-/** Goes by the log's own time, so that tables built anew lose the same rows. */
+/** Uses the log's time, so that a rebuild prunes the same rows. */
 const prune = async (tx: SqlRunner, suffix: string, events: readonly RecordedEvent[]): Promise<void> => {
   const last = events.at(-1);
   if (last === undefined) return;

@@ -25,13 +25,13 @@ interface ListedRow {
   readonly ended_at: Date | null;
 }
 
-// A result that is kept has ended its execution, also while the table has not heard of it.
+// An execution with a stored result has ended, even if the projection has not processed its end yet.
 const LISTED = `
   SELECT l.id, coalesce(v.status, l.status) AS status, coalesce(v.exit_code, l.exit_code) AS exit_code, l.detached,
     l.timeout_seconds, l.created_at, coalesce(v.ended_at, l.ended_at) AS ended_at
   FROM execution_list l LEFT JOIN output_vault v ON v.execution_id = l.id`;
 
-/** An agent's executions, newest first. */
+/** Lists an agent's executions, newest first. */
 @Injectable()
 export class ExecutionListQuery {
   constructor(
@@ -41,7 +41,7 @@ export class ExecutionListQuery {
     private readonly requester: Requester,
   ) {}
 
-  /** Shows whatever was answered before, by any process. Errors: not_found `agent_not_found`. */
+  /** Contains everything that any process returned before this call. Errors: not_found `agent_not_found`. */
   async list(query: ListExecutions): Promise<Page<ExecutionSummary>> {
     const { accountId, agentId, limit } = query;
     const located = this.requester.request(agentsRequests.locate, { accountId, agentId });
@@ -53,7 +53,7 @@ export class ExecutionListQuery {
     return { items, nextCursor: more ? encodeCursor({ before: last.executionId }) : null };
   }
 
-  /** Past two seconds the caller is answered anyway. */
+  /** Waits at most two seconds for the projection. */
   private async catchUp(agentId: string): Promise<void> {
     const position = await this.positions.of(agentId);
     if (position !== null) await this.projection.waitFor(position);

@@ -1,7 +1,7 @@
 import type { ExecutionStatus } from '@berth/contracts/exec';
 import type { ExecutionEvent } from '../execution/execution.js';
 
-/** One execution as the list's table has it. Times are ISO 8601. */
+/** A row of the execution list. Times are ISO 8601. */
 export interface ExecutionRow {
   readonly id: string;
   readonly account_id: string;
@@ -18,7 +18,7 @@ export interface ExecutionRow {
   readonly cancel_requested: boolean;
 }
 
-/** The row after one event; undefined when there is none to change. */
+/** Applies one event to a row; undefined if there is no row to change. */
 export const rowAfter = (row: ExecutionRow | undefined, event: ExecutionEvent): ExecutionRow | undefined => {
   if (event.type === 'ExecutionSubmitted') return row ?? firstRow(event.data);
   if (row === undefined) return undefined;

@@ -27,12 +27,12 @@ const pages = async (limit: number, status: ExecutionSummary['status'] | null): 
 };
 
 describe('the list of executions', () => {
-  it('shows whatever was answered before, on every instance', async () => {
+  it('contains everything that was returned before, on every instance', async () => {
     const other = await test.another();
     for (let round = 0; round < 15; round++) {
       const detached = aCommand(agentId, { command: 'sleep', detached: true });
       await test.ask(execRequests.submit, detached);
-      // Both instances hear, so that some of these go to the one that did not do it.
+      // Both instances receive requests, so some lists come from the one that did not run the command.
       for (let ask = 0; ask < 3; ask++)
         expect((await test.list(agentId, { limit: 1 })).items).toMatchObject([
           { executionId: idOf(detached), status: 'running', exitCode: null, detached: true, timeout: 3_600 },
@@ -53,7 +53,7 @@ describe('the list of executions', () => {
     await other.stop();
   });
 
-  it('has each once, newest first, whatever is submitted between its pages', async () => {
+  it('contains each execution once, newest first, even if others are submitted between two pages', async () => {
     const submits = Array.from({ length: 7 }, () => aCommand(agentId));
     for (const submit of submits) await test.ask(execRequests.submit, submit);
     const newestFirst = submits.map(idOf).sort().reverse();
@@ -68,7 +68,7 @@ describe('the list of executions', () => {
     expect(second.items.map(({ executionId }) => executionId)).toEqual(newestFirst.slice(3, 6));
   });
 
-  it('shows one status only where that is asked for, and one account’s only', async () => {
+  it('contains one status if requested, and only executions of the account', async () => {
     const running = aCommand(agentId, { command: 'sleep', detached: true });
     const ended = aCommand(agentId);
     for (const submit of [running, ended]) await test.ask(execRequests.submit, submit);
@@ -78,7 +78,7 @@ describe('the list of executions', () => {
     expect((await test.list(agentId, { accountId: 'acc_2' })).items).toEqual([]);
   });
 
-  it('takes no cursor but its own', async () => {
+  it('rejects cursors that it did not create', async () => {
     for (const cursor of ['x', '!', Buffer.from('{"before":5}').toString('base64url')])
       await expect(test.list(agentId, { cursor })).rejects.toMatchObject({ code: 'invalid_request' });
   });

@@ -9,12 +9,12 @@ import { ExecutionQuery } from './execution.query.js';
 import type { RunningExecution } from './execution.js';
 import { ExecutionRepository } from './execution.repository.js';
 
-/** A command on its way to its guest is not known there yet; so long it is waited for. */
+/** How long to wait for a command that is in flight to its guest, which does not know it yet. */
 const ON_ITS_WAY_MS = 9_000;
 const UNREACHABLE_MS = 4_000;
 const TRY_AGAIN_MS = 200;
 
-/** Ends a running execution; an ended one keeps its result. */
+/** Cancels a running execution; one that has ended keeps its result. */
 @Injectable()
 export class CancelCommandHandler {
   constructor(
@@ -24,8 +24,8 @@ export class CancelCommandHandler {
   ) {}
 
   /**
-   * Errors: not_found; unavailable `agent_unavailable` when the host cannot be reached: it stays requested, and is done
-   * when the host is back.
+   * Errors: not_found; unavailable `agent_unavailable` if the host cannot be reached. The request stays recorded, and
+   * the reconciler cancels the execution once the host is back.
    */
   async handle(cancel: CancelExecution): Promise<ExecutionView> {
     const { accountId, agentId, executionId } = cancel;
@@ -47,7 +47,7 @@ export class CancelCommandHandler {
       const patience = tried.reached ? ON_ITS_WAY_MS : UNREACHABLE_MS;
       if (Date.now() - begunAt > patience) throw agentUnreachable(tried.cause);
       await pause(TRY_AGAIN_MS);
-      // The hand-over may have ended it, or taken it elsewhere.
+      // The dispatcher may have ended or rerouted it in the meantime.
       const known = await this.query.find(running);
       if (known.running === null) return known.view;
       running = known.running;

@@ -34,7 +34,7 @@ const outcomes = async (executionId: string): Promise<readonly string[]> =>
   (await test.history(executionId)).filter((type) => type === 'ExecutionEnded');
 
 describe('cancelling', () => {
-  it('a running execution ends it with its partial output, for everybody', async () => {
+  it('a running execution ends it with its partial output for every reader', async () => {
     const executionId = await running();
     const view = await cancel(executionId);
     expect(view).toEqual({ executionId, status: 'cancelled', exitCode: -1, stdout: 'partial', stderr: '' });
@@ -43,7 +43,7 @@ describe('cancelling', () => {
     await eventually(async () => expect(await outcomes(executionId)).toHaveLength(1));
   });
 
-  it('an attached execution answers both callers with its end', async () => {
+  it('an attached execution returns its end to both callers', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
     await eventually(() => test.far.journal.has(idOf(submit)));
@@ -52,7 +52,7 @@ describe('cancelling', () => {
     expect(await submitted).toEqual({ kind: 'execution', execution: view });
   });
 
-  it('a finished execution answers its result unchanged, and asks no host', async () => {
+  it('a finished execution returns its unchanged result without asking its host', async () => {
     const submit = aCommand(agentId, { command: 'out' });
     const submitted = await test.ask(execRequests.submit, submit);
     expect({ kind: 'execution', execution: await cancel(idOf(submit)) }).toEqual(submitted);
@@ -62,7 +62,7 @@ describe('cancelling', () => {
     );
   });
 
-  it('lets a completion that was first win, whichever of many cancels asks', async () => {
+  it('never overrides an earlier completion, however many cancels are concurrent', async () => {
     const executionId = await running();
     const cancels = Array.from({ length: 10 }, () => cancel(executionId));
     test.far.finish(executionId, { stdout: 'won' });
@@ -72,7 +72,7 @@ describe('cancelling', () => {
     await eventually(async () => expect(await outcomes(executionId)).toHaveLength(1));
   });
 
-  it('while the host cannot be reached is refused, stays asked for, and is done when the host is back', async () => {
+  it('while the host is unreachable fails, stays requested, and is done when the host is back', async () => {
     const executionId = await running();
     const away = (): never => {
       throw lost();
@@ -86,7 +86,7 @@ describe('cancelling', () => {
     });
   });
 
-  it('a command on its way to the guest waits for it and ends it', async () => {
+  it('a command in flight to the guest waits for it and ends it', async () => {
     const gate = Promise.withResolvers<void>();
     test.far.on(runtimeRequests.execute, async (command) => {
       await gate.promise;
@@ -102,7 +102,7 @@ describe('cancelling', () => {
     expect(await submitted).toMatchObject({ execution: { status: 'cancelled' } });
   });
 
-  it('a command that waits for its agent’s next epoch never starts it', async () => {
+  it('a command that waits for the agent’s next epoch prevents its start', async () => {
     const gate = Promise.withResolvers<void>();
     test.far.on(runtimeRequests.execute, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
@@ -123,7 +123,7 @@ describe('cancelling', () => {
     expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
   });
 
-  it('what a process left behind that died before it was handed over ends it', async () => {
+  it('an execution whose process died before it dispatched the command ends it', async () => {
     const executionId = await test.abandon(agentId);
     test.far.awake = false;
     const { commandId, accountId, actor } = aCommand(agentId);

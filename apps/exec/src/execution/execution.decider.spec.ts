@@ -44,7 +44,7 @@ const given = (history: readonly ExecutionEvent[], command: ExecutionCommand): r
   decideGiven(executionDecider, history, command).events;
 
 describe('an execution', () => {
-  it('is precluded only before it is submitted, and is then never submitted', () => {
+  it('can be precluded only before it is submitted, and is then never submitted', () => {
     const preclude: ExecutionCommand = { type: 'Preclude', ...named, code: 'x', at };
     expect(given([], preclude)).toEqual([refused]);
     expect(given([refused], submit)).toEqual([]);
@@ -58,11 +58,11 @@ describe('an execution', () => {
     expect(given([submitted, ended], submit)).toEqual([]);
   });
 
-  it('is nothing before it was submitted', () => {
+  it('does not exist before it is submitted', () => {
     for (const command of [reroute, refuse, requestCancel, end]) expect(given([], command)).toEqual([]);
   });
 
-  it('ends, is refused, is to be cancelled, or goes elsewhere', () => {
+  it('ends, is refused, gets a request to cancel, or is rerouted', () => {
     expect(given([submitted], end)).toEqual([ended]);
     expect(given([submitted], refuse)).toEqual([refused]);
     expect(given([submitted], requestCancel)).toEqual([cancelRequested]);
@@ -77,7 +77,7 @@ describe('an execution', () => {
     }
   });
 
-  it('goes elsewhere once for each epoch, and never when it is to be cancelled', () => {
+  it('is rerouted once for each epoch, and never after a request to cancel', () => {
     expect(given([submitted, rerouted], reroute)).toEqual([]);
     expect(given([submitted, cancelRequested], reroute)).toEqual([]);
   });
@@ -91,11 +91,11 @@ describe('an execution', () => {
     expect(given([accepted], withdraw('two'))).toEqual([]);
   });
 
-  it('is to be cancelled once', () => {
+  it('records a request to cancel once', () => {
     expect(given([submitted, cancelRequested], requestCancel)).toEqual([]);
   });
 
-  it('never carries a command or its output into the log', () => {
+  it('never writes a command or its output to the log', () => {
     const members = [...given([], submit), ...given([submitted], end)].flatMap(({ data }) =>
       Object.keys(data),
     );

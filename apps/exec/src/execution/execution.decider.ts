@@ -12,9 +12,9 @@ export type ExecutionCommand =
   | ({ readonly type: 'Submit' } & Submission)
   | { readonly type: 'Reroute'; readonly host: string; readonly epoch: number; readonly at: string }
   | { readonly type: 'Refuse'; readonly code: string; readonly at: string }
-  /** Like `Refuse`, but only if that attempt was the accepted one. */
+  /** Like `Refuse`, but only if `attempt` is the accepted one. */
   | { readonly type: 'Withdraw'; readonly attempt: string; readonly code: string; readonly at: string }
-  /** Refuses what is not accepted yet, so that it never is. */
+  /** Refuses an execution that has not been accepted, so that it never is. */
   | {
       readonly type: 'Preclude';
       readonly executionId: string;
@@ -34,7 +34,7 @@ const decide = (command: ExecutionCommand, execution: Execution): readonly Execu
     const { type: _, ...data } = command;
     return execution.status === 'absent' ? [{ type: 'ExecutionRefused', data }] : [];
   }
-  // The first outcome stands.
+  // The first outcome is final.
   return execution.status === 'running' ? decideRunning(command, execution) : [];
 };
 
@@ -45,7 +45,7 @@ const decideRunning = (
   const named = { executionId, agentId };
   switch (command.type) {
     case 'Reroute':
-      // What is to be cancelled is not handed on.
+      // An execution that is to be cancelled must not be dispatched again.
       if (cancelRequested || (command.host === host && command.epoch === epoch)) return [];
       return [
         {
@@ -69,7 +69,7 @@ const decideRunning = (
   }
 };
 
-/** One execution: submitted once, ended or refused once. */
+/** An execution is submitted once, and ended or refused once. */
 export const executionDecider: Decider<Execution, ExecutionCommand, ExecutionEvent> = {
   initial: { status: 'absent' },
   decide,

@@ -12,13 +12,13 @@ const STORED_TYPES: ReadonlySet<string> = new Set<ExecutionEvent['type']>([
 const isExecutionEvent = (stored: { readonly type: string }): stored is ExecutionEvent =>
   STORED_TYPES.has(stored.type);
 
-/** Streams `execution-exe_…`. */
+/** Codec of the streams `execution-exe_…`. */
 export const executionCodec: EventCodec<ExecutionEvent> = {
   category: 'execution',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
     if (!isExecutionEvent(stored))
-      throw new Error(`An execution stream holds an event of unknown type ${stored.type}.`);
+      throw new Error(`An execution stream contains an event of the unknown type ${stored.type}.`);
     return stored;
   },
 };

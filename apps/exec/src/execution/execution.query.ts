@@ -11,15 +11,15 @@ import type { RunningExecution } from './execution.js';
 import { ExecutionRepository } from './execution.repository.js';
 import { unlessStopping } from './unless-stopping.js';
 
-/** A host that cannot tell is asked again after so long. */
+/** Delay before a host that did not know the outcome is queried again. */
 const ASK_AGAIN_MS = 250;
 
-/** An execution as the log and the vault know it. */
+/** An execution according to the log and the vault. */
 export type KnownExecution =
   | { readonly view: ExecutionView; readonly running: RunningExecution }
   | { readonly view: ExecutionView; readonly running: null };
 
-/** Reads of one execution. They wake nobody. */
+/** Reads single executions. Never wakes an agent. */
 @Injectable()
 export class ExecutionQuery {
   constructor(
@@ -35,7 +35,7 @@ export class ExecutionQuery {
     return (await this.find(ref)).view;
   }
 
-  /** Errors: as `get`. The agent must be there still, whatever is known of its executions. */
+  /** Errors: like `get`. The agent must still exist, even if its executions are known. */
   async find(ref: ExecutionRef): Promise<KnownExecution> {
     const { accountId, agentId } = ref;
     const located = this.requester.request(agentsRequests.locate, { accountId, agentId });
@@ -44,7 +44,7 @@ export class ExecutionQuery {
     return known.value;
   }
 
-  /** As `get`, but answers only when it has ended or `waitMs` is over. */
+  /** Like `get`, but returns only when the execution has ended or `waitMs` has passed. */
   async await({ waitMs, ...ref }: AwaitExecution): Promise<ExecutionView> {
     const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
     let known = await this.find(ref);
@@ -58,7 +58,7 @@ export class ExecutionQuery {
     return known.view;
   }
 
-  /** Records the end when the host tells it; null when it does not. */
+  /** Records the end if the host reports it; null otherwise. */
   private async awaitAtHost(running: RunningExecution, waitMs: number): Promise<ExecutionView | null> {
     const found = await this.hosts.find(running.host, running, waitMs).catch(() => null);
     if (found?.state !== 'known') return null;
@@ -66,7 +66,7 @@ export class ExecutionQuery {
     return result === null ? null : viewOf(await this.executions.endInTime(result));
   }
 
-  /** What a result was kept for has ended, also while the log does not say so yet. */
+  /** An execution with a stored result has ended, even if the log does not contain its end yet. */
   private async read({ accountId, agentId, executionId }: ExecutionRef): Promise<KnownExecution> {
     const [state, result] = await Promise.all([
       this.executions.load(executionId),
@@ -82,7 +82,7 @@ export class ExecutionQuery {
 
 type Settled<T> = { readonly value: T } | { readonly error: unknown };
 
-/** So that an agent that is gone is said before an execution that is gone with it. */
+/** Defers an error, so that a missing agent is reported before a missing execution. */
 const settled = async <T>(promise: Promise<T>): Promise<Settled<T>> => {
   try {
     return { value: await promise };

@@ -7,18 +7,18 @@ import { ExecutionStreams } from './execution.streams.js';
 import { countEnded } from './execution-metrics.js';
 import type { Execution, Submission } from './execution.js';
 
-/** How long the vault may be away after a command's end before its caller is told that they are. */
+/** How long to retry storing a result before its caller gets an error. */
 const END_WITHIN_MS = 4_000;
 const TRY_AGAIN_MS = 200;
 
-/** Which execution of whose. */
+/** An execution and its owner. */
 export interface Owned {
   readonly executionId: string;
   readonly accountId: string;
   readonly agentId: string;
 }
 
-/** The streams of executions, and the one way in which they end: the result is kept first, then the log says so. */
+/** The streams of executions. An execution ends in one way only: its result is stored first, then its end is appended. */
 @Injectable()
 export class ExecutionRepository {
   constructor(
@@ -26,12 +26,12 @@ export class ExecutionRepository {
     private readonly vault: OutputVault,
   ) {}
 
-  /** What the log says now. */
+  /** The current state in the log. */
   async load(executionId: string): Promise<Execution> {
     return (await this.streams.load(executionId)).state;
   }
 
-  /** `first` is false when the same command was sent before. */
+  /** `first` is false if the same command was submitted before. */
   async submit(
     submission: Submission,
     meta: CommandEnvelope,
@@ -46,7 +46,7 @@ export class ExecutionRepository {
     return { first: events.length > 0 && !replayed, position };
   }
 
-  /** Answers the state after it: the hand-over goes on only while it runs and nobody wants it cancelled. */
+  /** Returns the new state; dispatch may only continue while it is running and not to be cancelled. */
   async reroute(owned: Owned, host: string, epoch: number): Promise<Execution> {
     const command = { type: 'Reroute', host, epoch, at: now() } as const;
     const { state } = await this.streams.handle(
@@ -57,14 +57,14 @@ export class ExecutionRepository {
     return state;
   }
 
-  /** Answers the position of what was written; null when it had ended before. */
+  /** Returns the position of the written event; null if the execution had already ended. */
   async refuse(owned: Owned, code: string): Promise<bigint | null> {
     const command = { type: 'Refuse', code, at: now() } as const;
     const { position } = await this.streams.handle(owned.executionId, command, ownMeta(owned, 'refuse'));
     return position;
   }
 
-  /** Like `refuse`, but does nothing unless the log says that `attempt` was accepted. */
+  /** Like `refuse`, but does nothing unless `attempt` is the one that the log accepted. */
   async withdraw(owned: Owned, attempt: string, code: string): Promise<bigint | null> {
     const command = { type: 'Withdraw', attempt, code, at: now() } as const;
     const meta = ownMeta(owned, `withdraw:${attempt}`);
@@ -72,7 +72,7 @@ export class ExecutionRepository {
     return position;
   }
 
-  /** Sees to it that it is not accepted any more if it has not been yet; answers the state after it. */
+  /** Prevents an execution that has not been accepted from ever being accepted; returns the new state. */
   async preclude(owned: Owned, code: string): Promise<Execution> {
     const { executionId, agentId } = owned;
     const command = { type: 'Preclude', executionId, agentId, code, at: now() } as const;
@@ -80,7 +80,7 @@ export class ExecutionRepository {
     return state;
   }
 
-  /** Answers the state after it, and the position of what was written. */
+  /** Returns the new state and the position of the written event. */
   async requestCancel(
     executionId: string,
     meta: CommandEnvelope,
@@ -88,7 +88,7 @@ export class ExecutionRepository {
     return this.streams.handle(executionId, { type: 'RequestCancel', at: now() }, metaOf(meta));
   }
 
-  /** Ends it with the first result that was kept, and answers that one. */
+  /** Ends the execution with the result that was stored first, and returns that result. */
   async end(result: Result, position: bigint | null = null): Promise<Result> {
     const stands = await this.vault.keep(result, position);
     await this.say(stands);
@@ -96,9 +96,9 @@ export class ExecutionRepository {
   }
 
   /**
-   * As `end`, while somebody waits: answers once the result is kept, because whoever reads it later looks there first; the
-   * log is told behind the answer, by the reconciler if need be. `position` is what the list must know to show it. An
-   * outage is waited out for 4 s, then its error is thrown.
+   * Like `end`, for a waiting caller: returns once the result is stored, because every reader looks there first. The end
+   * is appended afterwards, by the reconciler if this process fails to. `position`: where the submission is in the log, so
+   * that lists can wait for it. Retries for 4 s while the vault is unavailable, then throws its error.
    */
   async endInTime(result: Result, position: bigint | null = null): Promise<Result> {
     const giveUpAt = Date.now() + END_WITHIN_MS;

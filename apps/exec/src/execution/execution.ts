@@ -1,20 +1,19 @@
 import type { ExecutionStatus } from '@berth/contracts/exec';
 
-/** How an execution ended. */
 export type EndedStatus = Exclude<ExecutionStatus, 'running'>;
 
 /**
- * What happens to one execution. Neither the command nor its output stands in the log, only sizes in bytes of UTF-8 and a
- * digest. Times are ISO 8601.
+ * Events of an execution. They contain neither the command nor its output, only sizes in bytes of UTF-8 and a digest.
+ * Times are ISO 8601.
  */
 export type ExecutionEvent =
   | { readonly type: 'ExecutionSubmitted'; readonly data: Submission }
-  /** Handed to another epoch of the agent: the one before refused it, and certainly did not start it. */
+  /** Dispatched to another epoch of the agent; the previous one rejected it and certainly did not start it. */
   | {
       readonly type: 'ExecutionRerouted';
       readonly data: Named & { readonly host: string; readonly epoch: number; readonly at: string };
     }
-  /** It was certainly never started, and is as if it had not been accepted; perhaps before it ever was. */
+  /** It certainly never started and counts as never accepted. May precede any acceptance. */
   | {
       readonly type: 'ExecutionRefused';
       readonly data: Named & { readonly code: string; readonly at: string };
@@ -35,7 +34,7 @@ export interface Submission extends Named {
   readonly timeoutSeconds: number;
   readonly commandBytes: number;
   readonly commandSha256: string;
-  /** The attempt at the command that was accepted; missing in older events. */
+  /** Which attempt at the command was accepted; missing in older events. */
   readonly attempt?: string;
   readonly at: string;
 }
@@ -43,7 +42,7 @@ export interface Submission extends Named {
 export interface Ending {
   readonly status: EndedStatus;
   readonly exitCode: number;
-  /** null when it is not known to have started. */
+  /** null if it is not known to have started. */
   readonly startedAt: string | null;
   readonly stdoutBytes: number;
   readonly stderrBytes: number;
@@ -60,7 +59,7 @@ export interface RunningExecution {
   readonly host: string;
   readonly epoch: number;
   readonly cancelRequested: boolean;
-  /** null when the log does not say which attempt was accepted. */
+  /** Which attempt was accepted; null if the log does not say. */
   readonly attempt: string | null;
 }
 
@@ -75,7 +74,7 @@ export type Execution =
       readonly outcome: EndedStatus;
     };
 
-/** Replays one event. What follows an outcome changes nothing. */
+/** Applies one event. Events after an outcome change nothing. */
 export const evolve = (execution: Execution, event: ExecutionEvent): Execution => {
   if (event.type === 'ExecutionSubmitted')
     return execution.status === 'absent' ? submitted(event.data) : execution;

@@ -5,11 +5,11 @@ import { Logger } from '@berth/telemetry';
 import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { ExecutionRepository, type Owned } from './execution.repository.js';
 
-/** Beyond so many the others are looked after by the reconciler. */
+/** The reconciler handles executions beyond this number. */
 const MOST = 200;
 const PAUSE_MS = 200;
 
-/** ExecutionRepository whose end this process waits for, so that it is recorded at once. */
+/** Executions whose end this process waits for, so that it is recorded at once. */
 @Injectable()
 export class FollowedExecutions {
   readonly #followed = new Set<string>();
@@ -25,7 +25,7 @@ export class FollowedExecutions {
     return this.#followed.has(executionId);
   }
 
-  /** Runs `work`, which sees to the execution's end itself. */
+  /** Runs `work`, which itself brings the execution to its end; the reconciler skips the execution meanwhile. */
   async during<T>(executionId: string, work: () => Promise<T>): Promise<T> {
     this.#followed.add(executionId);
     try {
@@ -35,7 +35,7 @@ export class FollowedExecutions {
     }
   }
 
-  /** Waits for the end behind the caller's back and records it. Whatever goes wrong is left to the reconciler. */
+  /** Waits for the end in the background and records it. The reconciler takes over if that fails. */
   begin(host: string, owned: Owned): void {
     if (this.#followed.size >= MOST || this.has(owned.executionId)) return;
     this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** Answers what `work` answers, or what `otherwise` says as soon as the process is to stop. `work` itself goes on. */
+/** Resolves like `work`, or like `otherwise` as soon as the process begins to stop. `work` itself continues. */
 export const unlessStopping = <T>(
   stopping: AbortSignal,
   work: Promise<T>,

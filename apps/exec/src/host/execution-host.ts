@@ -14,27 +14,27 @@ import type { Owned } from '../execution/execution.repository.js';
 import type { EndedStatus } from '../execution/execution.js';
 import type { Result } from '../output/output-vault.js';
 
-/** Beside the command itself: the guest's TERM and KILL, the drain, the ways. */
+/** Time beside the command itself: TERM and KILL by the guest, draining, and the network. */
 const SLACK_MS = 15_000;
 const START_WITHIN_MS = 20_000;
-/** The longest that one question is held open (`FindExecution`). */
+/** The longest wait of one request (`FindExecution`). */
 export const LONGEST_WAIT_MS = 20_000;
 
 const executeRepeated = { ...runtimeRequests.execute, whenLost: 'repeat' } as const;
 
-/** The runtime hosts, as executions speak to them. */
+/** Requests to runtime hosts about executions. */
 @Injectable()
 export class ExecutionHosts {
   constructor(private readonly requester: Requester) {}
 
   /** Errors: see `runtimeRequests.execute`. */
   execute(host: string, command: ExecuteCommand): Promise<ExecutionOutcome> {
-    // Waits beyond what one timer holds are cut there; the caller goes on with `find`.
+    // The requester caps deadlines at the longest timer; the caller then continues with `find`.
     const deadlineMs = command.wait ? command.timeoutMs + SLACK_MS : START_WITHIN_MS;
     return this.requester.request(runtimeRequests.execute, command, { host, deadlineMs });
   }
 
-  /** As `execute`, of a command that may have been started: the guest acts once, but a refusal says nothing of other tries. */
+  /** Like `execute`, for a command that may have started: the guest starts an id once, but a rejection proves nothing about earlier tries. */
   executeAgain(host: string, command: ExecuteCommand): Promise<ExecutionOutcome> {
     const deadlineMs = command.wait ? command.timeoutMs + SLACK_MS : START_WITHIN_MS;
     return this.requester.request(executeRepeated, command, { host, deadlineMs });
@@ -63,7 +63,7 @@ export class ExecutionHosts {
   }
 }
 
-/** The result of an ended execution as its host tells it; null while it runs. */
+/** The result of an ended execution from its host's report; null while it runs. */
 export const resultOf = (owned: Owned, outcome: ExecutionOutcome): Result | null => {
   const { status, exitCode, stdout, stderr, startedAt, endedAt } = outcome;
   if (status === 'running') return null;
@@ -78,7 +78,7 @@ export const resultOf = (owned: Owned, outcome: ExecutionOutcome): Result | null
   };
 };
 
-/** The result of one that is not known to have started, or of which nothing is left. */
+/** The result of an execution that is not known to have started, or whose data is lost. */
 export const emptyResult = (owned: Owned, status: Extract<EndedStatus, 'cancelled' | 'failed'>): Result => ({
   ...ownedOf(owned),
   status,

@@ -4,10 +4,10 @@ import { ExecutionQuery } from '../execution/execution.query.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';
 
-/** A host that no longer has it running may have told its end a moment ago. */
+/** A host on which the execution no longer runs may just have reported its end. */
 const END_WITHIN_MS = 2_000;
 
-/** Where an execution's output is followed. Wakes nobody. */
+/** Determines where an execution's output can be followed. Never wakes the agent. */
 @Injectable()
 export class FollowOutputHandler {
   constructor(
@@ -15,7 +15,7 @@ export class FollowOutputHandler {
     private readonly hosts: ExecutionHosts,
   ) {}
 
-  /** Errors: not_found; unavailable `agent_unavailable` when the host cannot be reached. */
+  /** Errors: not_found; unavailable `agent_unavailable` if the host cannot be reached. */
   async handle(ref: ExecutionRef): Promise<FollowedOutput> {
     const { view, running } = await this.query.find(ref);
     if (running === null) return { kind: 'ended', execution: view };

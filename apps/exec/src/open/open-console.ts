@@ -8,7 +8,7 @@ import { Wake } from '../submission/wake.js';
 
 const MAX_REFUSALS = 5;
 
-/** A terminal in an agent, which is woken first. */
+/** Opens a terminal in an agent; wakes the agent first. */
 @Injectable()
 export class OpenConsoleHandler {
   constructor(

@@ -43,7 +43,7 @@ describe('the vault of results', () => {
     await infra.stop();
   });
 
-  it('gives back what was kept, to the letter, also the longest and the oddest', async () => {
+  it('returns output exactly as stored, including the longest and any control character', async () => {
     const longest = `[output truncated]\n${'\u{1f600}'.repeat(262_144)}`;
     for (const result of [
       aResult({ stdout: longest, stderr: longest }),
@@ -55,7 +55,7 @@ describe('the vault of results', () => {
     }
   });
 
-  it('lets the first result stand, and answers it to whoever comes later', async () => {
+  it('keeps the first result and returns it to later writers', async () => {
     const first = aResult();
     const others = Array.from({ length: 5 }, (_, n) => ({
       ...first,
@@ -68,7 +68,7 @@ describe('the vault of results', () => {
     expect(await vault.find(first.executionId)).toEqual(first);
   });
 
-  it('waits for no disk, and says so for its own statement only', async () => {
+  it('does not wait for the disk, and only in its own statement', async () => {
     const settings = await database.transaction(async (tx) => {
       await new OutputVault(tx).keep(aResult(), null);
       return tx.query<{ synchronous_commit: string }>('SHOW synchronous_commit');
@@ -77,7 +77,7 @@ describe('the vault of results', () => {
     expect(await database.query('SHOW synchronous_commit')).toEqual([{ synchronous_commit: 'on' }]);
   });
 
-  it('keeps results for 24 hours, and removes older ones a bounded number at a time', async () => {
+  it('stores results for 24 hours and removes older ones in bounded batches', async () => {
     const fresh = aResult();
     await vault.keep(fresh, null);
     const old = Array.from({ length: 5 }, () => aResult());

@@ -4,7 +4,7 @@ import type { ExecutionView } from '@berth/contracts/exec';
 import type { SqlRunner } from '@berth/persistence';
 import type { EndedStatus } from '../execution/execution.js';
 
-/** How one execution ended, with its output. */
+/** The result of an execution, with its output. */
 export interface Result {
   readonly executionId: string;
   readonly accountId: string;
@@ -13,7 +13,7 @@ export interface Result {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** ISO 8601; null when it is not known to have started. */
+  /** ISO 8601; null if it is not known to have started. */
   readonly startedAt: string | null;
   /** ISO 8601. */
   readonly endedAt: string;
@@ -31,20 +31,20 @@ interface VaultRow {
   readonly ended_at: Date;
 }
 
-/** How long a result is kept (contract §4). */
+/** How long a result is stored (contract §4). */
 export const KEPT_HOURS = 24;
 
 /**
- * The vault of results: outside of the log and of the agent, kept for 24 hours and never rebuilt. Text is kept as bytes,
- * because a text column takes no NUL.
+ * The vault of results: outside the log and the agent, stored for 24 hours, never rebuilt. Output is stored as bytes,
+ * because a text column rejects NUL.
  */
 @Injectable()
 export class OutputVault {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /**
-   * Keeps a result and answers the one that stands: the first. A crash of the server may lose the last moments' results
-   * (`synchronous_commit` is off for this one statement), which interface §4 rule 9 allows.
+   * Stores a result unless there is one, and returns the stored one. A crash of the database may lose the most recent
+   * results (`synchronous_commit` is off for this statement), which interface §4 rule 9 allows.
    */
   async keep(result: Result, submittedPosition: bigint | null): Promise<Result> {
     const rows = await this.database.query<{ execution_id: string }>(
@@ -71,7 +71,7 @@ export class OutputVault {
     return (await this.find(result.executionId)) ?? result;
   }
 
-  /** null when there is none, or none any more. */
+  /** null if there is none or it has expired. */
   async find(executionId: string): Promise<Result | null> {
     const [row] = await this.database.query<VaultRow>(
       'SELECT * FROM output_vault WHERE execution_id = $1 AND expires_at > now()',
@@ -80,7 +80,7 @@ export class OutputVault {
     return row === undefined ? null : toResult(row);
   }
 
-  /** Removes what is kept no longer; answers how many. */
+  /** Removes expired results; returns how many. */
   async sweep(limit: number): Promise<number> {
     const rows = await this.database.query(
       `DELETE FROM output_vault WHERE execution_id IN
@@ -96,7 +96,7 @@ const ENDED: readonly EndedStatus[] = ['completed', 'timed_out', 'cancelled', 'f
 
 const toResult = (row: VaultRow): Result => {
   const status = ENDED.find((known) => known === row.status);
-  if (status === undefined) throw new Error(`A kept result has the unknown status ${row.status}.`);
+  if (status === undefined) throw new Error(`A stored result has the unknown status ${row.status}.`);
   return {
     executionId: row.execution_id,
     accountId: row.account_id,
@@ -110,7 +110,7 @@ const toResult = (row: VaultRow): Result => {
   };
 };
 
-/** A result as callers see it. */
+/** Converts a result to the view of callers. */
 export const viewOf = ({ executionId, status, exitCode, stdout, stderr }: Result): ExecutionView => ({
   executionId,
   status,
@@ -119,7 +119,7 @@ export const viewOf = ({ executionId, status, exitCode, stdout, stderr }: Result
   stderr,
 });
 
-/** An execution that runs, as callers see it. */
+/** The view of a running execution. */
 export const runningView = (executionId: string): ExecutionView => ({
   executionId,
   status: 'running',

@@ -19,13 +19,13 @@ const stored = (name: string): RecordedEvent =>
 
 const named = { executionId: 'exe_01jd4p2q8hf3ar0a1s6v9wz2xh', agentId: 'agt_01jd4p2q8hf3ar0a1s6v9wz2xf' };
 
-describe('what others hear of executions', () => {
-  it('is what was submitted and how it ended, and nothing else', () => {
+describe('public events of executions', () => {
+  it('report only submissions and ends', () => {
     const told = readdirSync(folder).map((file) => toContractEvent(stored(file.replace('.json', ''))));
     expect(told.filter((event) => event !== null)).toHaveLength(2);
   });
 
-  it('says how long it ran, and nothing of the command', () => {
+  it('contain the duration and nothing about the command', () => {
     expect(toContractEvent(stored('ExecutionSubmitted'))).toEqual({
       subject: `evt.exec.submitted.v1.acc_1.${named.executionId}`,
       payload: { ...named, accountId: 'acc_1', detached: false, at: '2026-11-21T08:00:00.000Z' },
@@ -42,7 +42,7 @@ describe('what others hear of executions', () => {
     });
   });
 
-  it('counts no time for what is not known to have started', () => {
+  it('contain no duration if the command is not known to have started', () => {
     const ended = stored('ExecutionEnded');
     const event = toContractEvent({ ...ended, data: { ...ended.data, startedAt: null } });
     expect(event?.payload).toMatchObject({ durationMs: 0 });

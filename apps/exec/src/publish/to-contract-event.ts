@@ -2,7 +2,7 @@ import type { ExecEventName, ExecutionEndedEvent, ExecutionSubmittedEvent } from
 import type { RecordedEvent } from '@berth/event-store';
 import { executionCodec } from '../execution/execution.events.js';
 
-/** The public form of a stored event, null when it is nobody else's business. */
+/** The public form of a stored event; null if the event is private. */
 export const toContractEvent = (
   recorded: RecordedEvent,
 ): { subject: string; payload: ExecutionSubmittedEvent | ExecutionEndedEvent } | null => {

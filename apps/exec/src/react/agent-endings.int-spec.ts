@@ -23,7 +23,7 @@ afterAll(async () => {
   await infra.stop();
 });
 
-it('an ending that a restored log does not have stands in the way of no later one', async () => {
+it('an ending that a restored log does not contain never hides a later one', async () => {
   const endings = new AgentEndings(database);
   const at = '2026-11-22T08:00:00.000Z';
   await endings.remember(database, { agentId: 'agt_1', epoch: 3, position: 300n, at });

@@ -10,8 +10,8 @@ import { AgentEndings } from './agent-endings.js';
 const AT_ONCE = 1_000;
 
 /**
- * `evt.agents.*`: what ran in a epoch of an agent ends with it. Remembers up to which epoch that is so, and has the
- * agent's executions settled at once; what cannot be settled yet is the reconciler's.
+ * Handles `evt.agents.*`: executions end with the epoch in which they run. Stores the ended epoch and settles the agent's
+ * executions at once; the reconciler settles the others later.
  */
 @ConsumeEvents({
   context: 'agents',
@@ -33,19 +33,19 @@ export class EndExecutionsWhenAgentEnds implements EventReaction {
     private readonly log: Logger,
   ) {}
 
-  /** An event that is older than what is remembered changes nothing, and so does the same one again. */
+  /** Ignores older and repeated events. */
   async handle(event: ReceivedEvent, tx: SqlRunner): Promise<void> {
     const { agentId, at } = event.payload;
     const epoch = endedEpoch(event);
     if (typeof agentId !== 'string' || typeof at !== 'string' || epoch === null)
-      throw new Error('The event names no agent and epoch.');
+      throw new Error('The event lacks an agent, a time or an epoch.');
     await this.endings.remember(tx, { agentId, epoch, position: event.position, at });
     this.settle(agentId, epoch).catch((error: unknown) =>
-      this.log.warn({ err: error, agentId }, "an agent's executions are settled later"),
+      this.log.warn({ err: error, agentId }, "could not settle an agent's executions yet"),
     );
   }
 
-  /** The log was replaced or restored. */
+  /** Call it when the log was replaced or restored. */
   forgetAfter(position: bigint | null, tx: SqlRunner): Promise<void> {
     return this.endings.forgetAfter(tx, position);
   }
@@ -56,11 +56,11 @@ export class EndExecutionsWhenAgentEnds implements EventReaction {
   }
 }
 
-/** The last epoch whose executions cannot run any more; null when the event does not say. */
+/** The last epoch whose executions can no longer run; null if the event does not say. */
 const endedEpoch = ({ name, payload }: ReceivedEvent): number | null => {
   if (name === 'deleted') return Number.MAX_SAFE_INTEGER;
   const { epoch } = payload;
   if (typeof epoch !== 'number') return null;
-  // A host that was taken for lost may be back with the agent as it was.
+  // A host that counted as lost may have returned with the agent still running.
   return name === 'started' ? epoch - 1 : epoch;
 };

@@ -2,12 +2,12 @@ import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
-/** Up to where the list must know the log to agree with what was answered before, by any process. */
+/** The log positions that the list must have reached to agree with what any process returned before. */
 @Injectable()
 export class AcceptedPositions {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** For executions that are answered before they end, and for those that are taken back; the others stand in the vault. */
+  /** For executions returned before their end, and for refused ones; the vault has the position of all others. */
   async note(agentId: string, position: bigint): Promise<void> {
     await this.database.query(
       `INSERT INTO accepted_position AS known (agent_id, position) VALUES ($1, $2)
@@ -16,7 +16,7 @@ export class AcceptedPositions {
     );
   }
 
-  /** null when nothing of the agent was answered of late. */
+  /** null if nothing was returned for the agent recently. */
   async of(agentId: string): Promise<bigint | null> {
     const [row] = await this.database.query<{ position: string | null }>(
       `SELECT greatest(
@@ -27,7 +27,7 @@ export class AcceptedPositions {
     return row?.position === undefined || row.position === null ? null : BigInt(row.position);
   }
 
-  /** What is older has long been in every list. */
+  /** Removes positions that every list has passed long ago. */
   async sweep(): Promise<void> {
     await this.database.query(`DELETE FROM accepted_position WHERE noted_at < now() - interval '1 hour'`);
   }

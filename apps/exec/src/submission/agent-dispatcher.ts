@@ -11,38 +11,38 @@ import { Rerouting } from './rerouting.js';
 import { afterFailure, isCallersFault, judgeFailure, type Start } from './sending.js';
 import { Wake } from './wake.js';
 
-/** A host that froze the agent in between refuses the epoch; so often the agent is woken again. */
+/** How often the agent is woken again when its host rejects the epoch because it has frozen the agent. */
 const MAX_REFUSALS = 5;
-/** How long an unreached host is tried again. Its caller is told within 5 s. */
+/** How long to retry a host that cannot be reached. The caller must get its error within 5 s. */
 const REACH_WITHIN_MS = 3_000;
-/** How long a host is asked what it knows: longer than one question that is lost in silence. */
+/** How long to query a host for the outcome: longer than one silently lost request takes. */
 const ASK_AGAIN_MS = 5_000;
 const ASK_AGAIN_PAUSE_MS = 100;
-/** A process that stood still for so long looks first whether the execution was ended without it. */
+/** A process that was suspended for this long first checks whether another one has ended the execution. */
 const STOOD_STILL_MS = 5_000;
 
-/** A command on its way to its agent. */
+/** A command to dispatch. */
 export interface Handing {
   readonly owned: Owned;
   readonly submit: SubmitExecution;
   readonly timeoutMs: number;
-  /** When it was accepted (`Date.now()`). */
+  /** When the log accepted it (`Date.now()`). */
   readonly acceptedAt: number;
 }
 
-/** What came of it. */
+/** The outcome of dispatching a command. */
 export type HandedOver =
-  /** Started. `running` only when nobody waits for the end. */
+  /** Started. `outcome` is `running` only for detached commands. */
   | { readonly kind: 'started'; readonly outcome: ExecutionOutcome }
   /** Certainly never started. */
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** It was ended without us before it was handed over, or is to be. */
+  /** Ended, or to be cancelled, before it was dispatched. */
   | { readonly kind: 'overtaken' }
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
 type Sent = HandedOver | { readonly kind: 'elsewhere' };
 
-/** Brings a command to an awake agent, once, and its end back. What it answers about the start is certain. */
+/** Dispatches a command to an awake agent, which starts it at most once. What it returns about the start is certain. */
 @Injectable()
 export class AgentDispatcher {
   constructor(
@@ -52,7 +52,7 @@ export class AgentDispatcher {
     private readonly rerouting: Rerouting,
   ) {}
 
-  /** Never throws: every failure says something about the start. */
+  /** Never throws: every failure is an outcome. */
   async run(handing: Handing, first: AwakeAgent): Promise<HandedOver> {
     let awake = first;
     let since = handing.acceptedAt;
@@ -67,7 +67,7 @@ export class AgentDispatcher {
     return refused(guestCommandUnavailable());
   }
 
-  /** Sends it to one epoch until it is known whether it started there. */
+  /** Sends the command under one epoch until it is known whether it started. */
   private async send(handing: Handing, awake: AwakeAgent, since: number): Promise<Sent> {
     const giveUpAt = Date.now() + REACH_WITHIN_MS;
     let lookedAt = since;
@@ -91,7 +91,7 @@ export class AgentDispatcher {
     }
   }
 
-  /** It may have been started: only the host's journal tells. The guest acts once by the id, so that it may be sent again. */
+  /** For a command that may have started: queries the journal. Also sends it again, because the guest starts an id once. */
   private async ask(handing: Handing, awake: AwakeAgent, cause: unknown): Promise<Sent> {
     const giveUpAt = Date.now() + ASK_AGAIN_MS;
     for (;;) {
@@ -110,7 +110,7 @@ export class AgentDispatcher {
     }
   }
 
-  /** It started. Who is attached waits for the end, however long. */
+  /** For a started command. If it is attached, waits for its end, however long that takes. */
   private async follow(handing: Handing, awake: AwakeAgent, begun: ExecutionOutcome): Promise<HandedOver> {
     let outcome = begun;
     let giveUpAt = Date.now() + ASK_AGAIN_MS;
@@ -165,6 +165,6 @@ const refused = (error: DomainError): HandedOver => ({ kind: 'refused', error })
 const toCallersWords = (error: unknown): DomainError =>
   isCallersFault(error) ? error : guestCommandUnavailable(error);
 
-/** Said by `Wake`; what is left are tables or log that are away. */
+/** Whether the error is from `Wake`; the others are outages of tables or log. */
 const isWakeRefusal = (error: unknown): error is DomainError =>
   isDomainError(error) && error.code !== 'service_unavailable';

@@ -36,8 +36,8 @@ const stopped = (): never => {
 const notStarted = { code: 'guest_command_unavailable', context: { execution_started: false } };
 const refusalOf = (answer: Promise<unknown>): Promise<unknown> => answer.catch((error: unknown) => error);
 
-describe('a command that is sent again because its outcome was unknown', () => {
-  it('and that ran is answered with what it came to, also where the agent takes no commands any more', async () => {
+describe('a repeated submission', () => {
+  it('of a command that ran returns its outcome, even if the agent no longer accepts commands', async () => {
     const submit = aCommand(agentId);
     const first = await test.ask(execRequests.submit, submit);
     test.far.on(agentsRequests.ensureAwake, stopped);
@@ -45,14 +45,14 @@ describe('a command that is sent again because its outcome was unknown', () => {
     expect(test.far.starts.get(idOf(submit))).toBe(1);
   });
 
-  it('and that never came here runs now', async () => {
+  it('of a command that never arrived runs it', async () => {
     const submit = aCommand(agentId, { repeated: true });
     expect(await test.ask(execRequests.submit, submit)).toMatchObject({
       execution: { executionId: idOf(submit), status: 'completed' },
     });
   });
 
-  it('and is refused is not run by the first one that comes later', async () => {
+  it('that is rejected prevents a first try that arrives later from running', async () => {
     const submit = aCommand(agentId);
     test.far.first(agentsRequests.ensureAwake, 1, stopped);
     expect(await refusalOf(test.ask(execRequests.submit, { ...submit, repeated: true }))).toMatchObject(
@@ -64,7 +64,7 @@ describe('a command that is sent again because its outcome was unknown', () => {
     expect((await test.list(agentId)).items).toEqual([]);
   });
 
-  it('while the log cannot tell is of unknown outcome', async () => {
+  it('has an unknown outcome while the log is unavailable', async () => {
     const submit = aCommand(agentId, { repeated: true });
     test.storeProxy.cut({ refuse: true });
     try {
@@ -77,7 +77,7 @@ describe('a command that is sent again because its outcome was unknown', () => {
     }
   });
 
-  it('to an older guest is not run: nobody knows whether it was', async () => {
+  it('to an older guest is not run, because the first try may have run', async () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
     const answer = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
     expect(answer).toMatchObject({ code: 'execution_outcome_unknown' });
@@ -85,8 +85,8 @@ describe('a command that is sent again because its outcome was unknown', () => {
   });
 });
 
-describe('a detached command that comes twice', () => {
-  it('is answered as accepted only once the first one has started, and refused with it', async () => {
+describe('a detached command that arrives twice', () => {
+  it('is accepted only once the first try has started, and rejected with it', async () => {
     const host = Promise.withResolvers<ExecutionOutcome>();
     test.far.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });
@@ -99,7 +99,7 @@ describe('a detached command that comes twice', () => {
     expect(await second).toMatchObject(notStarted);
   });
 
-  it('is answered as accepted while the first one has had no answer but runs', async () => {
+  it('is accepted if the first try runs, even without a reply from the host', async () => {
     const { promise, resolve } = Promise.withResolvers<ExecuteCommand>();
     const silent = Promise.withResolvers<ExecutionOutcome>();
     test.far.on(runtimeRequests.execute, (command) => {
@@ -133,7 +133,7 @@ describe('an attempt whose acceptance seemed to fail', () => {
   });
 });
 
-describe('an execution that another process accepted and did not hand over', () => {
+describe('an execution that another process accepted and did not dispatch', () => {
   let reconciling: TestExec;
 
   beforeAll(async () => {

@@ -11,10 +11,10 @@ import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 
 const WAIT_MS = 20_000;
 const LOOK_AGAIN_MS = 250;
-/** A hand-over is done within that, a wake on its way included. */
+/** Dispatching, including a wake, takes no longer. */
 const STARTED_WITHIN_MS = 75_000;
 
-/** Commands that were sent before: each runs once, and nothing is said of it that the earlier try may contradict. */
+/** Handles repeated submissions: the command runs once, and no reply can be contradicted by an earlier try. */
 @Injectable()
 export class EarlierSubmission {
   constructor(
@@ -25,9 +25,9 @@ export class EarlierSubmission {
   ) {}
 
   /**
-   * What the earlier try came to; where it did not get so far, `submit`. A refusal stands in the log before it is told: the
-   * earlier try may be on its way still, and finds it there. Errors: upstream `execution_outcome_unknown` while the log is
-   * away, and those of `submit`.
+   * Returns the outcome of the earlier try, or that of `submit` if the log has no earlier try. Writes a rejection to the
+   * log before it throws it, so that an earlier try that is still in flight is rejected too. Errors: those of `submit`;
+   * upstream `execution_outcome_unknown` while the log is unavailable.
    */
   async orElse(
     command: SubmitExecution,
@@ -47,7 +47,7 @@ export class EarlierSubmission {
     }
   }
 
-  /** Waits with the earlier try: attached for the end, detached for the start. */
+  /** Waits for the earlier try: for its end if attached, for its start if detached. */
   async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
     for (const giveUpAt = Date.now() + STARTED_WITHIN_MS; ;) {
       const state = await this.executions.load(owned.executionId);
@@ -65,7 +65,7 @@ export class EarlierSubmission {
     return { kind: 'execution', execution: await this.join(command, owned) };
   }
 
-  /** null when it was refused since it was looked at. */
+  /** null if it has been refused in the meantime. */
   private async view(owned: Owned, waitMs: number): Promise<ExecutionView | null> {
     try {
       return await this.query.await({ ...owned, waitMs });

@@ -16,7 +16,7 @@ import { Refusing } from './refusing.js';
 const ATTACHED_SECONDS = 60;
 const DETACHED_SECONDS = 3_600;
 
-/** Records a command, hands it to the host of an awake agent, and concludes what became of it. */
+/** Records a command, dispatches it to an awake agent, and concludes the outcome. */
 @Injectable()
 export class ExecutionSubmission {
   constructor(
@@ -31,7 +31,7 @@ export class ExecutionSubmission {
   async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
     const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
     const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
-    // Joining does not count as following: if nobody hands the execution over, the reconciler must end it.
+    // Joining does not count as following: if no process dispatches the execution, the reconciler must end it.
     if (!accepted.first) return this.earlier.join(submit, owned);
     const handing: Handing = {
       owned,
@@ -48,7 +48,7 @@ export class ExecutionSubmission {
     });
   }
 
-  /** Nothing was handed over yet: when it fails, it certainly was not started. */
+  /** Appends the submission. Nothing is dispatched before, so after an error the command certainly did not start. */
   private async accept(
     submit: SubmitExecution,
     owned: Owned,
@@ -71,13 +71,13 @@ export class ExecutionSubmission {
     try {
       return await this.executions.submit(submission, submit);
     } catch (error) {
-      // The log may have accepted this attempt. If it accepted another one, that one hands the command over.
+      // The log may have accepted this attempt. If it accepted another one, that one dispatches the command.
       void this.refusing.withdraw(owned, attempt, 'not_accepted');
       throw guestCommandUnavailable(error);
     }
   }
 
-  /** A list that misses it is the worst that a failure here does. */
+  /** Ignores errors: at worst a list misses the execution for a moment. */
   private async note({ agentId }: Owned, position: bigint): Promise<void> {
     await this.positions.note(agentId, position).catch(() => undefined);
   }
@@ -110,7 +110,7 @@ export class ExecutionSubmission {
     }
   }
 
-  /** Somebody cancelled it, or took it for lost, before it was handed over. */
+  /** It was cancelled or given up before it was dispatched. */
   private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
     const state = await this.executions.load(owned.executionId).catch(() => undefined);
     if (state?.status === 'ended') {
@@ -124,5 +124,5 @@ export class ExecutionSubmission {
   }
 }
 
-/** JSON knows no infinity, and a product of seconds may be one. */
+/** Stays finite, because JSON has no infinity. */
 const toMillis = (seconds: number): number => Math.min(Math.ceil(seconds * 1000), Number.MAX_SAFE_INTEGER);

@@ -10,7 +10,7 @@ const DEFAULT_SECONDS = 60;
 const CAP_SECONDS = 120;
 const MAX_REFUSALS = 5;
 
-/** Commands for older guests: attached only, without an id, and nothing of them is kept (interface §4, rule 10). */
+/** Runs commands in older guests: attached only, without an id or a stored result (interface §4, rule 10). */
 @Injectable()
 export class OlderGuest {
   constructor(
@@ -31,7 +31,7 @@ export class OlderGuest {
         return { kind: 'legacy', exitCode, stdout: output };
       } catch (error) {
         const failure = judgeFailure(error);
-        // It is sent again only where it certainly did not start: such a guest would run it twice.
+        // Such a guest would run a repeated command twice, so it is sent again only if it certainly did not start.
         if (failure === 'unknown') throw outcomeUnknown(null, error);
         if (failure !== 'elsewhere') throw isCallersFault(error) ? error : guestCommandUnavailable(error);
       }

@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 
-/** The agent still starts; the command certainly did not. Printed to the letter (interface §7). */
+/** The agent is still starting; the command certainly did not start. The response is literal (interface §7). */
 export const vmNotReady = (cause?: unknown): DomainError =>
   new DomainError(
     'conflict',
@@ -10,7 +10,7 @@ export const vmNotReady = (cause?: unknown): DomainError =>
     { cause },
   );
 
-/** Nobody could be given the command, so that it certainly did not start. Printed to the letter (interface §7). */
+/** The command could not be dispatched and certainly did not start. The response is literal (interface §7). */
 export const guestCommandUnavailable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
@@ -27,7 +27,7 @@ export const detachedUnsupported = (): DomainError =>
     'The agent is too old for detached commands; use a new agent.',
   );
 
-/** The command may or may not have been started. Older guests have no id to ask by. */
+/** The command may have started. `executionId` is null for older guests, which know no ids. */
 export const outcomeUnknown = (executionId: string | null, cause?: unknown): DomainError =>
   new DomainError(
     'upstream',
@@ -40,7 +40,7 @@ export const outcomeUnknown = (executionId: string | null, cause?: unknown): Dom
 export const executionNotFound = (): DomainError =>
   new DomainError('not_found', 'execution_not_found', 'Execution not found');
 
-/** The agent cannot be asked now; nothing is said about its executions. */
+/** The agent cannot be queried now; says nothing about its executions. */
 export const agentUnreachable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
@@ -50,6 +50,6 @@ export const agentUnreachable = (cause?: unknown): DomainError =>
     { cause },
   );
 
-/** This process ends; what the command comes to is told by another one. */
+/** This process is stopping; another one knows the outcome. */
 export const answerElsewhere = (): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');

@@ -5,10 +5,10 @@ import { Logger } from '@berth/telemetry';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
 import { AcceptedPositions } from './accepted-positions.js';
 
-/** After that the reconciler ends what is left. */
+/** The reconciler ends what is still not recorded after these. */
 const ATTEMPTS = 20;
 
-/** Takes back what was accepted and certainly never started: its id is unknown from then on. */
+/** Takes back accepted executions that certainly never started; their ids are unknown from then on. */
 @Injectable()
 export class Refusing {
   constructor(
@@ -18,7 +18,7 @@ export class Refusing {
     @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
-  /** Never throws: the caller is told that nothing started, and that stays true while the log is away. */
+  /** Never throws: that nothing started remains true while the log is unavailable; retries in the background. */
   async now(owned: Owned, code: string): Promise<void> {
     try {
       await this.refuse(owned, code);
@@ -27,7 +27,7 @@ export class Refusing {
     }
   }
 
-  /** Takes it back if the log accepted it from this attempt, whose own append seemed to fail. Never throws. */
+  /** For an attempt whose append failed: takes the execution back if the log accepted it from this attempt. Never throws. */
   withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
     return this.later(owned, async () => {
       await this.note(owned, await this.executions.withdraw(owned, attempt, code));
@@ -40,7 +40,7 @@ export class Refusing {
       try {
         return await refuse();
       } catch (error) {
-        this.log.debug({ err: error, executionId: owned.executionId }, 'a refusal is not recorded yet');
+        this.log.debug({ err: error, executionId: owned.executionId }, 'could not record a refusal yet');
       }
     }
   }
@@ -49,7 +49,7 @@ export class Refusing {
     await this.note(owned, await this.executions.refuse(owned, code));
   }
 
-  /** Lists that are requested from now on reflect it. */
+  /** Makes lists that are requested from now on reflect the refusal. */
   private async note(owned: Owned, position: bigint | null): Promise<void> {
     if (position !== null) await this.positions.note(owned.agentId, position).catch(() => undefined);
   }

@@ -2,12 +2,12 @@ import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
-/** Longer than a wake may take. */
+/** Longer than any wake. */
 const AT_MOST_SECONDS = 90;
 
 /**
- * Which executions are about to be handed to another epoch of their agent, in any process: until then no host knows
- * them, and nobody must take them for lost.
+ * Marks executions that some process is about to dispatch to another epoch of their agent. No host knows them meanwhile,
+ * and the reconciler must not give them up.
  */
 @Injectable()
 export class Rerouting {
@@ -33,7 +33,7 @@ export class Rerouting {
     return rows.length > 0;
   }
 
-  /** Forgets those whose process ended first. */
+  /** Removes marks of processes that died. */
   async sweep(): Promise<void> {
     await this.database.query('DELETE FROM rerouting WHERE until < now()');
   }

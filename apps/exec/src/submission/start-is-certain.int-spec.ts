@@ -17,7 +17,7 @@ let test: TestExec;
 let agentId: string;
 
 beforeAll(async () => {
-  // Nobody looks after what is left here: each case is what the submission alone makes of it.
+  // The reconciler does not run, so that each case shows the submission alone.
   test = await startTestExec({ pace: { tick: 1_000, olderThan: 600_000 } });
 });
 afterAll(() => test.stop());
@@ -30,7 +30,7 @@ const refuse = (kind: 'conflict' | 'not_found' | 'invalid' | 'unavailable', code
   throw new DomainError(kind, code, 'm');
 };
 
-/** The host does it, and its answer does not come. */
+/** The host runs the command, and its reply is lost. */
 const doneButLost = async (command: ExecuteCommand): Promise<ExecutionOutcome> => {
   await test.far.execute({ ...command, wait: false });
   throw lost();
@@ -52,7 +52,7 @@ const isUnknownId = async (executionId: string): Promise<void> => {
 };
 
 describe('a command that certainly did not start', () => {
-  it('because its host cannot be reached is said to be so, and its id is unknown', async () => {
+  it('because its host is unreachable is reported as not started, and its id is unknown', async () => {
     test.far.on(agentsRequests.ensureAwake, ({ agentId: id }) => ({
       ...test.far.ensureAwake(id, null),
       host: 'hst-nowhere',
@@ -63,7 +63,7 @@ describe('a command that certainly did not start', () => {
     await isUnknownId(executionId);
   });
 
-  it('because the guest refused it is said to be so, and is not sent again', async () => {
+  it('because the guest rejected it is reported as not started and not sent again', async () => {
     test.far.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
     const { executionId, answer } = await submitting();
     expect(answer).toMatchObject(notStarted);
@@ -72,16 +72,16 @@ describe('a command that certainly did not start', () => {
   });
 
   it.each([
-    ['its folder is not there', 'invalid_cwd'],
+    ['its folder does not exist', 'invalid_cwd'],
     ['it is too large together with its environment', 'invalid_command'],
-  ])('because %s is the caller’s fault', async (_, code) => {
+  ])('because %s gets the error of the guest', async (_, code) => {
     test.far.on(runtimeRequests.execute, refuse('invalid', code));
     const { executionId, answer } = await submitting({ cwd: 'nowhere' });
     expect(answer).toMatchObject({ kind: 'invalid', code });
     await isUnknownId(executionId);
   });
 
-  it('because the answer got lost and the agent fell asleep without it is said to be so', async () => {
+  it('because the reply was lost and the agent fell asleep without it is reported as not started', async () => {
     test.far.on(runtimeRequests.execute, () => {
       test.far.awake = false;
       throw lost();
@@ -91,7 +91,7 @@ describe('a command that certainly did not start', () => {
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
   });
 
-  it('because the agent was started anew without it is said to be so', async () => {
+  it('because the agent was restarted without it is reported as not started', async () => {
     test.far.on(runtimeRequests.execute, () => {
       test.far.epoch += 1;
       throw lost();
@@ -99,7 +99,7 @@ describe('a command that certainly did not start', () => {
     expect((await submitting()).answer).toMatchObject(notStarted);
   });
 
-  it('because the agent falls asleep each time is given up after five', async () => {
+  it('because the agent falls asleep each time is given up after five tries', async () => {
     test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     const { executionId, answer } = await submitting();
     expect(answer).toMatchObject(notStarted);
@@ -107,7 +107,7 @@ describe('a command that certainly did not start', () => {
     await isUnknownId(executionId);
   });
 
-  it('because the agent could not be woken a second time is told why', async () => {
+  it('because the agent could not be woken again gets the reason', async () => {
     test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     for (const [kind, code, told] of [
       ['conflict', 'agent_deploying', 'vm_not_ready'],
@@ -125,7 +125,7 @@ describe('a command that certainly did not start', () => {
   });
 });
 
-describe('a command whose host had let the agent fall asleep', () => {
+describe('a command whose agent had fallen asleep on its host', () => {
   it.each(['stale_epoch', 'agent_not_on_host'])('(%s) runs in the next epoch', async (code) => {
     test.far.first(runtimeRequests.execute, 2, ({ epoch }) => {
       test.far.awake = false;
@@ -151,7 +151,7 @@ describe('a command whose host had let the agent fall asleep', () => {
 });
 
 describe('a command that may have started', () => {
-  it('is answered with its result although every answer of the host got lost once', async () => {
+  it('returns its result although each reply of the host is lost once', async () => {
     test.far.first(runtimeRequests.execute, 1, doneButLost);
     test.far.first(runtimeRequests.findExecution, 1, () => {
       throw lost();
@@ -161,7 +161,7 @@ describe('a command that may have started', () => {
     expect(test.far.starts.get(executionId)).toBe(1);
   });
 
-  it('is waited for when it turns out to run', async () => {
+  it('is awaited if it turns out to run', async () => {
     test.far.first(runtimeRequests.execute, 1, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
@@ -170,13 +170,13 @@ describe('a command that may have started', () => {
     expect(await submitted).toMatchObject({ execution: { stdout: 'late' } });
   });
 
-  it('detached, is answered as running when it turns out to run', async () => {
+  it('and is detached is returned as running if it turns out to run', async () => {
     test.far.first(runtimeRequests.execute, 1, doneButLost);
     const { answer } = await submitting({ command: 'sleep', detached: true });
     expect(answer).toMatchObject({ execution: { status: 'running' } });
   });
 
-  it('is sent again under its id while the guest can still get it, and runs once', async () => {
+  it('is sent again under its id while the guest can start it, and runs once', async () => {
     let first: ExecuteCommand | undefined;
     test.far.first(runtimeRequests.execute, 1, (command) => {
       first = command;
@@ -184,7 +184,7 @@ describe('a command that may have started', () => {
     });
     const { executionId, answer } = await submitting();
     expect(answer).toMatchObject({ execution: { status: 'completed' } });
-    // The first one arrives after all.
+    // The first request arrives late.
     if (first !== undefined) await test.far.execute(first);
     expect(test.far.starts.get(executionId)).toBe(1);
     const sent = test.far.asked(runtimeRequests.execute);
@@ -192,7 +192,7 @@ describe('a command that may have started', () => {
     expect(sent[1]).toEqual(sent[0]);
   });
 
-  it('is never said not to have because a later sending was refused', async () => {
+  it('is never reported as not started because a later request was rejected', async () => {
     const refusals = [
       ['conflict', 'stale_epoch'],
       ['not_found', 'agent_not_on_host'],
@@ -221,7 +221,7 @@ describe('a command that may have started', () => {
     }
   });
 
-  it('is said to be unknown, with its id, when its host is gone, and stays running', async () => {
+  it('has an unknown outcome with its id if its host is gone, and stays running', async () => {
     test.far.on(runtimeRequests.execute, doneButLost);
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
@@ -234,7 +234,7 @@ describe('a command that may have started', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running', exitCode: null });
   });
 
-  it('is of unknown outcome when the journal loses its record', async () => {
+  it('has an unknown outcome if the journal loses its record', async () => {
     test.far.on(runtimeRequests.execute, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
@@ -244,17 +244,20 @@ describe('a command that may have started', () => {
     expect(await submitted).toMatchObject({ code: 'execution_outcome_unknown' });
   });
 
-  it.each(['guest_unreachable', 'execution_outcome_unknown'])('is asked for after %s', async (code) => {
-    test.far.first(runtimeRequests.execute, 1, async (command) => {
-      await test.far.execute(command);
-      return refuse('unavailable', code)();
-    });
-    expect((await submitting()).answer).toMatchObject({ execution: { status: 'completed' } });
-  });
+  it.each(['guest_unreachable', 'execution_outcome_unknown'])(
+    'is looked up in the journal after %s',
+    async (code) => {
+      test.far.first(runtimeRequests.execute, 1, async (command) => {
+        await test.far.execute(command);
+        return refuse('unavailable', code)();
+      });
+      expect((await submitting()).answer).toMatchObject({ execution: { status: 'completed' } });
+    },
+  );
 });
 
-describe('a submission while the log is away', () => {
-  it('hands nothing over and says so, and its id is unknown once the log is back', async () => {
+describe('a submission while the log is unavailable', () => {
+  it('dispatches nothing and reports that, and its id is unknown once the log is back', async () => {
     test.storeProxy.cut({ refuse: true });
     const { executionId, answer } = await submitting();
     expect(answer).toMatchObject(notStarted);
@@ -263,7 +266,7 @@ describe('a submission while the log is away', () => {
     await eventually(() => isUnknownId(executionId));
   });
 
-  it('hands nothing over when only the log’s answer got lost, and takes it back', async () => {
+  it('dispatches nothing if only the reply of the log is lost, and takes the execution back', async () => {
     test.storeProxy.swallowAnswers();
     const { executionId, answer } = await submitting();
     expect(answer).toMatchObject(notStarted);
@@ -275,7 +278,7 @@ describe('a submission while the log is away', () => {
   });
 });
 
-describe('a process that stood still between accepting a command and handing it over', () => {
+describe('a process that was suspended between accepting a command and dispatching it', () => {
   const handOver = async (executionId: string, stoodStillMs: number): Promise<HandedOver> => {
     const requester = new Requester(test.link);
     const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
@@ -290,7 +293,7 @@ describe('a process that stood still between accepting a command and handing it 
     return new AgentDispatcher(...parts).run(handing, test.far.ensureAwake(agentId, null));
   };
 
-  it('does not start what was given up or is to be cancelled in the meantime', async () => {
+  it('does not dispatch a command that was given up or is to be cancelled', async () => {
     const at = new Date().toISOString();
     const ended = await test.abandon(agentId);
     const refusal = { type: 'Refuse', code: 'lost', at } as const;
@@ -302,7 +305,7 @@ describe('a process that stood still between accepting a command and handing it 
     expect(test.far.starts.size).toBe(0);
   });
 
-  it('starts what is still its own', async () => {
+  it('dispatches a command that is still running', async () => {
     const executionId = await test.abandon(agentId);
     expect(await handOver(executionId, 6_000)).toMatchObject({ kind: 'started' });
     expect(test.far.starts.get(executionId)).toBe(1);

@@ -10,7 +10,7 @@ import { OlderGuest } from './older-guest.js';
 import { answerElsewhere, detachedUnsupported, outcomeUnknown } from './refusals.js';
 import { takesExecutions, Wake } from './wake.js';
 
-/** Runs a command in an agent, which it wakes first. */
+/** Runs a command in an agent; wakes the agent first. */
 @Injectable()
 export class SubmitCommandHandler {
   constructor(
@@ -37,12 +37,12 @@ export class SubmitCommandHandler {
     const awake = await wake.forCommand(submit, agentId, null);
     if (!takesExecutions(awake.guest)) {
       if (detached) throw detachedUnsupported();
-      // Nobody could tell whether the earlier try ran.
+      // Older guests have no journal, so it is unknown whether the earlier try ran.
       if (submit.repeated) throw outcomeUnknown(null);
       return olderGuest.run(submit, awake);
     }
     const running = this.submission.run(submit, owned, awake);
-    // Its caller asks another process by the execution's id.
+    // The caller then queries another process by the execution's id.
     const execution = await unlessStopping(this.service.stopping, running, () =>
       Promise.reject(answerElsewhere()),
     );

@@ -4,7 +4,7 @@ import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
-/** Has agents awake, and says in the words of executions why one is not. */
+/** Wakes agents, and translates errors of that into those of submissions. */
 @Injectable()
 export class Wake {
   constructor(private readonly requester: Requester) {}
@@ -22,8 +22,8 @@ export class Wake {
   }
 
   /**
-   * For a command that was not handed over, so that every failure is a certain "not started". Errors: conflict
-   * `vm_not_ready`, unavailable `guest_command_unavailable`, not_found, and why a wake was not admitted.
+   * For a command that has not been dispatched, so that every error means that it certainly did not start. Errors:
+   * conflict `vm_not_ready`, unavailable `guest_command_unavailable`, not_found, and those of a wake that is not admitted.
    */
   async forCommand(
     envelope: CommandEnvelope,
@@ -37,7 +37,7 @@ export class Wake {
     }
   }
 
-  /** Whether the agent's guest is known to be too old for detached commands. Wakes nobody. Errors: as `forCommand`. */
+  /** Whether the agent's guest is known to lack detached commands. Never wakes the agent. Errors: like `forCommand`. */
   async isKnownAsOld({ accountId }: CommandEnvelope, agentId: string): Promise<boolean> {
     try {
       const { guest } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
@@ -48,7 +48,7 @@ export class Wake {
   }
 }
 
-/** Whether a guest knows executions; older ones have attached commands without an id only. */
+/** Whether a guest supports executions; older ones only run attached commands without an id. */
 export const takesExecutions = (guest: AwakeAgent['guest']): boolean =>
   guest.capabilities.includes('exec.detached');
 

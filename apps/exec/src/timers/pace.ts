@@ -1,4 +1,4 @@
-/** How often the reconciler looks, and what it leaves to those who wait for it, in milliseconds. */
+/** How often the reconciler runs, and the age of executions that it handles; milliseconds. */
 export interface Pace {
   readonly tick: number;
   readonly olderThan: number;

@@ -1,13 +1,13 @@
-/** How patient the settlement is, in milliseconds. Each time counts from when the settlement itself first saw it so. */
+/** How long to wait before giving up an execution, in milliseconds since the settlement first observed the condition. */
 export interface Patience {
-  /** How long a command may be unknown to an agent that cannot start it: a hand-over takes it elsewhere within less. */
+  /** Unknown to an agent that cannot start it. The dispatcher reroutes a command in less time. */
   readonly absent: number;
   /**
-   * How long a command may be unknown to a guest that can start it. Nothing that was sent begins after that: hosts refuse
-   * requests that nobody awaits, guests what they read too late (ADR 19).
+   * Unknown to a guest that can start it. After this time no request that is in flight can begin: hosts and guests reject
+   * requests that arrive too late (ADR 19).
    */
   readonly inFlight: number;
-  /** A host that is gone may come back with what its journal knows. */
+  /** On a host that is gone. It may return with its journal. */
   readonly missing: number;
 }
 

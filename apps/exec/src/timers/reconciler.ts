@@ -12,7 +12,7 @@ const PAGE = 200;
 const AT_ONCE = 16;
 const SWEEP_EVERY_MS = 60_000;
 
-/** Sees to it that every accepted execution ends, whoever died on its way. One process at a time does it. */
+/** Brings every accepted execution to an end, whichever process died. One process at a time runs it. */
 @RunOnOneInstance({ name: 'timers' })
 @Injectable()
 export class Reconciler {
@@ -30,7 +30,7 @@ export class Reconciler {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.tick(signal).catch((error: unknown) =>
-        this.log.warn({ err: error }, 'running executions could not be looked after'),
+        this.log.warn({ err: error }, 'could not reconcile running executions'),
       );
       await pause(this.config.pace.tick, signal);
     }
@@ -48,12 +48,12 @@ export class Reconciler {
     this.#sweptAt = Date.now();
   }
 
-  /** Who follows it here waits for its end only. */
+  /** An execution that this process follows needs the reconciler only if its agent ended or it is to be cancelled. */
   private isUncared({ executionId, agentEnded, cancelRequested }: RunningRow): boolean {
     return agentEnded || cancelRequested || !this.followed.has(executionId);
   }
 
-  /** One execution's trouble keeps no other one waiting. */
+  /** A failure of one execution does not affect the others. */
   async settleAll(rows: readonly RunningRow[]): Promise<void> {
     const waiting = [...rows];
     const worker = async (): Promise<void> => {
@@ -61,7 +61,7 @@ export class Reconciler {
         await this.settlement
           .settle(row)
           .catch((error: unknown) =>
-            this.log.warn({ err: error, executionId: row?.executionId }, 'an execution could not be settled'),
+            this.log.warn({ err: error, executionId: row?.executionId }, 'could not settle an execution'),
           );
       }
     };

@@ -2,10 +2,10 @@ import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
 
-/** A running execution that is to be looked after. */
+/** A running execution to reconcile. */
 export interface RunningRow {
   readonly executionId: string;
-  /** Its epoch is over: it cannot run any more. */
+  /** Whether its epoch is over, so that it can no longer run. */
   readonly agentEnded: boolean;
   readonly cancelRequested: boolean;
 }
@@ -21,12 +21,12 @@ const SELECT = `
   FROM execution_list l LEFT JOIN agent_ending e ON e.agent_id = l.agent_id AND e.epoch >= l.epoch
   WHERE l.status = 'running'`;
 
-/** ExecutionRepository that run as far as the table knows. */
+/** Reads the executions that are running according to the projection. */
 @Injectable()
 export class RunningExecutionsQuery {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** One page of those that were handed over a while ago, in the order of their ids. */
+  /** One page of those dispatched at least `olderThanMs` ago, ordered by id. */
   async page(after: string, olderThanMs: number, limit: number): Promise<readonly RunningRow[]> {
     const rows = await this.database.query<Row>(
       `${SELECT} AND l.id > $1 AND l.handed_at < now() - make_interval(secs => $2) ORDER BY l.id LIMIT $3`,
@@ -39,7 +39,7 @@ export class RunningExecutionsQuery {
     }));
   }
 
-  /** Those of an agent that cannot run any more, because their epoch is over. */
+  /** Those of an agent that can no longer run, because their epoch is over. */
   async ofAgent(agentId: string, endedEpoch: number, limit: number): Promise<readonly RunningRow[]> {
     const rows = await this.database.query<Omit<Row, 'agent_ended'>>(
       `SELECT id, cancel_requested FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,

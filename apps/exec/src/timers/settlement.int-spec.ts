@@ -32,7 +32,7 @@ const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<vo
     timeoutMs: 10_000,
   });
 
-/** It knows nothing of who waits here, and has no patience. */
+/** A settlement like in another process: it does not know this process's waiting callers, and gives up at once. */
 const inAnotherProcess = (): Settlement => {
   const hosts = new ExecutionHosts(new Requester(test.link));
   const vault = new OutputVault(test.database);
@@ -44,21 +44,21 @@ const inAnotherProcess = (): Settlement => {
   return new Settlement(executions, vault, hosts, followed, rerouting, { patience });
 };
 
-/** How often the host was asked for it. */
+/** How often the host was queried for the execution. */
 const askedFor = (executionId: string): number =>
   test.far.asked(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId).length;
 
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
 
-describe('what a process leaves behind that dies', () => {
-  it('before it handed a command over ends failed once it cannot start any more', async () => {
+describe('an execution whose process died', () => {
+  it('before it dispatched the command ends as failed once the command can no longer start', async () => {
     const executionId = await test.abandon(agentId);
     await ends(executionId, { status: 'failed', ...nothing });
     expect(test.far.starts.size).toBe(0);
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
   });
 
-  it('while the command runs ends with what the guest tells later', async () => {
+  it('while the command runs ends with the later report of the guest', async () => {
     const executionId = await test.abandon(agentId);
     test.far.begin(executionId, 'sleep');
     await eventually(() => askedFor(executionId) > 0);
@@ -67,18 +67,18 @@ describe('what a process leaves behind that dies', () => {
     await ends(executionId, { status: 'completed', stdout: 'late', exitCode: 4 });
   });
 
-  it('after the command ended ends with what the journal has', async () => {
+  it('after the command ended ends with the record of the journal', async () => {
     const executionId = await test.abandon(agentId);
     test.far.journal.set(executionId, done({ status: 'timed_out', exitCode: -1, stdout: 'part' }));
     await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
   });
 
-  it('with a guest that was silent meanwhile ends with what that guest still begins', async () => {
+  it('while the guest was silent ends with the command that the guest still starts', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
-    // Longer than a guest that can start it is waited for.
+    // Longer than `patience.inFlight`.
     await eventually(() => askedFor(executionId) > 18, { timeoutMs: 15_000 });
     const silent = askedFor(executionId);
     test.far.on(runtimeRequests.findExecution, (find) => test.far.find(find));
@@ -88,7 +88,7 @@ describe('what a process leaves behind that dies', () => {
     await ends(executionId, { status: 'completed', stdout: 'begun late' });
   });
 
-  it('between result and log ends with that result, although the host cannot be asked any more', async () => {
+  it('after storing the result ends with that result, even if the host is unreachable', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
@@ -102,7 +102,7 @@ describe('what a process leaves behind that dies', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'completed', stdout: 'kept' });
   });
 
-  it('while a wake for its next epoch goes on elsewhere is not taken for lost', async () => {
+  it('is not given up while another process wakes the agent for it', async () => {
     const executionId = await test.abandon(agentId);
     test.far.awake = false;
     await test.database.query(
@@ -115,8 +115,8 @@ describe('what a process leaves behind that dies', () => {
   });
 });
 
-describe('a command whose agent is woken once more for it', () => {
-  it('is not taken for lost by another process', async () => {
+describe('a command whose agent is woken again for it', () => {
+  it('is not given up by another process', async () => {
     const gate = Promise.withResolvers<void>();
     test.far.awake = false;
     test.far.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
@@ -142,22 +142,25 @@ describe('executions of an agent that ends', () => {
     return idOf(submit);
   };
 
-  it.each(['fell-asleep', 'stopped', 'failed'] as const)('(%s) end as the journal has it', async (name) => {
-    const [killed, finished] = [await detached(), await detached()];
-    test.far.on(runtimeRequests.findExecution, ({ executionId }) => ({
-      state: 'known' as const,
-      outcome:
-        executionId === killed
-          ? done({ status: 'failed', exitCode: -1, stdout: 'partial' })
-          : done({ stdout: 'in time' }),
-    }));
-    test.far.awake = false;
-    await test.tellOfAgent(name, agentId, 1);
-    await ends(killed, { status: 'failed', exitCode: -1, stdout: 'partial' });
-    await ends(finished, { status: 'completed', stdout: 'in time' });
-  });
+  it.each(['fell-asleep', 'stopped', 'failed'] as const)(
+    '(%s) end as recorded in the journal',
+    async (name) => {
+      const [killed, finished] = [await detached(), await detached()];
+      test.far.on(runtimeRequests.findExecution, ({ executionId }) => ({
+        state: 'known' as const,
+        outcome:
+          executionId === killed
+            ? done({ status: 'failed', exitCode: -1, stdout: 'partial' })
+            : done({ stdout: 'in time' }),
+      }));
+      test.far.awake = false;
+      await test.tellOfAgent(name, agentId, 1);
+      await ends(killed, { status: 'failed', exitCode: -1, stdout: 'partial' });
+      await ends(finished, { status: 'completed', stdout: 'in time' });
+    },
+  );
 
-  it('(deleted) end failed when nothing is left of them', async () => {
+  it('(deleted) end as failed if no data is left', async () => {
     const executionId = await detached();
     test.far.on(runtimeRequests.findExecution, () => {
       throw new DomainError('not_found', 'agent_not_on_host', 'm');
@@ -171,19 +174,19 @@ describe('executions of an agent that ends', () => {
     });
   });
 
-  it('with its host end failed when the host stays away, and not before', async () => {
+  it('with its host end as failed if the host stays away, and not before', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
-    // Longer than a host is waited for whose agent is known to have ended with it.
+    // Longer than `patience.missing`.
     await eventually(() => askedFor(executionId) > 20, { timeoutMs: 15_000 });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await test.tellOfAgent('failed', agentId, 1);
     await ends(executionId, { status: 'failed', ...nothing });
   });
 
-  it('with its host keep what the host has when it is back in time', async () => {
+  it('with its host get the outcome from the host if it returns in time', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
@@ -197,7 +200,7 @@ describe('executions of an agent that ends', () => {
     await ends(executionId, { status: 'completed', stdout: 'saved' });
   });
 
-  it('and that was there all the time run on', async () => {
+  it('only according to its events continue', async () => {
     const executionId = await detached();
     await test.tellOfAgent('failed', agentId, 1);
     await test.tellOfAgent('started', agentId, 1);
@@ -208,7 +211,7 @@ describe('executions of an agent that ends', () => {
       );
       expect(row).toEqual({ epoch: '0' });
     });
-    // Its host is asked in vain for longer than anything that has ended is waited for.
+    // Longer than `patience.missing`.
     const other = await test.abandon(newId('agt'));
     test.far.on(runtimeRequests.findExecution, (find) => {
       if (find.executionId === other) throw lost();
@@ -219,7 +222,7 @@ describe('executions of an agent that ends', () => {
     await ends(executionId, { status: 'completed', stdout: 'on' });
   });
 
-  it('of a later epoch go on', async () => {
+  it('continue if they belong to a later epoch', async () => {
     test.far.epoch = 5;
     const executionId = await detached();
     const sibling = await test.abandon(agentId, { epoch: 4 });
@@ -228,7 +231,7 @@ describe('executions of an agent that ends', () => {
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
   });
 
-  it('end once, however often the event comes', async () => {
+  it('end once, however often the event is received', async () => {
     const executionId = await detached();
     test.far.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
@@ -242,8 +245,8 @@ describe('executions of an agent that ends', () => {
   });
 });
 
-describe('while the tables are away', () => {
-  it('a result is not answered before it is kept: its caller is told that it is unknown, and it is kept later', async () => {
+describe('while the tables are unavailable', () => {
+  it('a result is never returned before it is stored: the outcome is unknown, and the result is stored later', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
     await eventually(() => test.far.journal.has(idOf(submit)));
@@ -261,7 +264,7 @@ describe('while the tables are away', () => {
     expect(test.far.asked(agentsRequests.ensureAwake)).toHaveLength(1);
   });
 
-  it('a blink of them is waited out', async () => {
+  it('a short outage only delays the result', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
     await eventually(() => test.far.journal.has(idOf(submit)));

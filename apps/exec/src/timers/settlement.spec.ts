@@ -9,7 +9,7 @@ import { Settlement } from './settlement.js';
 
 const MANY = 10_050;
 
-it('everything that is lost with a host ends, however many executions that are', async () => {
+it('every execution of a lost host ends, however many there are', async () => {
   const ended = new Set<string>();
   const executions = {
     load: (executionId: string) => Promise.resolve({ status: 'running', executionId, host: 'host1' }),

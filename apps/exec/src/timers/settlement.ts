@@ -10,7 +10,7 @@ import { OutputVault } from '../output/output-vault.js';
 import { Rerouting } from '../submission/rerouting.js';
 import type { RunningRow } from './running-executions.query.js';
 
-/** Beyond so many, what has not been looked at for so long is taken to have ended elsewhere. */
+/** Beyond this number, executions that were not observed for `UNSEEN_MS` count as ended elsewhere. */
 const MOST_WATCHED = 10_000;
 const UNSEEN_MS = 3_600_000;
 
@@ -23,12 +23,12 @@ interface Watched {
 type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
 /**
- * Brings one execution, of which nobody may be left who waits for it, to what its host's journal knows. Only what no
- * journal can tell any more ends `failed` without output, or `cancelled` where that was asked for.
+ * Brings an execution, which may have no waiting caller left, to the outcome in its host's journal. If no journal can
+ * provide one any more, the execution ends `failed` without output, or `cancelled` if that was requested.
  */
 @Injectable()
 export class Settlement {
-  /** By its own clock: processes' clocks differ, and a guest that was silent has not read yet what lies before it. */
+  /** By this process's clock, because clocks differ. Silence resets it: a silent guest may still have unread requests. */
   readonly #since = new Map<string, Watched>();
   #prunedAt = performance.now();
 
@@ -46,12 +46,12 @@ export class Settlement {
     const state = await executions.load(executionId);
     if (state.status !== 'running') return this.#forget(executionId);
     const kept = await vault.find(executionId);
-    // The log was away when it ended.
+    // The log was unavailable when the execution ended.
     if (kept !== null) return this.#end(state, kept);
     const told = await this.#ask(state);
     if (told.state === 'known') return this.#known(state, told, agentEnded);
     if (told.state === 'absent') return this.#absent(state, told);
-    // A host that cannot be reached is waited for, unless the agent is known to have ended with it.
+    // Wait for a host that cannot be reached, unless the agent is known to have ended.
     if (told.state === 'gone' || agentEnded) return this.#missing(state);
     return this.#forget(executionId);
   }
@@ -82,7 +82,7 @@ export class Settlement {
     return this.#forget(state.executionId);
   }
 
-  /** It never started there. It may still be on its way, to this epoch or another. */
+  /** It has not started there, but may still be in flight to this epoch or another. */
   async #absent(
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
@@ -93,12 +93,12 @@ export class Settlement {
     await this.#giveUp(state);
   }
 
-  /** Nobody can tell at present. */
+  /** At present no journal can provide the outcome. */
   async #missing(state: RunningExecution): Promise<void> {
     if (this.#lasts(state, 'missing') >= this.config.patience.missing) await this.#giveUp(state);
   }
 
-  /** For how long it has been so without a break, in milliseconds. */
+  /** For how long the condition has held without interruption, in milliseconds. */
   #lasts({ executionId }: RunningExecution, what: 'absent' | 'missing'): number {
     const now = performance.now();
     const known = this.#since.get(executionId);

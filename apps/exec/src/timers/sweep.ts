@@ -4,10 +4,10 @@ import { OutputVault } from '../output/output-vault.js';
 import { AcceptedPositions } from '../submission/accepted-positions.js';
 import { Rerouting } from '../submission/rerouting.js';
 
-/** Results may be large: few at a time keep every statement short. */
+/** Results may be large; small batches keep every statement short. */
 const BATCH = 200;
 
-/** Removes what is kept no longer. */
+/** Removes expired data. */
 @Injectable()
 export class Sweep {
   constructor(

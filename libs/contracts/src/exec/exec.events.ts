@@ -1,6 +1,6 @@
 import type { ExecutionStatus } from './exec.requests.js';
 
-/** Public event `evt.exec.submitted.v1.<account>.<execution>`: a command was accepted and is to be started. */
+/** Public event `evt.exec.submitted.v1.<account>.<execution>`: a command was accepted and will be started. */
 export type ExecutionSubmittedEvent = {
   readonly executionId: string;
   readonly agentId: string;
@@ -16,7 +16,7 @@ export type ExecutionEndedEvent = {
   readonly agentId: string;
   readonly accountId: string;
   readonly status: Exclude<ExecutionStatus, 'running'>;
-  /** From start to end, in milliseconds; 0 when it is not known to have started. */
+  /** From start to end, in milliseconds; 0 if it is not known to have started. */
   readonly durationMs: number;
   /** ISO 8601. */
   readonly at: string;

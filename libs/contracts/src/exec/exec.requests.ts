@@ -7,22 +7,22 @@ export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 /** The longest command, in bytes of UTF-8. */
 export const COMMAND_LIMIT_BYTES = 1_048_576;
 
-/** A command to run in an agent. The id of the execution follows from `commandId` (`executionIdOf`). */
+/** A command to run in an agent. The id of the execution derives from `commandId` (`executionIdOf`). */
 export interface SubmitExecution extends CommandEnvelope {
   readonly agentId: string;
-  /** Text for a shell; a list of arguments was quoted already. */
+  /** A shell command; a list of arguments is already quoted. */
   readonly command: string;
   readonly detached: boolean;
-  /** Positive and finite; null takes 60 (attached) or 3600 (detached). */
+  /** Positive and finite, in seconds; null means 60 (attached) or 3600 (detached). */
   readonly timeoutSeconds: number | null;
-  /** Absolute inside the agent, or relative to its volume; null is the volume. */
+  /** Absolute inside the agent, or relative to its volume; null means the volume. */
   readonly cwd: string | null;
   readonly env: { readonly [name: string]: string };
-  /** An earlier try with the same command id may have been done: then only the log says that it was not started. */
+  /** Whether an earlier try with the same command id may have started; then only the log can rule that out. */
   readonly repeated: boolean;
 }
 
-/** An execution and what it put out; `exitCode`, `stdout`, `stderr` are null while it runs. */
+/** An execution and its output; `exitCode`, `stdout` and `stderr` are null while it runs. */
 export interface ExecutionView {
   readonly executionId: string;
   readonly status: ExecutionStatus;
@@ -31,7 +31,7 @@ export interface ExecutionView {
   readonly stderr: string | null;
 }
 
-/** What a submission comes to. `legacy`: the older guests' answer, without an execution (interface §4, rule 10). */
+/** The outcome of a submission. `legacy`: the result from an older guest, without an execution (interface §4, rule 10). */
 export type SubmittedExecution =
   | { readonly kind: 'execution'; readonly execution: ExecutionView }
   | { readonly kind: 'legacy'; readonly exitCode: number; readonly stdout: string };
@@ -43,7 +43,7 @@ export interface ExecutionRef {
 }
 
 export interface AwaitExecution extends ExecutionRef {
-  /** How long the answer may wait for the end; at most 20,000. */
+  /** How long to wait for the end, in milliseconds; at most 20,000. */
   readonly waitMs: number;
 }
 
@@ -74,13 +74,13 @@ export interface ExecutionSummary {
   readonly endedAt: string | null;
 }
 
-/** One way to bytes at an agent's host: one request to `url` with `Authorization: Bearer <ticket>`, within 10 s, once. */
+/** Grants one request to an agent's host, to `url` with `Authorization: Bearer <ticket>`, within 10 s. */
 export interface StreamTicket {
   readonly url: string;
   readonly ticket: string;
 }
 
-/** Where output is followed: at the host while the command runs, else here. */
+/** Where to follow output: at the host while the command runs; afterwards the execution is included. */
 export type FollowedOutput =
   | { readonly kind: 'live'; readonly stream: StreamTicket }
   | { readonly kind: 'ended'; readonly execution: ExecutionView };
@@ -89,28 +89,28 @@ export interface OpenConsole extends CommandEnvelope {
   readonly agentId: string;
   readonly cols: number;
   readonly rows: number;
-  /** The host refused the epoch of the last ticket. */
+  /** The epoch of the previous ticket if the host rejected it, otherwise null. */
   readonly refusedEpoch: number | null;
 }
 
 /**
- * What `exec` answers. Errors: not_found `agent_not_found`, `execution_not_found`. Of `submit` (contract §3, §4):
- * conflict `vm_not_ready` (context `state: "starting"`, `execution_started: false`), unavailable
- * `guest_command_unavailable` (context `execution_started: false`), both only when the command certainly did not start;
- * invalid `invalid_cwd`, `invalid_command`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown` (context
- * `executionId`).
+ * Requests to `exec`. Errors: not_found `agent_not_found`, `execution_not_found`. Errors of `submit` (contract §3, §4):
+ * conflict `vm_not_ready` (context `state: "starting"`, `execution_started: false`) and unavailable
+ * `guest_command_unavailable` (context `execution_started: false`), both only if the command certainly did not start;
+ * invalid `invalid_cwd`, `invalid_command`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown`
+ * (context `executionId`).
  */
 export const execRequests = {
-  /** Attached: waits for the end, so that callers give a deadline of their own (`timeoutSeconds` and a wake). Detached: answers once started. */
+  /** Attached: returns at the end, so callers set their own deadline (`timeoutSeconds` plus a wake). Detached: returns once started. */
   submit: defineRequest<SubmitExecution, SubmittedExecution>('cmd.exec.submit.v1', 90_000, {
     whenLost: 'report',
   }),
   get: defineRequest<ExecutionRef, ExecutionView>('qry.exec.get.v1'),
-  /** As `get`, but waits for the end. Any instance can be asked. */
+  /** Like `get`, but waits for the end. Works on any instance. */
   await: defineRequest<AwaitExecution, ExecutionView>('qry.exec.await.v1', 25_000),
-  /** Answers the terminal result; of an ended one the result it had. */
+  /** Returns the final result; that of an ended execution is unchanged. */
   cancel: defineRequest<CancelExecution, ExecutionView>('cmd.exec.cancel.v1', 20_000, { whenLost: 'repeat' }),
-  /** Newest first; those whose result is still kept, and those that run. */
+  /** Newest first: running executions, and those whose result is still stored. */
   list: defineRequest<ListExecutions, Page<ExecutionSummary>>('qry.exec.list.v1'),
   followOutput: defineRequest<ExecutionRef, FollowedOutput>('cmd.exec.follow-output.v1', 10_000, {
     whenLost: 'repeat',
@@ -123,5 +123,5 @@ export const execRequests = {
   ),
 };
 
-/** `exe_…` with the same random part as the command's id, so that a command sent twice names one execution. */
+/** `exe_…` with the random part of the command's id, so that a repeated command names the same execution. */
 export const executionIdOf = (commandId: string): string => deriveId('exe', commandId);
