@@ -72,7 +72,7 @@ const FAULTS: readonly (readonly [weight: number, fault: (dice: Dice) => Fault])
   [6, (dice) => wire('agents-nats', dice, 4)],
   [6, (dice) => wire('agents-log', dice, 4)],
   [8, (dice) => wire('exec-log', dice, 6)],
-  [7, (dice) => wire('exec-tables', dice, 8)],
+  [10, (dice) => wire('exec-tables', dice, 8)],
   [8, (dice) => wire('runtime-nats', dice, 4)],
   [18, (dice) => wire('runtime-guest', dice, 2)],
   [4, (dice) => kill('guest', dice)],
@@ -98,13 +98,20 @@ export const planOf = (seed: number): Plan => {
     seed,
     fault,
     before: before(fault, dice),
-    detached: dice.percent(50),
+    detached: dice.percent(detachedShare(fault)),
     runsMs: dice.percent(60) ? 0 : dice.between(20, 400),
     padding: dice.percent(8) && !doubles(fault) ? dice.between(50_000, 400_000) : 0,
     repeated: fault.kind === 'twins' || dice.percent(40),
     stoppedBetween: dice.percent(35),
     also: fault.kind !== 'life' && fault.kind !== 'twins' && dice.percent(25) ? life(dice) : null,
   };
+};
+
+/** Strikes that outlast all retries leave an outcome unknown: of results that must be stored, or of starts. */
+const detachedShare = (fault: Fault): number => {
+  if (fault.kind !== 'wire' || fault.strike.forMs < OUTLASTING_MS) return 50;
+  if (fault.wire === 'exec-tables') return 10;
+  return fault.wire === 'exec-nats' ? 90 : 50;
 };
 
 const doubles = (fault: Fault): boolean => fault.kind === 'wire' && fault.strike.how === 'double';
@@ -135,14 +142,20 @@ const before = (fault: Fault, dice: Dice): Before => {
 
 /** Most are over before they are noticed; some outlast the detection of a dead peer. */
 const howLong = (dice: Dice): number =>
-  dice.percent(92) ? dice.between(20, 300) : dice.between(3_600, 5_000);
+  dice.percent(92) ? dice.between(20, 300) : dice.between(3_600, 4_200);
+
+/** `exec` retries storing a result for 4 s; the gateway waits 1.15 s and then 3.5 s for a sign of `exec`. */
+const OUTLASTING_MS = 4_800;
+
+const howLongOfExec = (dice: Dice, outlasting: number): number =>
+  dice.percent(outlasting) ? dice.between(OUTLASTING_MS, OUTLASTING_MS + 600) : howLong(dice);
 
 /** A guest is awaited longer than a service before the agent is put to sleep without it. */
 const howLongOfGuest = (dice: Dice): number =>
   dice.percent(88) ? dice.between(20, 300) : dice.between(3_600, 9_000);
 
 const wire = (name: WireName, dice: Dice, chunks: number): Fault => {
-  const forMs = name === 'runtime-guest' ? howLongOfGuest(dice) : howLong(dice);
+  const forMs = howLongOn(name, dice);
   const how = dice.weighted<Strike['how']>([
     [4, 'lose'],
     [4, 'cut'],
@@ -152,6 +165,12 @@ const wire = (name: WireName, dice: Dice, chunks: number): Fault => {
     [name === 'gateway-nats' || name === 'exec-nats' ? 3 : 0, 'double'],
   ]);
   return { kind: 'wire', wire: name, strike: { how, forMs }, after: dice.between(0, chunks - 1) };
+};
+
+const howLongOn = (name: WireName, dice: Dice): number => {
+  if (name === 'runtime-guest') return howLongOfGuest(dice);
+  if (name === 'exec-tables') return howLongOfExec(dice, 50);
+  return name === 'exec-nats' ? howLongOfExec(dice, 15) : howLong(dice);
 };
 
 const MOMENTS: readonly Moment[] = ['gateway-nats', 'exec-nats', 'runtime-nats', 'runtime-guest'];

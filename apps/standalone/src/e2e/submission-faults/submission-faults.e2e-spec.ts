@@ -4,7 +4,7 @@ import { startFaultyStack, type FaultyStack } from './faulty-stack.fixture.js';
 import { nameOf } from './plan.fixture.js';
 import { answersUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
 
-const SEEDS = { from: 1, count: 400, lanes: 6 };
+const SEEDS = { from: 1, count: 200, lanes: 8 };
 
 const folder = temporaryFolder();
 let stack: FaultyStack;
@@ -13,7 +13,7 @@ let run: Run;
 beforeAll(async () => {
   stack = await startFaultyStack(folder.path);
   run = await runSeeds(stack, SEEDS);
-}, 400_000);
+}, 300_000);
 
 afterAll(async () => {
   await stack.stop();
@@ -29,8 +29,7 @@ describe('a submission that is interrupted anywhere on its way', () => {
   it('was interrupted with each outcome under a fault: refused, unknown, and successful', () => {
     const { notStarted, unknown, worked } = answersUnderFault(run);
     expect(notStarted, summaryOf(run)).toBeGreaterThan(10);
-    // A submission lost on its way is sent again, so few outcomes stay unknown.
-    expect(unknown, summaryOf(run)).toBeGreaterThan(0);
+    expect(unknown, summaryOf(run)).toBeGreaterThan(3);
     expect(worked, summaryOf(run)).toBeGreaterThan(40);
   });
 
