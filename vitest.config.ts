@@ -13,6 +13,8 @@ const kinds = [
 
 export default defineConfig({
   test: {
+    // Starts nothing by itself; see CONTRIBUTING.md.
+    globalSetup: ['libs/platform/testing/dist/shared-infra/global-setup.entry.js'],
     projects: kinds.map(({ name, pattern, groupOrder, maxWorkers, testTimeout }) => ({
       test: {
         name,

@@ -116,7 +116,7 @@ describe('GET /health', () => {
   it.each(['nats', 'postgres'] as const)(
     'is 503 with detail within 2 s while %s is away, and ok again after',
     async (part) => {
-      const proxy = await TcpProxy.start(test.infra.part(part).port);
+      const proxy = await TcpProxy.start(test.infra.portOf(part));
       const moved = (address: string): string => {
         const url = new URL(address);
         url.port = String(proxy.port);

@@ -269,7 +269,7 @@ describe('kept answers', () => {
 
 describe('while the database is away', () => {
   it('a POST with a key is 503 within 5 s, one without goes on, and all is itself again after', async () => {
-    const proxy = await TcpProxy.start(test.infra.part('postgres').port);
+    const proxy = await TcpProxy.start(test.infra.portOf('postgres'));
     const url = new URL(test.infra.databaseUrl);
     url.port = String(proxy.port);
     const gateway = await startGateway({ ...test.config, databaseUrl: url.href }, silent);

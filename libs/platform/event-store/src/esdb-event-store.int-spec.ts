@@ -16,7 +16,7 @@ const unavailable = expect.objectContaining({ kind: 'unavailable', code: 'servic
 let fixture: StoreFixture;
 
 beforeAll(async () => {
-  fixture = await startStoreFixture();
+  fixture = await startStoreFixture(['eventStore'], ['eventStore']);
 });
 
 afterEach(() => fixture.proxy.restore());
@@ -133,7 +133,7 @@ describe('a failing connection', () => {
 
 describe('an append on one connection', () => {
   it('is independent of others: it does not fail with them, and a late response does not end the process', async () => {
-    const elsewhere = await TcpProxy.start(fixture.infra.part('eventStore').port);
+    const elsewhere = await TcpProxy.start(fixture.infra.portOf('eventStore'));
     const store = connectEventStore({ url: `esdb://127.0.0.1:${elsewhere.port}?tls=false`, log: quietLog });
     const [one, two] = [newStream('agent'), newStream('agent')];
     await Promise.all([fixture.proxied.ping(), store.ping()]);

@@ -20,7 +20,7 @@ let store: EventStore;
 
 beforeAll(async () => {
   infra = await startTestInfra({ parts: ['eventStore'] });
-  proxy = await EventStoreProxy.start(infra.part('eventStore').port);
+  proxy = await EventStoreProxy.start(infra.portOf('eventStore'));
   direct = connectEventStore({ url: infra.eventStoreUrl, log: quietLog });
   store = connectEventStore({ url: proxy.url, log: quietLog });
 });

@@ -10,7 +10,7 @@ describe('an event consumer, when something is lost,', () => {
   let rounds = 0;
 
   beforeAll(async () => {
-    infra = await ConsumerRound.infra();
+    infra = await ConsumerRound.infra(['postgres']);
   });
   beforeEach(async () => {
     round = await ConsumerRound.start(infra, ++rounds);

@@ -26,7 +26,7 @@ describe('the event relay', () => {
   let round = 0;
 
   beforeAll(async () => {
-    infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
+    infra = await startTestInfra({ parts: ['eventStore', 'postgres'], own: ['eventStore'] });
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     database = await openDatabase({
       url: infra.databaseUrl,

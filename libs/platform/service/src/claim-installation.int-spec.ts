@@ -17,7 +17,7 @@ let link: NatsLink;
 let store: EventStore;
 
 beforeAll(async () => {
-  infra = await startTestInfra({ parts: ['nats', 'eventStore'] });
+  infra = await startTestInfra({ parts: ['nats', 'eventStore'], own: ['eventStore'] });
   link = await NatsLink.open({ url: infra.natsUrl, name: 'accounts', log });
   store = connectEventStore({ url: infra.eventStoreUrl, log });
 });

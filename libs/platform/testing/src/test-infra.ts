@@ -8,9 +8,10 @@ import {
   type EmbeddedPart,
   type ServiceName,
 } from '@berth/embedded';
+import { lease, RUN_FOLDER_VARIABLE, type SharedPart } from './shared-infra/lease.js';
 
 /** A backing service that a test can request. */
-export type InfraPart = 'nats' | 'eventStore' | 'postgres';
+export type InfraPart = 'nats' | SharedPart;
 
 /** Real servers for one test file. Accessing a part that was not requested throws. */
 export interface TestInfra {
@@ -20,10 +21,23 @@ export interface TestInfra {
   natsUrlOf(service: ServiceName): string;
   readonly eventStoreUrl: string;
   readonly databaseUrl: string;
-  /** The process of a part: its port, its pid, and how to kill it (it is restarted on the same port). */
+  /** The port of a part, for a proxy in front of it. */
+  portOf(part: InfraPart): number;
+  /**
+   * The process of a part: its pid, and how to kill it (it is restarted on the same port). Throws for a part that is
+   * shared: request that one as `own`.
+   */
   part(name: InfraPart): EmbeddedPart;
-  /** Stops the servers and removes their data. */
+  /** Stops or returns the servers and removes their data. */
   stop(): Promise<void>;
+}
+
+/** Which servers a test needs. */
+export interface TestInfraOptions {
+  readonly parts: readonly InfraPart[];
+  /** Those of `parts` whose process the test kills or freezes. The broker always is the test's own. */
+  readonly own?: readonly InfraPart[];
+  readonly log?: EmbeddedLog;
 }
 
 /** Placeholder URL of a part that was not requested; nothing connects to it. */
@@ -31,35 +45,45 @@ const UNWANTED = 'unwanted://';
 
 const quiet: EmbeddedLog = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** Starts the parts with a fresh data folder under the system's temporary folder. Takes about two seconds. */
-export const startTestInfra = async (options: {
-  readonly parts: readonly InfraPart[];
-  readonly log?: EmbeddedLog;
-}): Promise<TestInfra> => {
-  const wants = (part: InfraPart): undefined | string =>
-    options.parts.includes(part) ? undefined : UNWANTED;
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-test-'));
-  const removeData = (): Promise<void> => rm(dataDir, { recursive: true, force: true });
-  let running: EmbeddedInfrastructure;
+/**
+ * Provides the parts with empty storage. In a test run, an event log and a database are leased from servers that the
+ * run shares, which takes milliseconds; parts in `own`, the broker, and all parts outside of a run are processes of
+ * this test. The storage never contains anything of another test. Rejects when a server does not start, and when a
+ * shared one ended earlier in the run.
+ */
+export const startTestInfra = async (options: TestInfraOptions): Promise<TestInfra> => {
+  const runFolder = process.env[RUN_FOLDER_VARIABLE];
+  const shared = runFolder === undefined ? [] : sharedOf(options);
+  const leased = runFolder === undefined || shared.length === 0 ? undefined : await lease(runFolder, shared);
+  const dataDir = await mkdtemp(join(runFolder ?? tmpdir(), 'berth-test-'));
+  const cleanUp = async (): Promise<void> => {
+    await rm(dataDir, { recursive: true, force: true });
+    await leased?.release();
+  };
+  const given = (part: SharedPart): string | undefined =>
+    options.parts.includes(part) ? leased?.urls[part] : UNWANTED;
   try {
-    running = await startEmbedded({
+    const running = await startEmbedded({
       dataDir,
-      natsUrl: wants('nats'),
-      eventStoreUrl: wants('eventStore'),
-      databaseUrl: wants('postgres'),
+      natsUrl: options.parts.includes('nats') ? undefined : UNWANTED,
+      eventStoreUrl: given('eventStore'),
+      databaseUrl: given('postgres'),
       log: options.log ?? quiet,
     });
+    return new RunningInfra(running, cleanUp);
   } catch (error) {
-    await removeData();
+    await cleanUp();
     throw error;
   }
-  return new RunningInfra(running, removeData);
 };
+
+const sharedOf = ({ parts, own = [] }: TestInfraOptions): readonly SharedPart[] =>
+  parts.filter((part) => part !== 'nats').filter((part) => !own.includes(part));
 
 class RunningInfra implements TestInfra {
   constructor(
     private readonly running: EmbeddedInfrastructure,
-    private readonly removeData: () => Promise<void>,
+    private readonly cleanUp: () => Promise<void>,
   ) {}
 
   get natsUrl(): string {
@@ -78,15 +102,21 @@ class RunningInfra implements TestInfra {
     return wanted('postgres', this.running.databaseUrl);
   }
 
+  portOf(part: InfraPart): number {
+    const urls = { nats: 'natsUrl', eventStore: 'eventStoreUrl', postgres: 'databaseUrl' } as const;
+    return Number(new URL(this[urls[part]]).port);
+  }
+
   part(name: InfraPart): EmbeddedPart {
     const part = this.running.parts[name];
-    if (part === undefined) throw new Error(`This test did not request ${name}.`);
+    if (part === undefined)
+      throw new Error(`This test has no ${name} of its own: request it with own: ['${name}'].`);
     return part;
   }
 
   async stop(): Promise<void> {
     await this.running.stop();
-    await this.removeData();
+    await this.cleanUp();
   }
 }
 

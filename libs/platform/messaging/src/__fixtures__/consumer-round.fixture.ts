@@ -1,6 +1,6 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
-import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, startTestInfra, type InfraPart, type TestInfra } from '@berth/testing';
 import { expect } from 'vitest';
 import { appendAgents, toContractEvent } from './agent-events.fixture.js';
 import { Broker } from './broker.fixture.js';
@@ -54,8 +54,8 @@ export class ConsumerRound {
     return new ConsumerRound(`r${round}x`, nats, link, await Broker.of(link), database, store);
   }
 
-  static infra(): Promise<TestInfra> {
-    return startTestInfra({ parts: ['eventStore', 'postgres'] });
+  static infra(own: readonly InfraPart[] = []): Promise<TestInfra> {
+    return startTestInfra({ parts: ['eventStore', 'postgres'], own });
   }
 
   get lines(): readonly string[] {
