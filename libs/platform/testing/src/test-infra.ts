@@ -55,7 +55,7 @@ export const startTestInfra = async (options: TestInfraOptions): Promise<TestInf
   const runFolder = process.env[RUN_FOLDER_VARIABLE];
   const shared = runFolder === undefined ? [] : sharedOf(options);
   const leased = runFolder === undefined || shared.length === 0 ? undefined : await lease(runFolder, shared);
-  const dataDir = await mkdtemp(join(runFolder ?? tmpdir(), 'berth-test-'));
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-test-'));
   const cleanUp = async (): Promise<void> => {
     await rm(dataDir, { recursive: true, force: true });
     await leased?.release();

@@ -21,7 +21,7 @@ const lease = async (...given: Parameters<typeof leaseFrom>): Promise<Lease> => 
 };
 
 beforeEach(async () => {
-  folder = await createRunFolder();
+  folder = createRunFolder();
   server = await LeaseServer.start(folder);
 });
 afterEach(async () => {
@@ -134,12 +134,12 @@ describe.each(['postgres', 'eventStore'] as const)('a shared server (%s) that en
 });
 
 it('the folder of a run that was killed is removed by the next run, that of a running one is not', async () => {
-  const mine = await createRunFolder();
+  const mine = createRunFolder();
   const ended = spawn(process.execPath, ['--version']);
   await once(ended, 'exit');
-  const theirs = join(dirname(mine), `berth-test-${String(ended.pid)}-left`);
+  const theirs = join(dirname(mine), `berth-run-${String(ended.pid)}-left`);
   mkdirSync(theirs);
-  const second = await createRunFolder();
+  const second = createRunFolder();
   expect(readdirSync(dirname(mine)).filter((name) => join(dirname(mine), name) === theirs)).toEqual([]);
   expect(readdirSync(mine)).toEqual([]);
   for (const made of [mine, second]) rmSync(made, { recursive: true });
