@@ -65,7 +65,9 @@ describe('a well-formed key', () => {
   });
 
   it('is no arbitrary text', () => {
-    fc.assert(fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (text) => !isWellFormedKey(text)));
+    fc.assert(
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (text) => !isWellFormedKey(text)),
+    );
     const key = formatKey(new Uint8Array(32).fill(255));
     expect(isWellFormedKey(key)).toBe(true);
     for (const odd of [
