@@ -34,7 +34,7 @@ export const MEANINGS = {
   BERTH_MESSAGES_PER_MINUTE: 'The number of messages per minute to one agent; beyond it 429.',
   BERTH_METRICS_PORT: 'The port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'Exit when the parent process exits. Set by `npm start`.',
-  BERTH_RUNTIME: 'The driver that runs agents.',
+  BERTH_RUNTIME: 'The driver that runs agents: `process` runs them as plain processes of the host.',
   BERTH_RUNTIME_DATA: 'The folder of the volumes, logs and records of a runtime.',
   BERTH_SECRET_KEY:
     'The keyring that seals secrets at rest: `id:base64 of 32 bytes`, several separated by commas, the current one first. `npm start` generates one in the data folder.',

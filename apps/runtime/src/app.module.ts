@@ -1,7 +1,7 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
-import type { Driver } from './driver/driver.js';
+import { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
 import { HostExecutions } from './execution/host-executions.js';
 import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
@@ -9,7 +9,7 @@ import { DataPort } from './transfer/data-port.js';
 import { Transfers } from './transfer/transfers.js';
 import { TransfersNatsController } from './transfer/transfers.nats-controller.js';
 import { RuntimeNatsController } from './runtime.nats-controller.js';
-import { DRIVER, HOST } from './tokens.js';
+import { HOST } from './tokens.js';
 
 /** Connections of the service, opened before the module is created. */
 export interface RuntimeParts {
@@ -40,7 +40,7 @@ export class AppModule {
       controllers: [RuntimeNatsController, ExecutionsNatsController, TransfersNatsController],
       providers: [
         { provide: HOST, useValue: host },
-        { provide: DRIVER, useValue: driver },
+        { provide: Driver, useValue: driver },
         { provide: HostedAgents, useValue: agents },
         { provide: AgentLogs, useValue: logs },
         { provide: Deliveries, useValue: deliveries },

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { LOG_LEVELS, readEnv, type BrokerEnv, type Env, type LogLevel } from '@berth/config';
 import { isId } from '@berth/kernel';
 import type { RestartPolicy } from '@berth/guest-protocol';
+import type { CreateDriver } from './driver/driver-definition.js';
+import { chooseDriver } from './driver/driver-registry.js';
 
 export interface RuntimeConfig extends BrokerEnv {
   readonly logLevel: LogLevel;
@@ -11,17 +13,14 @@ export interface RuntimeConfig extends BrokerEnv {
   readonly hostId: string | undefined;
   /** Folder of the agents' volumes, logs and records. */
   readonly dataDir: string;
-  readonly driver: 'process';
+  /** Creates the driver that BERTH_RUNTIME names. */
+  readonly createDriver: CreateDriver;
   /** Template folders; the shipped one first. */
   readonly templateFolders: readonly string[];
   /** The guest's main file. */
   readonly guestMain: string;
   /** URL of Berth's API for agents, as seen from this host. */
   readonly gatewayUrl: string | null;
-  /** First user id for agents. */
-  readonly uidBase: number | undefined;
-  /** Folder of volumes on a host that runs as root but has no mount namespaces. */
-  readonly outsideDir: string | undefined;
   readonly restart: RestartPolicy;
   /** Endpoint for transfers between gateways and this host. Port 0 picks a free port; `url` is its public address. */
   readonly dataPort: { readonly host: string; readonly port: number; readonly url: string | undefined };
@@ -29,8 +28,8 @@ export interface RuntimeConfig extends BrokerEnv {
 
 /**
  * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
- * BERTH_METRICS_PORT, BERTH_RUNTIME (process), BERTH_RUNTIME_DATA (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR,
- * BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL, BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES,
+ * BERTH_METRICS_PORT, BERTH_RUNTIME (process) and the variables of the driver that it names, BERTH_RUNTIME_DATA
+ * (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
  * BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
  * BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every invalid variable.
  */
@@ -48,12 +47,10 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
     dataDir: reader.path('BERTH_RUNTIME_DATA', '.data/runtime'),
-    driver: reader.oneOf('BERTH_RUNTIME', ['process'], 'process'),
+    createDriver: chooseDriver(reader),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     guestMain: reader.path('BERTH_GUEST_MAIN', besideThisApp()),
     gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
-    uidBase: reader.optionalInteger('BERTH_AGENT_UID_BASE', { min: 1_000, max: 0x7fff_0000 }),
-    outsideDir: reader.optional('BERTH_AGENT_VOLUMES'),
     restart: {
       maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
       windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,

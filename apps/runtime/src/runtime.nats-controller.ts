@@ -18,9 +18,9 @@ import { Controller, Inject } from '@nestjs/common';
 import { agentNotOnHost } from './agent/agent-refusals.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
-import type { Driver } from './driver/driver.js';
+import { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
-import { DRIVER, HOST } from './tokens.js';
+import { HOST } from './tokens.js';
 
 type Nothing = Record<string, never>;
 
@@ -29,7 +29,7 @@ type Nothing = Record<string, never>;
 export class RuntimeNatsController {
   constructor(
     @Inject(HOST) private readonly host: string,
-    @Inject(DRIVER) private readonly driver: Driver,
+    private readonly driver: Driver,
     private readonly agents: HostedAgents,
     private readonly deliveries: Deliveries,
     private readonly agentLogs: AgentLogs,

@@ -10,7 +10,6 @@ import { AppModule } from './app.module.js';
 import type { RuntimeConfig } from './config.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
-import { ProcessDriver } from './driver/process/process.driver.js';
 import { ExecutionJournal } from './execution/execution-journal.js';
 import { HostExecutions } from './execution/host-executions.js';
 import { hostId } from './host-id.js';
@@ -40,7 +39,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   const templates = new Map(
     (await readTemplates(templateFolders)).map((template) => [template.id, template]),
   );
-  const driver = new ProcessDriver({ ...config, log });
+  const driver = config.createDriver({ ...config, log });
   await driver.open();
   const link = await openLink({ ...brokerOf(config), name: `runtime-${host}`, log });
   const requester = new Requester(link);
@@ -48,7 +47,7 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   const activities = new ActivityReporter(host, requester);
   const agents = new HostedAgents({
     driver,
-    starter: new AgentStarter(driver, { templates, restart, gatewayUrl }),
+    starter: new AgentStarter(driver, { dataDir, templates, restart, gatewayUrl }),
     records: new AgentRecords(dataDir),
     systemLog: new SystemLog(dataDir),
     observations,

@@ -1,3 +1,2 @@
-/** Injection tokens for providers that are not classes. */
+/** Injection token of the host’s id. */
 export const HOST = Symbol('host');
-export const DRIVER = Symbol('driver');

@@ -81,7 +81,7 @@ export class HostFixture {
     const restart = { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 };
     const agents: HostedAgents = new HostedAgents({
       driver,
-      starter: new AgentStarter(driver, { templates, restart, gatewayUrl: null }),
+      starter: new AgentStarter(driver, { dataDir, templates, restart, gatewayUrl: null }),
       records: new AgentRecords(dataDir),
       systemLog: new SystemLog(dataDir),
       observations: {

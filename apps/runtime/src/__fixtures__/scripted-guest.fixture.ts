@@ -21,7 +21,8 @@ export class ScriptedGuest {
       {
         agentId: 'agt_scripted',
         socket: join(dir, 'guest.sock'),
-        inside: { volume: '', tmp: '', template: '', path: '', storage: { volume: '', staging: '' } },
+        inside: { volume: '', tmp: '', code: '', path: '', storage: { volume: '', staging: '' } },
+        command: null,
         runAs: null,
         record: null,
         gone: this.#gone.promise,

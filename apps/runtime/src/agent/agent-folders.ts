@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** The host's folders for one agent. All of them are deleted when the agent is removed. */
@@ -28,4 +29,12 @@ export const agentFolders = (dataDir: string, agentId: string): AgentFolders => 
     staging: join(root, 'staging'),
     state: join(root, 'state.json'),
   };
+};
+
+/** Creates the folders that the guest writes to, which only the host and the guest can enter. */
+export const createGuestFolders = async (dataDir: string, agentId: string): Promise<AgentFolders> => {
+  const folders = agentFolders(dataDir, agentId);
+  const { root, logs, journal, run } = folders;
+  for (const folder of [root, logs, journal, run]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  return folders;
 };

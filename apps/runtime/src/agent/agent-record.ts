@@ -3,6 +3,7 @@ import type { StartAgent } from '@berth/contracts/runtime';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readJsonFile, writeDurably } from '../durable-file.js';
+import { removeTree } from '../remove-tree.js';
 import { agentFolders } from './agent-folders.js';
 
 /** State of an agent on the host's disk, from which a restarted host finds it again. Contains no secrets. */
@@ -15,8 +16,13 @@ export interface AgentRecord {
   readonly idleTtlSeconds: number;
   /** The agent's box, if it has one. `guest` is the guest's description of itself after its start. */
   readonly box: Json;
+  /** The epoch that the box was started for; null without a box, and in records of versions that did not store it. */
+  readonly boxEpoch: number | null;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] } | null;
 }
+
+/** The fields of a record without a box. */
+export const NO_BOX = { box: null, boxEpoch: null } as const;
 
 /** The record of an agent that was never on this host. */
 export const blankRecord = (agentId: string): AgentRecord => ({
@@ -24,7 +30,7 @@ export const blankRecord = (agentId: string): AgentRecord => ({
   epoch: 0,
   endedEpoch: 0,
   idleTtlSeconds: 0,
-  box: null,
+  ...NO_BOX,
   guest: null,
 });
 
@@ -32,7 +38,7 @@ export const blankRecord = (agentId: string): AgentRecord => ({
 export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<AgentRecord> => ({
   epoch,
   idleTtlSeconds,
-  box: null,
+  ...NO_BOX,
   guest: null,
 });
 
@@ -50,6 +56,11 @@ export class AgentRecords {
     const ids = await readdir(join(this.dataDir, 'agents')).catch(() => []);
     const records = await Promise.all(ids.map((agentId) => this.#read(agentId)));
     return records.flatMap((record) => record ?? []);
+  }
+
+  /** Deletes the record with all of the agent's folders. */
+  async remove(agentId: string): Promise<void> {
+    await removeTree(agentFolders(this.dataDir, agentId).root);
   }
 
   async #read(agentId: string): Promise<AgentRecord | undefined> {

@@ -1,4 +1,5 @@
-import { DomainError } from '@berth/kernel';
+import { DomainError, isDomainError } from '@berth/kernel';
+import { DriverError, type DriverErrorCode } from '../driver/driver-error.js';
 
 /** The request names an epoch of the agent that is not the current one; nothing was done. */
 export const staleEpoch = (epoch: number, state: string): DomainError =>
@@ -16,6 +17,25 @@ export const agentNotFrozen = (): DomainError =>
 /** `message` is shown to the agent's owner. */
 export const agentStartFailed = (message: string, cause?: unknown): DomainError =>
   new DomainError('upstream', 'agent_start_failed', message, {}, { cause });
+
+const START_FAILED = 'The agent could not be started on its host.';
+
+/** What the owner of an agent learns when its box cannot be started; null: nothing specific. */
+const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError) => string) | null } = {
+  spec_unsupported: ({ message }) => message,
+  host_exhausted: () => 'The host of the agent has no room for it.',
+  box_stuck: () => 'Earlier processes of the agent could not be ended.',
+  host_unsuitable: null,
+  guest_not_started: null,
+  box_absent: null,
+};
+
+/** The error that a failed start ends with. `error` becomes its cause, for the operator's log only. */
+export const startFailure = (error: unknown): DomainError => {
+  if (isDomainError(error, 'upstream')) return error;
+  const known = error instanceof DriverError ? START_FAILURES[error.code]?.(error) : undefined;
+  return agentStartFailed(known ?? START_FAILED, error);
+};
 
 export const agentUnavailable = (message: string): DomainError =>
   new DomainError('unavailable', 'agent_unavailable', message);

@@ -1,14 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
-import { isDomainError } from '@berth/kernel';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';
 import type { Box, Driver } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
-import { agentStartFailed } from './agent-refusals.js';
+import { createGuestFolders } from './agent-folders.js';
+import { agentStartFailed, startFailure } from './agent-refusals.js';
+import { boxSpecOf } from './box-spec-of.js';
 
 /** Settings for starting agents on this host. */
 export interface StartSettings {
+  /** Folder of the agents' records, logs and journals. */
+  readonly dataDir: string;
   readonly templates: ReadonlyMap<string, Template>;
   readonly restart: RestartPolicy;
   /** URL of Berth's API for agents, as seen from the host; null if they cannot reach it. */
@@ -42,12 +45,13 @@ export class AgentStarter {
     signal: AbortSignal,
     onBox: (box: Box) => Promise<void>,
   ): Promise<Started> {
-    const { agentId, deadlineMs, resources } = request;
+    const { agentId, deadlineMs } = request;
     const template = this.#template(request);
     const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
     let client: GuestClient | undefined;
     try {
-      const box = await this.driver.start({ agentId, template, memMb: resources.memMb });
+      const folders = await createGuestFolders(this.settings.dataDir, agentId);
+      const box = await this.driver.start(boxSpecOf(request, template, folders));
       await onBox(box);
       client = new GuestClient(box.socket);
       const end = AbortSignal.any([
@@ -58,16 +62,15 @@ export class AgentStarter {
       await untilListening(client, end);
       const readyWithinMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { version, capabilities } = await client.putProgram(
-        toProgram(request, template, box, { ...this.settings, readyWithinMs }),
+        toProgram(request, box, { ...this.settings, readyWithinMs }),
         AbortSignal.any([signal, whenGone(box)]),
       );
       return { box, client, guest: { version, capabilities } };
     } catch (error) {
       await client?.close();
-      await this.driver.end(agentId, 0);
+      await this.driver.stop(agentId, 0);
       signal.throwIfAborted();
-      if (isDomainError(error, 'upstream')) throw error;
-      throw agentStartFailed('The agent could not be started on its host.', error);
+      throw startFailure(error);
     }
   }
 
@@ -82,8 +85,7 @@ export class AgentStarter {
 
 const toProgram = (
   request: StartAgent,
-  template: Template,
-  { inside, runAs }: Box,
+  { inside, runAs, command }: Box,
   settings: {
     readonly restart: RestartPolicy;
     readonly gatewayUrl: string | null;
@@ -91,8 +93,8 @@ const toProgram = (
   },
 ): PutProgram => ({
   agentId: request.agentId,
-  command: template.program?.command ?? null,
-  cwd: inside.template,
+  command,
+  cwd: inside.code,
   volume: inside.volume,
   storage: inside.storage,
   tmp: inside.tmp,

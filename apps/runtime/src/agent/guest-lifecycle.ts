@@ -1,7 +1,7 @@
 import type { StartAgent } from '@berth/contracts/runtime';
 import type { Driver } from '../driver/driver.js';
 import type { Life } from './agent-life.js';
-import { startingRecord } from './agent-record.js';
+import { NO_BOX, startingRecord } from './agent-record.js';
 import type { AgentStarter } from './agent-starter.js';
 import { BoxedGuest } from './boxed-guest.js';
 import type { RecordKeeper } from './record-keeper.js';
@@ -15,21 +15,27 @@ export const startGuest = async (
 ): Promise<BoxedGuest> => {
   await keeper.save(startingRecord(request));
   await keeper.say('info', 'Starting.');
-  const started = await starter.start(request, interrupt, (made) => keeper.save({ box: made.record }));
+  const started = await starter.start(request, interrupt, (made) =>
+    keeper.save({ box: made.record, boxEpoch: request.epoch }),
+  );
   await keeper.save({ guest: started.guest });
   return new BoxedGuest(started.box, { guest: started.guest }, started.client);
 };
 
 /** The guest that an earlier process of this host left; ends it if it cannot be taken over. */
 export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<BoxedGuest | undefined> => {
-  const { agentId, box: kept, guest: about } = keeper.record;
-  const box = about === null ? undefined : await driver.find(agentId, kept);
-  if (about !== null && box !== undefined) {
-    return new BoxedGuest(box, { guest: about }, undefined, { adopted: true });
+  const { agentId, box: recorded, guest } = keeper.record;
+  const box = guest === null ? undefined : await driver.find(agentId, recorded);
+  if (guest !== null && box !== undefined) {
+    return new BoxedGuest(box, { guest }, undefined, { adopted: true });
   }
-  await driver.end(agentId, 0);
-  if (kept !== null) await keeper.save({ box: null });
-  return undefined;
+  return dropBox(driver, keeper);
+};
+
+/** Ends what is left of an agent's box, and removes it from the record. */
+export const dropBox = async (driver: Driver, keeper: RecordKeeper): Promise<undefined> => {
+  await driver.stop(keeper.record.agentId, 0);
+  await keeper.save(NO_BOX);
 };
 
 /** Ends a guest, gracefully if `graceMs` allows, and then every process of the agent. */
@@ -47,7 +53,7 @@ export const endGuest = async (
       if (life.at === 'frozen') await driver.thaw(agentId);
       await guest.shutDown(graceMs);
     }
-    await driver.end(agentId, guest === undefined ? 0 : graceMs);
+    await driver.stop(agentId, guest === undefined ? 0 : graceMs);
     ended = true;
   } finally {
     await guest?.close(ended);

@@ -8,11 +8,11 @@ import type {
 import { isDomainError } from '@berth/kernel';
 import { keepUpWithRunning } from '../execution/follow-execution.js';
 import type { AgentStanding, Life } from './agent-life.js';
-import type { AgentRecord } from './agent-record.js';
+import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import type { BoxedGuest } from './boxed-guest.js';
-import { endGuest, findGuest, startGuest } from './guest-lifecycle.js';
+import { dropBox, endGuest, findGuest, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
 import { Serial } from './serial.js';
@@ -98,7 +98,7 @@ export class HostedAgent {
       this.#refuseBelow(this.#record.epoch, epoch);
       const ran = this.#life.at !== 'resting';
       await this.#end(STOP_GRACE_MS);
-      await this.#keeper.save({ epoch, endedEpoch: epoch, box: null });
+      await this.#keeper.save({ epoch, endedEpoch: epoch, ...NO_BOX });
       if (ran) await this.#keeper.say('info', 'Stopped.');
     });
   }
@@ -109,7 +109,7 @@ export class HostedAgent {
     return this.#serial.run(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
-      await this.#keeper.save({ box: null });
+      await this.#keeper.save(NO_BOX);
       await this.#keeper.say('info', 'Stopped with its host.');
       return this.#record.epoch;
     });
@@ -121,6 +121,7 @@ export class HostedAgent {
     await this.#serial.run(async () => {
       await this.#end(REMOVE_GRACE_MS);
       await this.deps.driver.remove(this.agentId);
+      await this.deps.records.remove(this.agentId);
     });
   }
 
@@ -149,11 +150,11 @@ export class HostedAgent {
     return { epoch, awake: this.#life.at === 'awake' ? this.#life.guest : null };
   }
 
-  /** Takes over what an earlier process of this host left running; ends what cannot be taken over. */
-  adopt(): Promise<void> {
+  /** Takes over the box that an earlier process of this host left running if it is `ours`; otherwise ends it. */
+  settleBox(ours: boolean): Promise<void> {
     return this.#serial.run(async () => {
       const { driver } = this.deps;
-      const guest = await findGuest(driver, this.#keeper);
+      const guest = ours ? await findGuest(driver, this.#keeper) : await dropBox(driver, this.#keeper);
       if (guest === undefined) return;
       this.#watchEnd(guest);
       if (await driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };
@@ -176,7 +177,7 @@ export class HostedAgent {
     } catch (error) {
       this.#life = { at: 'resting' };
       if (this.#keeper.removed) throw this.#stale();
-      await this.#keeper.save({ box: null });
+      await this.#keeper.save(NO_BOX);
       if (interrupt.aborted) throw this.#stale();
       this.deps.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
       await this.#keeper.say('error', isDomainError(error) ? error.message : 'The start failed.');
@@ -263,7 +264,7 @@ export class HostedAgent {
   async #fail(guest: BoxedGuest, type: 'exited' | 'crash_loop', message: string): Promise<void> {
     if (!this.#has(guest)) return;
     await this.#end(0);
-    await this.#keeper.save({ box: null });
+    await this.#keeper.save(NO_BOX);
     // The guest itself has already logged a crash loop.
     if (type === 'exited') await this.#keeper.say('error', message);
     this.#keeper.report({ type, message });

@@ -4,6 +4,7 @@ import { blankRecord } from './agent-record.js';
 import { agentNotOnHost } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import { HostedAgent } from './hosted-agent.js';
+import { planBoxes, type BoxAction } from './reconcile-boxes.plan.js';
 
 /** Number of removed agents to remember, so that a late start does not recreate one. */
 const REMEMBERED_REMOVALS = 10_000;
@@ -16,15 +17,14 @@ export class HostedAgents {
 
   constructor(private readonly deps: HostedAgentDeps) {}
 
-  /** Takes over what an earlier process of this host left, and ends agents without a record. */
+  /** Takes over the boxes that an earlier process of this host left, and ends those that must not exist. */
   async open(): Promise<void> {
-    for (const record of await this.deps.records.readAll()) {
+    const records = await this.deps.records.readAll();
+    for (const record of records) {
       this.#agents.set(record.agentId, new HostedAgent(record, this.deps));
     }
-    await Promise.all([...this.#agents.values()].map((agent) => agent.adopt()));
-    for (const agentId of await this.deps.driver.list()) {
-      if (!this.#agents.has(agentId)) await this.deps.driver.end(agentId, 0);
-    }
+    const actions = planBoxes(records, await this.deps.driver.list());
+    await Promise.all(actions.map((action) => this.#carryOut(action)));
   }
 
   start(request: StartAgent): Promise<StartedAgent> {
@@ -71,5 +71,14 @@ export class HostedAgents {
       }),
     );
     return ended.flat();
+  }
+
+  async #carryOut(action: BoxAction): Promise<void> {
+    const { driver, log } = this.deps;
+    const { agentId, type } = action;
+    if (type === 'stop') log.info({ agentId, reason: action.reason }, 'ending a box that must not exist');
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) await driver.stop(agentId, 0);
+    else await agent.settleBox(type === 'adopt');
   }
 }

@@ -1,13 +1,6 @@
 import type { Json } from '@berth/kernel';
 import type { VolumeStorage } from '@berth/guest-protocol';
-import type { Template } from '@berth/templates';
-
-/** Input for a new box. */
-export interface BoxRequest {
-  readonly agentId: string;
-  readonly template: Template;
-  readonly memMb: number;
-}
+import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
 
 /** The user of the agent's own processes. */
 export interface RunAs {
@@ -19,8 +12,8 @@ export interface RunAs {
 export interface InsidePaths {
   readonly volume: string;
   readonly tmp: string;
-  /** The template's folder, which is the working directory of its command. */
-  readonly template: string;
+  /** Folder of the agent's code, which is the working directory of its program. */
+  readonly code: string;
   /** `PATH` for commands. */
   readonly path: string;
   /** The guest's own paths to the volume and its staging folder, both below one mount. */
@@ -33,6 +26,8 @@ export interface Box {
   /** Path of the guest's socket on the host. */
   readonly socket: string;
   readonly inside: InsidePaths;
+  /** The agent's program: the spec's, or the image's own; null if there is none. */
+  readonly command: readonly [string, ...string[]] | null;
   /** null: the same user as the guest. */
   readonly runAs: RunAs | null;
   /** State that a later host process passes to `find`. Contains no secret. */
@@ -41,25 +36,80 @@ export interface Box {
   readonly gone: Promise<void>;
 }
 
-/** Runs agents. Callers make one call at a time per agent. */
-export interface Driver {
-  readonly name: string;
-  /** Prepares the driver; call it once. Throws if the host cannot run agents with it. */
-  open(): Promise<void>;
-  /** Creates what is missing and starts the guest, without a program. */
-  start(request: BoxRequest): Promise<Box>;
-  /** The box of that record, if it is still alive. */
-  find(agentId: string, record: Json): Promise<Box | undefined>;
-  freeze(agentId: string): Promise<void>;
-  thaw(agentId: string): Promise<void>;
-  isFrozen(agentId: string): Promise<boolean>;
-  /** Ends every process of the agent: TERM, then KILL after `graceMs`. Keeps the volume. A no-op if nothing runs. */
-  end(agentId: string, graceMs: number): Promise<void>;
-  /** Ends the agent and deletes all its data. A no-op for an unknown agent. */
-  remove(agentId: string): Promise<void>;
-  /** Ids of the agents that have processes, with or without a record. */
-  list(): Promise<readonly string[]>;
-  freeMemMb(): number;
-  /** Releases the driver's resources on the host, if no agent is running. */
-  close(): Promise<void>;
+/** A box, or what is left of one, as the driver finds it on the host. */
+export interface ListedBox {
+  readonly agentId: string;
+  /** The epoch that the box was started for; null if only leftovers without a guest remain. */
+  readonly epoch: number | null;
+}
+
+/** What a box uses. null: this host cannot tell. */
+export interface BoxStats {
+  /** Memory in use, without caches that the kernel can drop. */
+  readonly memoryBytes: number | null;
+  /** Processor time since the box was started. */
+  readonly cpuSeconds: number | null;
+  /** Processes and threads. */
+  readonly processes: number;
+  /** How many processes the kernel has killed since the box was started because the box ran out of memory. */
+  readonly oomKills: number | null;
+}
+
+/** What a driver offers on this host. */
+export interface DriverCapabilities {
+  /**
+   * What separates agents. `none`: they run as the user of the runtime. `users`: each has a user of its own, but sees
+   * the host's files, processes and network. `container`: each sees only its own.
+   */
+  readonly isolation: 'none' | 'users' | 'container';
+  readonly sources: readonly BoxSource['kind'][];
+  /** The limits that are enforced; the others are advisory. */
+  readonly limits: readonly (keyof BoxLimits)[];
+  readonly users: readonly BoxSpec['user'][];
+  /** The networks that a box can have. `host`: every box has the host's network, whatever its spec says. */
+  readonly network: 'host' | readonly BoxSpec['network'][];
+}
+
+/**
+ * Runs boxes on this host; the injection token of the driver that the configuration names. Callers make one call at a
+ * time per agent. Errors: `DriverError`; every other error is unexpected, and its text is for the operator's log only.
+ */
+export abstract class Driver {
+  abstract readonly name: string;
+  /** Known once the driver is open. */
+  abstract readonly capabilities: DriverCapabilities;
+  /** Prepares the driver; call it once. Errors: `host_unsuitable`. */
+  abstract open(): Promise<void>;
+  /**
+   * Makes a source available on this host. Takes as long as it takes, so `start` calls that need no preparation do not
+   * wait for it. Errors: `spec_unsupported`.
+   */
+  abstract prepare(source: BoxSource): Promise<void>;
+  /**
+   * Creates what is missing and starts the guest, without the agent's program. Replaces the agent's box if it has one.
+   * Errors: `spec_unsupported` (nothing was done), `host_exhausted`, `guest_not_started`.
+   */
+  abstract start(spec: BoxSpec): Promise<Box>;
+  /** The box of that record, if its guest is still alive. */
+  abstract find(agentId: string, record: Json): Promise<Box | undefined>;
+  /** Stops every process of the agent where it is. Errors: `box_absent`, `box_stuck` (it runs on). */
+  abstract freeze(agentId: string): Promise<void>;
+  /** Errors: `box_absent`, `box_stuck`. */
+  abstract thaw(agentId: string): Promise<void>;
+  abstract isFrozen(agentId: string): Promise<boolean>;
+  /**
+   * Ends every process of the agent, frozen or not: TERM, then KILL after `graceMs`. Keeps the volume. A no-op if
+   * nothing runs. Errors: `box_stuck`.
+   */
+  abstract stop(agentId: string, graceMs: number): Promise<void>;
+  /** Ends the agent and deletes all its data. A no-op for an unknown agent. Errors: `box_stuck`. */
+  abstract remove(agentId: string): Promise<void>;
+  /** Every agent of this installation that has processes here, with or without a record. */
+  abstract list(): Promise<readonly ListedBox[]>;
+  /** What the agent's box uses; null if it has none. Works for frozen boxes. */
+  abstract stats(agentId: string): Promise<BoxStats | null>;
+  /** Memory of the host that is free for more boxes. */
+  abstract freeMemMb(): number;
+  /** Releases the driver's own resources. Boxes stay as they are. */
+  abstract close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
+import { DriverError } from '../driver-error.js';
 import { readProcess, type ProcessIdentity } from './process-table.js';
 
 /** Input for launching a guest. The values of `env` are not secret. */
@@ -28,7 +29,8 @@ export const launchGuest = async (
     child.once('error', () => gone.resolve());
     child.unref();
     const identity = child.pid === undefined ? undefined : await readProcess(child.pid);
-    if (identity === undefined) throw new Error('The guest exited immediately after its launch.');
+    if (identity === undefined)
+      throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
     return { identity, gone: gone.promise };
   } finally {
     await log.close();

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { cgroupMounts } from './cgroup-hierarchies.js';
 import { launchScript } from './launch-script.js';
 
 describe('the script that launches a guest', () => {
@@ -52,20 +51,5 @@ describe('the script that launches a guest', () => {
       command: ['echo', 'ran'],
     };
     expect(() => execFileSync('sh', ['-c', launchScript(launch)], { stdio: 'pipe' })).toThrow();
-  });
-});
-
-describe('the mounts of cgroups', () => {
-  it('are classified by version and controllers', () => {
-    const mounts = [
-      'proc /proc proc rw 0 0',
-      'cgroup /sys/fs/cgroup/freezer cgroup rw,relatime,freezer 0 0',
-      'cgroup2 /sys/fs/cgroup/unified cgroup2 rw,relatime 0 0',
-      '',
-    ].join('\n');
-    expect(cgroupMounts(mounts)).toEqual([
-      { version: 1, path: '/sys/fs/cgroup/freezer', controllers: ['rw', 'relatime', 'freezer'] },
-      { version: 2, path: '/sys/fs/cgroup/unified', controllers: [] },
-    ]);
   });
 });

@@ -1,13 +1,18 @@
 import { guestEnv } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
-import { OBEYED_WITHIN_MS, type ProcessGroup } from './process-group.js';
+import { OBEYED_WITHIN_MS } from '../cgroup/box-cgroups.js';
+import { DriverError } from '../driver-error.js';
+import type { BoxStats } from '../driver.js';
+import type { ProcessGroup } from './process-group.js';
 import {
   listPids,
   readProcess,
   readStartVariable,
+  readUsage,
   readUid,
   signal,
   type ProcessEntry,
+  type ProcessUsage,
 } from './process-table.js';
 
 /** How to identify an agent's processes. */
@@ -16,6 +21,8 @@ export interface Traces {
   readonly markPrefix: string;
   /** The agent's own user id; undefined if agents have none. */
   readonly uidOf: (agentId: string) => number | undefined;
+  /** The agent with that user id; undefined if it is not one of ours. */
+  readonly agentOf: (uid: number) => string | undefined;
 }
 
 /**
@@ -49,18 +56,24 @@ export class MarkerProcessGroup implements ProcessGroup {
   }
 
   async freeze(agentId: string): Promise<void> {
+    let absent = false;
     const allStopped = async (): Promise<boolean> => {
       const entries = await this.#entries(agentId);
+      absent = entries.length === 0;
       for (const { pid, state } of entries) if (state !== 'T') signal(pid, 'SIGSTOP');
       return entries.every(standsStill);
     };
-    if (await becomesTrue(allStopped, OBEYED_WITHIN_MS)) return;
+    const stopped = await becomesTrue(allStopped, OBEYED_WITHIN_MS);
+    if (absent) throw boxAbsent();
+    if (stopped) return;
     await this.thaw(agentId);
-    throw new Error('The processes of the agent could not be frozen.');
+    throw new DriverError('box_stuck', 'The processes of the agent could not be frozen.');
   }
 
   async thaw(agentId: string): Promise<void> {
-    for (const pid of await this.pids(agentId)) signal(pid, 'SIGCONT');
+    const pids = await this.pids(agentId);
+    if (pids.length === 0) throw boxAbsent();
+    for (const pid of pids) signal(pid, 'SIGCONT');
   }
 
   async isFrozen(agentId: string): Promise<boolean> {
@@ -68,33 +81,56 @@ export class MarkerProcessGroup implements ProcessGroup {
     return entries.length > 0 && entries.every(standsStill);
   }
 
+  /** Counts only what the living processes and their ended children have used. */
+  async stats(agentId: string): Promise<BoxStats | null> {
+    const found = await Promise.all((await this.pids(agentId)).map(readUsage));
+    const usages = found.flatMap((usage) => usage ?? []);
+    if (usages.length === 0) return null;
+    const sum = (count: (usage: ProcessUsage) => number): number =>
+      usages.reduce((total, usage) => total + count(usage), 0);
+    return {
+      memoryBytes: sum(({ memoryBytes }) => memoryBytes),
+      cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
+      processes: sum(({ threads }) => threads),
+      oomKills: null,
+    };
+  }
+
   async kill(agentId: string): Promise<void> {
-    const nobodyLeft = async (): Promise<boolean> => {
+    const noneLeft = async (): Promise<boolean> => {
       const pids = await this.pids(agentId);
       for (const pid of pids) signal(pid, 'SIGKILL');
       return pids.length === 0;
     };
-    if (!(await becomesTrue(nobodyLeft, OBEYED_WITHIN_MS))) {
-      throw new Error('The processes of the agent could not be ended.');
-    }
+    if (!(await becomesTrue(noneLeft, OBEYED_WITHIN_MS)))
+      throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');
   }
 
+  /** By mark or by user, so that a process that has cleared its environment is found too if its agent has a user. */
   async list(): Promise<readonly string[]> {
-    const prefix = `${this.traces.markPrefix}/`;
-    const marks = await Promise.all((await listPids()).map((pid) => readStartVariable(pid, guestEnv.mark)));
-    const ids = marks.flatMap((mark) =>
-      mark?.startsWith(prefix) === true ? [mark.slice(prefix.length)] : [],
-    );
-    return [...new Set(ids)];
+    const found = await Promise.all((await listPids()).map((pid) => this.#agentOf(pid)));
+    return [...new Set(found.flatMap((agentId) => agentId ?? []))];
   }
 
   async close(): Promise<void> {}
+
+  async #agentOf(pid: number): Promise<string | undefined> {
+    if (pid === process.pid || (await readProcess(pid)) === undefined) return undefined;
+    const prefix = `${this.traces.markPrefix}/`;
+    const mark = await readStartVariable(pid, guestEnv.mark);
+    if (mark?.startsWith(prefix) === true) return mark.slice(prefix.length);
+    const uid = await readUid(pid);
+    return uid === undefined ? undefined : this.traces.agentOf(uid);
+  }
 
   async #entries(agentId: string): Promise<readonly ProcessEntry[]> {
     const entries = await Promise.all((await this.pids(agentId)).map(readProcess));
     return entries.flatMap((entry) => entry ?? []);
   }
 }
+
+const boxAbsent = (): DriverError =>
+  new DriverError('box_absent', 'The agent has no processes on this host.');
 
 /**
  * A process in an uninterruptible wait (D), for example for a child that was stopped on its way to exec, stops before

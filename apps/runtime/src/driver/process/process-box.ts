@@ -7,6 +7,7 @@ export interface BoxFacts {
   readonly agentId: string;
   readonly socket: string;
   readonly inside: InsidePaths;
+  readonly command: Box['command'];
   readonly runAs: RunAs | null;
   readonly guest: ProcessIdentity;
 }
@@ -19,6 +20,7 @@ export class ProcessBox implements Box {
   readonly agentId: string;
   readonly socket: string;
   readonly inside: InsidePaths;
+  readonly command: Box['command'];
   readonly runAs: RunAs | null;
   readonly guest: ProcessIdentity;
   #watch: NodeJS.Timeout | undefined;
@@ -30,6 +32,7 @@ export class ProcessBox implements Box {
     this.agentId = facts.agentId;
     this.socket = facts.socket;
     this.inside = facts.inside;
+    this.command = facts.command;
     this.runAs = facts.runAs;
     this.guest = facts.guest;
   }
@@ -48,9 +51,10 @@ export class ProcessBox implements Box {
   }
 
   get record(): Json {
-    const { socket, guest } = this;
+    const { socket, guest, command } = this;
     return {
       socket,
+      command: command === null ? null : [...command],
       inside: { ...this.inside, storage: { ...this.inside.storage } },
       runAs: this.runAs === null ? null : { ...this.runAs },
       guest: { pid: guest.pid, startedAt: guest.startedAt },
@@ -66,7 +70,7 @@ export class ProcessBox implements Box {
 /** Parses `ProcessBox.record`; undefined if it is malformed. */
 export const readBoxRecord = (agentId: string, record: Json): BoxFacts | undefined => {
   if (typeof record !== 'object' || record === null) return undefined;
-  const facts = { agentId, ...record } as unknown as BoxFacts;
+  const facts = { command: null, ...record, agentId } as unknown as BoxFacts;
   const whole =
     typeof facts.socket === 'string' &&
     typeof facts.inside?.volume === 'string' &&

@@ -1,4 +1,6 @@
-/** Limits of an processGroup, applied where the host supports them. */
+import type { BoxStats } from '../driver.js';
+
+/** Limits of a process group, applied where the host supports them. */
 export interface ProcessGroupLimits {
   readonly memoryBytes: number;
   readonly processes: number;
@@ -13,12 +15,11 @@ export interface ProcessGroup {
   freeze(agentId: string): Promise<void>;
   thaw(agentId: string): Promise<void>;
   isFrozen(agentId: string): Promise<boolean>;
+  /** null if no process runs. */
+  stats(agentId: string): Promise<BoxStats | null>;
   /** Sends KILL to all processes until none is left. */
   kill(agentId: string): Promise<void>;
   /** Ids of the agents that have processes. */
   list(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
-
-/** Time limit in milliseconds for freezing, thawing or killing all processes of an agent. */
-export const OBEYED_WITHIN_MS = 5_000;

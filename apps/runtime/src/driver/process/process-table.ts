@@ -12,18 +12,49 @@ export interface ProcessEntry extends ProcessIdentity {
   readonly state: string;
 }
 
+/** Fields of proc(5) from the third on: the command name before them may itself contain spaces and parentheses. */
+const statFields = (stat: string): readonly string[] => stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+
 let bootId: Promise<string> | undefined;
 
 /** The process with that id; undefined if there is none or it is a zombie. */
 export const readProcess = async (pid: number): Promise<ProcessEntry | undefined> => {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (stat === undefined) return undefined;
-  // The command name in parentheses may itself contain spaces and parentheses.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(stat);
   const [state, ticks] = [fields[0], fields[19]];
   if (state === undefined || ticks === undefined || 'ZXx'.includes(state)) return undefined;
   bootId ??= readFile('/proc/sys/kernel/random/boot_id', 'utf8');
   return { pid, state, startedAt: `${(await bootId).trim()}:${ticks}` };
+};
+
+/** What a process uses. */
+export interface ProcessUsage {
+  /** Resident memory in bytes. */
+  readonly memoryBytes: number;
+  /** Processor time of the process and of its children that have been waited for. */
+  readonly cpuSeconds: number;
+  readonly threads: number;
+}
+
+/** Linux reports processor times in hundredths of a second, whatever the kernel's own clock. */
+const TICKS_PER_SECOND = 100;
+
+/** What the process uses; undefined if there is none or it is a zombie. */
+export const readUsage = async (pid: number): Promise<ProcessUsage | undefined> => {
+  const [stat, status] = await Promise.all([
+    readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''),
+    readFile(`/proc/${pid}/status`, 'utf8').catch(() => ''),
+  ]);
+  const kilobytes = /^VmRSS:\s+(\d+)/m.exec(status)?.[1];
+  if (stat === '' || kilobytes === undefined) return undefined;
+  const fields = statFields(stat);
+  const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
+  return {
+    memoryBytes: Number(kilobytes) * 1024,
+    cpuSeconds: ticks / TICKS_PER_SECOND,
+    threads: Number(fields[17]),
+  };
 };
 
 /** Whether exactly that process is still running. */

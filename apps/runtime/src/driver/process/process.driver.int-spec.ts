@@ -1,8 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { eventually } from '@berth/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
 import { agentFolders } from '../../agent/agent-folders.js';
@@ -44,67 +42,12 @@ describe('the process driver', () => {
     return existsSync(outside) ? outside : inside;
   };
 
-  /** Starts a child in its own session that counts in the volume; returns a function that reads the count. */
-  const tick = async (agentId: string): Promise<() => number> => {
-    await sh(
-      agentId,
-      'setsid sh -c \'trap "" TERM HUP; while :; do echo tick >> $BERTH_VOLUME/ticks; sleep 0.01; done\' >/dev/null 2>&1 &',
-    );
-    const file = join(await volume(agentId), 'ticks');
-    const read = (): number => (existsSync(file) ? statSync(file).size : 0);
-    await eventually(() => read() > 1);
-    return read;
-  };
-
   const processesOf = async (agentId: string): Promise<number> => {
     const marks = await Promise.all(
       (await listPids()).map((pid) => readStartVariable(pid, 'BERTH_AGENT_MARK')),
     );
     return marks.filter((mark) => mark?.endsWith(agentId)).length;
   };
-
-  it.each(ALL_WAYS)(
-    '%s stops every process of a frozen agent, and all continue when it thaws',
-    async (_, means) => {
-      host = await HostFixture.open({ means });
-      const agentId = await start();
-      const ticks = await tick(agentId);
-      await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
-      await eventually(async () => {
-        const before = ticks();
-        await delay(100);
-        return ticks() === before;
-      });
-      const frozenAt = ticks();
-      await delay(300);
-      expect(ticks()).toBe(frozenAt);
-      await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
-      await eventually(() => ticks() > frozenAt);
-      expect(await host.deliver(agentId, 2, 'echo back')).toBe('back');
-    },
-  );
-
-  it.each(ALL_WAYS)(
-    '%s leaves no process behind on stop, not even one with its own session that ignores TERM',
-    async (_, means) => {
-      host = await HostFixture.open({ means });
-      const agentId = await start();
-      await tick(agentId);
-      expect(await processesOf(agentId)).toBeGreaterThan(2);
-      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
-      expect(await processesOf(agentId)).toBe(0);
-      expect(await host.driver.list()).toEqual([]);
-    },
-  );
-
-  it.each(ALL_WAYS)('%s ends a frozen agent too', async (_, means) => {
-    host = await HostFixture.open({ means });
-    const agentId = await start();
-    await tick(agentId);
-    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
-    await host.agents.of(agentId).stop({ agentId, epoch: 1 });
-    expect(await processesOf(agentId)).toBe(0);
-  });
 
   it.each(ALL_WAYS)('%s keeps the volume on stop and deletes everything on removal', async (_, means) => {
     host = await HostFixture.open({ means });

@@ -5,19 +5,21 @@ import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { guestEnv } from '@berth/guest-protocol';
 import type { Logger } from '@berth/telemetry';
-import { agentFolders } from '../../agent/agent-folders.js';
 import { becomesTrue } from '../../poll.js';
-import type { Box, BoxRequest, Driver, RunAs } from '../driver.js';
+import type { BoxSource, BoxSpec } from '../box-spec.js';
+import { openHierarchies } from '../cgroup/cgroup-hierarchies.js';
+import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
+import { DriverError } from '../driver-error.js';
+import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { CgroupProcessGroup } from './cgroup-process-group.js';
-import { openHierarchies } from './cgroup-hierarchies.js';
-import type { ProcessGroup } from './process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
-import { WorkspaceMounts } from './workspace-mounts.js';
-import { ProcessBox, readBoxRecord } from './process-box.js';
-import { isAlive, signal } from './process-table.js';
 import { MarkerProcessGroup } from './marker-process-group.js';
+import { ProcessBox, readBoxRecord } from './process-box.js';
+import type { ProcessGroup } from './process-group.js';
+import { isAlive, readStartVariable, signal } from './process-table.js';
 import { UidAllocation } from './uid-allocation.js';
+import { WorkspaceMounts } from './workspace-mounts.js';
 
 export interface ProcessDriverOptions {
   readonly dataDir: string;
@@ -37,34 +39,43 @@ export interface ProcessDriverOptions {
 }
 
 /** Extra memory for the guest, which runs in the agent's box and counts against its limit. */
-const GUEST_MEMORY_MB = 128;
-const MOST_PROCESSES = 1024;
+const GUEST_MEMORY_BYTES = 128 * 1024 * 1024;
 const JOINED_WITHIN_MS = 1_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
+/** Set for the guest only, so that a later host process can tell what the box was started for. */
+const EPOCH_VARIABLE = 'BERTH_BOX_EPOCH';
 
 interface Means {
   readonly processGroup: ProcessGroup;
   readonly uids: UidAllocation | null;
   readonly workspaceMounts: WorkspaceMounts;
   readonly noNewPrivileges: boolean;
+  readonly capabilities: DriverCapabilities;
 }
 
 /**
  * Runs agents as child processes of the host. As root, each agent gets its own user, cgroup and mounts where the host
  * supports them; without root, none of these.
  */
-export class ProcessDriver implements Driver {
-  readonly name = 'process';
+export class ProcessDriver extends Driver {
+  override readonly name = 'process';
   readonly #boxes = new Map<string, ProcessBox>();
   #instance = '';
   #means: Means | undefined;
 
-  constructor(private readonly options: ProcessDriverOptions) {}
+  constructor(private readonly options: ProcessDriverOptions) {
+    super();
+  }
+
+  get capabilities(): DriverCapabilities {
+    return this.#open.capabilities;
+  }
 
   async open(): Promise<void> {
     const { dataDir, uidBase, outsideDir, means = {}, log } = this.options;
-    if (process.platform !== 'linux') throw new Error('The process driver needs Linux.');
+    if (process.platform !== 'linux')
+      throw new DriverError('host_unsuitable', 'The process driver needs Linux.');
     this.#instance = createHash('sha256')
       .update(await realpath(dataDir))
       .digest('hex')
@@ -81,44 +92,70 @@ export class ProcessDriver implements Driver {
     });
     const cgroups = means.cgroups ?? 'v2';
     const hierarchies = cgroups === 'none' ? [] : await openHierarchies(`berth-${this.#instance}`, cgroups);
-    const traces = { markPrefix: this.#instance, uidOf: (agentId: string) => uids?.find(agentId) };
+    const traces = {
+      markPrefix: this.#instance,
+      uidOf: (agentId: string) => uids?.find(agentId),
+      agentOf: (uid: number) => uids?.agentOf(uid),
+    };
     const processGroup =
       hierarchies.length > 0 ? new CgroupProcessGroup(hierarchies) : new MarkerProcessGroup(traces);
-    this.#means = { processGroup, uids, workspaceMounts, noNewPrivileges: await toolExists('setpriv') };
-    const has = { ownUsers: asRoot, controlGroups: hierarchies.length > 0 };
-    log.warn(has, 'Agents run as plain processes of this host. Do not run code of untrusted users.');
+    const limiting = hierarchies.flatMap(({ controllers }) => controllers);
+    const capabilities: DriverCapabilities = {
+      isolation: asRoot ? 'users' : 'none',
+      sources: ['template', 'build'],
+      limits: [
+        ...(limiting.includes('memory') ? (['memoryBytes'] as const) : []),
+        ...(limiting.includes('pids') ? (['processes'] as const) : []),
+      ],
+      users: ['unprivileged'],
+      network: 'host',
+    };
+    const noNewPrivileges = await toolExists('setpriv');
+    this.#means = { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities };
+    log.warn(
+      { isolation: capabilities.isolation, limits: capabilities.limits },
+      'Agents run as plain processes of this host. Do not run code of untrusted users.',
+    );
   }
 
-  async start({ agentId, template, memMb }: BoxRequest): Promise<Box> {
-    const { processGroup, uids, workspaceMounts, noNewPrivileges } = this.#open;
-    await this.end(agentId, 0);
+  /** Nothing to fetch: templates and builds are folders of the host. */
+  async prepare(source: BoxSource): Promise<void> {
+    refuseSource(source, this.capabilities);
+  }
+
+  async start(spec: BoxSpec): Promise<Box> {
+    const { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities } = this.#open;
+    const { agentId, limits, guestFolders } = spec;
+    refuseUnsupported(spec, capabilities);
+    await this.stop(agentId, 0);
     const uid = await uids?.allocate(agentId);
-    const runAs: RunAs | null = uid === undefined ? null : { uid, gid: uid };
-    const { inside, view } = await workspaceMounts.prepare(agentId, template, runAs);
+    const runAs = uid === undefined ? null : { uid, gid: uid };
+    const { inside, view } = await workspaceMounts.prepare(agentId, codeOf(spec.source), runAs);
     const groups = await processGroup.create(agentId, {
-      memoryBytes: (memMb + GUEST_MEMORY_MB) * 1024 * 1024,
-      processes: MOST_PROCESSES,
+      memoryBytes: limits.memoryBytes + GUEST_MEMORY_BYTES,
+      processes: limits.processes,
     });
     const command = [process.execPath, this.options.guestMain];
-    const { logs, journal, run } = agentFolders(this.options.dataDir, agentId);
-    const socket = join(run, 'guest.sock');
+    const socket = join(guestFolders.run, 'guest.sock');
     const { identity, gone } = await launchGuest({
       script: launchScript({ groups, view, noNewPrivileges, command }),
-      log: join(logs, 'guest.log'),
+      log: join(guestFolders.logs, 'guest.log'),
       env: {
+        ...spec.env,
         PATH: inside.path,
         [guestEnv.socket]: socket,
-        [guestEnv.logs]: logs,
-        [guestEnv.journal]: journal,
-        [guestEnv.generation]: template.generation,
+        [guestEnv.logs]: guestFolders.logs,
+        [guestEnv.journal]: guestFolders.journal,
         [guestEnv.mark]: `${this.#instance}/${agentId}`,
+        [EPOCH_VARIABLE]: String(spec.epoch),
       },
     });
-    // From here on, ending the agent finds the process in its processGroup.
+    // From here on, stopping the agent finds the process in its group.
     const settled = async (): Promise<boolean> =>
       (await processGroup.pids(agentId)).includes(identity.pid) || !(await isAlive(identity));
     await becomesTrue(settled, JOINED_WITHIN_MS);
-    const box = new ProcessBox({ agentId, socket, inside, runAs, guest: identity }, gone);
+    const facts = { agentId, socket, inside, command: spec.command, runAs, guest: identity };
+    const box = new ProcessBox(facts, gone);
     this.#boxes.set(agentId, box);
     return box;
   }
@@ -143,7 +180,7 @@ export class ProcessDriver implements Driver {
     return this.#open.processGroup.isFrozen(agentId);
   }
 
-  async end(agentId: string, graceMs: number): Promise<void> {
+  async stop(agentId: string, graceMs: number): Promise<void> {
     const { processGroup } = this.#open;
     const guest = this.#boxes.get(agentId)?.guest.pid;
     if (graceMs > 0) {
@@ -158,13 +195,21 @@ export class ProcessDriver implements Driver {
   }
 
   async remove(agentId: string): Promise<void> {
-    await this.end(agentId, 0);
+    await this.stop(agentId, 0);
     await this.#open.workspaceMounts.remove(agentId);
     await this.#open.uids?.release(agentId);
   }
 
-  list(): Promise<readonly string[]> {
-    return this.#open.processGroup.list();
+  async list(): Promise<readonly ListedBox[]> {
+    const { processGroup } = this.#open;
+    const agentIds = await processGroup.list();
+    return Promise.all(
+      agentIds.map(async (agentId) => ({ agentId, epoch: await epochOf(await processGroup.pids(agentId)) })),
+    );
+  }
+
+  stats(agentId: string): Promise<BoxStats | null> {
+    return this.#open.processGroup.stats(agentId);
   }
 
   freeMemMb(): number {
@@ -181,3 +226,17 @@ export class ProcessDriver implements Driver {
     return this.#means;
   }
 }
+
+const codeOf = (source: BoxSource): string => {
+  if (source.kind !== 'image') return source.folder;
+  throw new DriverError('spec_unsupported', 'The process driver runs no images.');
+};
+
+/** The epoch in the environment of the guest, which is one of these processes; null if it is gone. */
+const epochOf = async (pids: readonly number[]): Promise<number | null> => {
+  for (const pid of pids) {
+    const epoch = Number(await readStartVariable(pid, EPOCH_VARIABLE));
+    if (Number.isSafeInteger(epoch)) return epoch;
+  }
+  return null;
+};

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { readJsonFile, writeDurably } from '../../durable-file.js';
+import { DriverError } from '../driver-error.js';
 
 /** Number of user ids that one host reserves for agents. */
 const BLOCK = 4096;
@@ -35,6 +36,12 @@ export class UidAllocation {
     return this.#uids.get(agentId);
   }
 
+  /** The agent that a user id is assigned to. */
+  agentOf(uid: number): string | undefined {
+    for (const [agentId, assigned] of this.#uids) if (assigned === uid) return agentId;
+    return undefined;
+  }
+
   async allocate(agentId: string): Promise<number> {
     const known = this.#uids.get(agentId);
     if (known !== undefined) return known;
@@ -45,7 +52,7 @@ export class UidAllocation {
       await this.#save();
       return uid;
     }
-    throw new Error(`All ${BLOCK} user ids for agents are taken.`);
+    throw new DriverError('host_exhausted', `All ${BLOCK} user ids for agents are taken.`);
   }
 
   async release(agentId: string): Promise<void> {

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import type { Template } from '@berth/templates';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
 import type { InsidePaths, RunAs } from '../driver.js';
@@ -17,7 +16,7 @@ const VIEW_ROOT = '/run/berth';
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The prepared paths and mounts of an agent. */
-export interface Lodged {
+export interface Workspace {
   readonly inside: InsidePaths;
   readonly view: Launch['view'];
 }
@@ -51,43 +50,43 @@ export class WorkspaceMounts {
   }
 
   /** Creates missing folders and empties the folder for temporary files. */
-  async prepare(agentId: string, template: Template, runAs: RunAs | null): Promise<Lodged> {
-    const { root, logs, journal, run } = agentFolders(this.dataDir, agentId);
+  async prepare(agentId: string, code: string, runAs: RunAs | null): Promise<Workspace> {
     const { volume, tmp, staging } = this.#ownFolders(agentId);
-    for (const folder of [root, logs, journal, run]) await mkdir(folder, { recursive: true, mode: 0o700 });
     await Promise.all([removeTree(tmp), removeTree(staging)]);
     for (const folder of [volume, tmp, staging]) {
       await mkdir(dirname(folder), { recursive: true, mode: this.mode === 'outside' ? 0o755 : 0o700 });
       await mkdir(folder, { recursive: true, mode: 0o700 });
       if (runAs !== null && folder !== staging) await chown(folder, runAs.uid, runAs.gid);
     }
-    return this.#see({ volume, tmp, storage: { volume, staging } }, template);
+    return this.#see({ volume, tmp, storage: { volume, staging } }, code);
   }
 
+  /** Deletes the agent's volume and temporary files. */
   async remove(agentId: string): Promise<void> {
-    await removeTree(agentFolders(this.dataDir, agentId).root);
+    const { volume, tmp, staging } = this.#ownFolders(agentId);
+    for (const folder of [volume, tmp, staging]) await removeTree(folder);
     if (this.mode === 'outside') await removeTree(join(this.outside, agentId));
   }
 
-  async #see(own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>, template: Template): Promise<Lodged> {
+  async #see(own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>, code: string): Promise<Workspace> {
     const node = process.execPath;
     if (this.mode === 'own') {
       return {
         view: null,
-        inside: { ...own, template: template.folder, path: `${dirname(node)}:${SYSTEM_PATH}` },
+        inside: { ...own, code, path: `${dirname(node)}:${SYSTEM_PATH}` },
       };
     }
-    const [files, runtime] = await Promise.all([this.shared.share(template.folder), this.shared.share(node)]);
+    const [files, runtime] = await Promise.all([this.shared.share(code), this.shared.share(node)]);
     if (this.mode === 'outside') {
       return {
         view: null,
-        inside: { ...own, template: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
+        inside: { ...own, code: files, path: `${dirname(runtime)}:${SYSTEM_PATH}` },
       };
     }
     const inside = {
       volume: `${VIEW_ROOT}/volume`,
       tmp: `${VIEW_ROOT}/tmp`,
-      template: `${VIEW_ROOT}/template`,
+      code: `${VIEW_ROOT}/template`,
       path: `${VIEW_ROOT}/bin:${SYSTEM_PATH}`,
       // Host paths, not view paths: a rename cannot cross mounts.
       storage: own.storage,
@@ -96,7 +95,7 @@ export class WorkspaceMounts {
     const mounts = [
       { from: own.volume, to: inside.volume, kind: 'folder', readOnly: false },
       { from: own.tmp, to: inside.tmp, kind: 'folder', readOnly: false },
-      { from: files, to: inside.template, kind: 'folder', readOnly: true },
+      { from: files, to: inside.code, kind: 'folder', readOnly: true },
       { from: runtime, to: `${VIEW_ROOT}/bin/${basename(node)}`, kind: 'file', readOnly: true },
     ] as const;
     return { inside, view: { root: VIEW_ROOT, mounts } };

@@ -1,15 +1,20 @@
 import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A mounted cgroup hierarchy and our folder in it. */
+/** `cpuacct` counts processor time; in version 2 every group does. */
+export type Controller = 'memory' | 'pids' | 'cpuacct';
+
+/** A mounted cgroup hierarchy and the folder in it whose subfolders are the groups of the boxes. */
 export interface Hierarchy {
   readonly version: 1 | 2;
   readonly folder: string;
-  /** The resources that this hierarchy can limit. */
-  readonly limits: readonly ('memory' | 'pids')[];
+  /** What the groups of this hierarchy limit and count. */
+  readonly controllers: readonly Controller[];
   /** Whether this hierarchy freezes processes; exactly one does. */
   readonly freezes: boolean;
 }
+
+const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpuacct'];
 
 interface Mount {
   readonly version: 1 | 2;
@@ -28,9 +33,9 @@ export const cgroupMounts = (mounts: string): readonly Mount[] =>
   });
 
 /**
- * The hierarchies in which this process can create groups named `name`: one that freezes (preferably version 2, whose
- * freeze and kill are atomic, otherwise the version 1 freezer), and those that limit memory and processes. `[]` if none
- * can freeze.
+ * The hierarchies in which this process can create groups below a group named `name`: one that freezes (preferably
+ * version 2, whose freeze and kill are atomic, otherwise the version 1 freezer), and those that limit memory and
+ * processes and count processor time. `[]` if none can freeze.
  */
 export const openHierarchies = async (
   name: string,
@@ -45,9 +50,11 @@ export const openHierarchies = async (
   const candidates = prefer === 'v2' ? [v2, v1Freezer] : [v1Freezer, v2];
   for (const candidate of candidates) {
     if (candidate === undefined || !(await canFreeze(candidate, name))) continue;
+    const freezing = await openFreezing(candidate, name);
+    const missing = CONTROLLERS.filter((controller) => !freezing.controllers.includes(controller));
     const others = mounts.filter((mount) => mount !== candidate);
-    const limiting = await Promise.all(others.map((mount) => openLimiting(mount, name)));
-    return [await openFreezing(candidate, name), ...limiting.flatMap((hierarchy) => hierarchy ?? [])];
+    const accounting = await Promise.all(others.map((mount) => openAccounting(mount, name, missing)));
+    return [freezing, ...accounting.flatMap((hierarchy) => hierarchy ?? [])];
   }
   return [];
 };
@@ -66,8 +73,9 @@ const canFreeze = async ({ version, path }: Mount, name: string): Promise<boolea
 
 const openFreezing = async (mount: Mount, name: string): Promise<Hierarchy> => {
   const folder = join(mount.path, name);
-  const limits = mount.version === 2 ? await delegate(mount.path, folder) : [];
-  return { version: mount.version, folder, limits, freezes: true };
+  const controllers: readonly Controller[] =
+    mount.version === 2 ? ['cpuacct', ...(await delegate(mount.path, folder))] : [];
+  return { version: mount.version, folder, controllers, freezes: true };
 };
 
 /** In version 2 a group has a controller only if every ancestor delegates it. */
@@ -85,12 +93,16 @@ const delegate = async (root: string, folder: string): Promise<('memory' | 'pids
   return given;
 };
 
-const openLimiting = async (mount: Mount, name: string): Promise<Hierarchy | undefined> => {
-  const limits = (['memory', 'pids'] as const).filter((controller) => mount.controllers.includes(controller));
-  if (limits.length === 0) return undefined;
+const openAccounting = async (
+  mount: Mount,
+  name: string,
+  wanted: readonly Controller[],
+): Promise<Hierarchy | undefined> => {
+  const controllers = wanted.filter((controller) => mount.controllers.includes(controller));
+  if (controllers.length === 0) return undefined;
   const folder = join(mount.path, name);
   return mkdir(folder, { recursive: true }).then(
-    () => ({ version: mount.version, folder, limits, freezes: false }),
+    () => ({ version: mount.version, folder, controllers, freezes: false }),
     () => undefined,
   );
 };

@@ -1,0 +1,31 @@
+import { afterEach, beforeEach, describe } from 'vitest';
+import { describeBoxes } from './boxes.contract.js';
+import { DriverFixture, type DriverUnderTest } from './driver.fixture.js';
+import { describeLimits } from './limits.contract.js';
+import { describeProcesses } from './processes.contract.js';
+import { describeRestarts } from './restarts.contract.js';
+
+/**
+ * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. What only some drivers
+ * offer is decided by `Driver.capabilities`: both sides are tested, that an offered capability holds and that a missing
+ * one is refused.
+ */
+export const describeDriverContract = (name: string, underTest: DriverUnderTest): void => {
+  describe(`a box of the ${name}`, () => {
+    let host: DriverFixture;
+
+    beforeEach(async () => {
+      host = await DriverFixture.open(underTest);
+    });
+
+    afterEach(() => host.destroy());
+
+    describeBoxes(() => host, underTest.codeFile);
+    describeProcesses(() => host);
+    describeRestarts(
+      () => host,
+      () => DriverFixture.open(underTest),
+    );
+    describeLimits(() => host);
+  });
+};

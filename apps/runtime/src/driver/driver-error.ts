@@ -1,0 +1,30 @@
+/**
+ * Why a driver could not do what it was asked.
+ *
+ * - `host_unsuitable`: this host lacks what the driver needs.
+ * - `host_exhausted`: this host has no room for another agent.
+ * - `spec_unsupported`: the driver cannot run such a box here.
+ * - `guest_not_started`: the guest exited at once.
+ * - `box_absent`: the agent has no box here.
+ * - `box_stuck`: the processes did not obey within the driver's time limit.
+ */
+export type DriverErrorCode =
+  | 'host_unsuitable'
+  | 'host_exhausted'
+  | 'spec_unsupported'
+  | 'guest_not_started'
+  | 'box_absent'
+  | 'box_stuck';
+
+/** An expected failure of a driver. The message names no path and no internal detail; `cause` is for the log. */
+export class DriverError extends Error {
+  override readonly name = 'DriverError';
+
+  constructor(
+    readonly code: DriverErrorCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}

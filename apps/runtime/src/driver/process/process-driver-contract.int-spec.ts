@@ -1,0 +1,39 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { GUEST_MAIN, quietLog, TEST_TEMPLATES } from '../../__fixtures__/host.fixture.js';
+import { describeDriverContract } from '../driver-contract/driver.contract.js';
+import { ProcessDriver, type ProcessDriverOptions } from './process.driver.js';
+
+/** The driver uses what the host offers, so each combination is a driver of its own. Most need root. */
+const VARIANTS: readonly (readonly [string, ProcessDriverOptions['means']])[] = [
+  ...(process.getuid?.() === 0
+    ? ([
+        ['process driver with cgroups of version 2', { cgroups: 'v2' }],
+        ['process driver with cgroups of version 1', { cgroups: 'v1' }],
+        ['process driver as root without cgroups and namespaces', { cgroups: 'none', views: false }],
+      ] as const)
+    : []),
+  ['process driver without root', { cgroups: 'none', users: false }],
+];
+
+const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
+chmodSync(outsideDir, 0o755);
+afterAll(() => rmSync(outsideDir, { recursive: true, force: true }));
+
+for (const [name, means] of VARIANTS) {
+  describeDriverContract(name, {
+    create: (dataDir) =>
+      new ProcessDriver({
+        dataDir,
+        guestMain: GUEST_MAIN,
+        uidBase: undefined,
+        outsideDir,
+        ...(means === undefined ? {} : { means }),
+        log: quietLog,
+      }),
+    source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell') },
+    codeFile: 'template.json',
+  });
+}

@@ -1,0 +1,28 @@
+import type { BoxSpec } from './box-spec.js';
+import { DriverError } from './driver-error.js';
+import type { DriverCapabilities } from './driver.js';
+
+/**
+ * Refuses a spec that the driver could only pretend to honour. Limits that are not enforced do not count: they are
+ * advisory (`DriverCapabilities.limits`). Errors: `spec_unsupported`.
+ */
+export const refuseUnsupported = (spec: BoxSpec, capabilities: DriverCapabilities): void => {
+  refuseSource(spec.source, capabilities);
+  if (!capabilities.users.includes(spec.user))
+    throw new DriverError('spec_unsupported', `This host cannot run agents as ${spec.user}.`);
+  if (!hasNetwork(spec.network, capabilities))
+    throw new DriverError(
+      'spec_unsupported',
+      `This host cannot give an agent the network "${spec.network}".`,
+    );
+};
+
+/** Errors: `spec_unsupported`. */
+export const refuseSource = ({ kind }: BoxSpec['source'], { sources }: DriverCapabilities): void => {
+  if (!sources.includes(kind))
+    throw new DriverError('spec_unsupported', `This host cannot run agents from ${kind} sources.`);
+};
+
+/** The host's network includes the public one. */
+const hasNetwork = (wanted: BoxSpec['network'], { network }: DriverCapabilities): boolean =>
+  network === 'host' ? wanted === 'public' : network.includes(wanted);
