@@ -6,7 +6,9 @@ import { RevisionConflict, type EventStore } from './event-store.js';
 import { KeyedQueue } from './keyed-queue.js';
 import { LruCache } from './lru-cache.js';
 import { asRead, newEvents, type CommandMeta } from './new-events.js';
-import { emptyStream, foldStream, type StreamState } from './stream-state.js';
+import type { SnapshotOptions } from './snapshots.js';
+import { StreamLoader } from './stream-loader.js';
+import type { StreamState } from './stream-state.js';
 
 /** The caller's knowledge about the stream. */
 export interface HandleOptions {
@@ -39,6 +41,8 @@ export interface CommandHandlerOptions<State, Command, Event> {
   readonly maxConflicts?: number;
   /** Number of streams whose states are cached in memory; default 1,000. */
   readonly cacheSize?: number;
+  /** For streams that grow without bound: loading them takes as long as loading a short stream. */
+  readonly snapshots?: SnapshotOptions;
 }
 
 /**
@@ -52,10 +56,12 @@ export interface CommandHandlerOptions<State, Command, Event> {
 export class CommandHandler<State, Command, Event> {
   readonly #queue = new KeyedQueue();
   readonly #cache: LruCache<StreamState<State>>;
+  readonly #loader: StreamLoader<State, Command, Event>;
   readonly #maxConflicts: number;
 
   constructor(private readonly options: CommandHandlerOptions<State, Command, Event>) {
     this.#cache = new LruCache(options.cacheSize ?? 1_000);
+    this.#loader = new StreamLoader(options);
     this.#maxConflicts = options.maxConflicts ?? 5;
   }
 
@@ -92,7 +98,7 @@ export class CommandHandler<State, Command, Event> {
     { expectNew = false }: HandleOptions,
   ): Promise<Handled<State, Event> | undefined> {
     const { decider } = this.options;
-    const known = this.#cache.get(stream) ?? (expectNew ? emptyStream(decider) : undefined);
+    const known = this.#cache.get(stream) ?? (expectNew ? this.#loader.empty : undefined);
     if (known === undefined) return undefined;
     if (known.commands.has(meta.commandId)) return this.#replay(stream, known, meta.commandId);
     const events = unlessRefused(() => decider.decide(command, known.state));
@@ -123,10 +129,10 @@ export class CommandHandler<State, Command, Event> {
     meta: CommandMeta,
   ): Promise<Handled<State, Event> | RevisionConflict> {
     if (requestContext.hasGivenUp(meta.commandId)) throw noLongerAwaited();
-    const { store, decider, codec } = this.options;
+    const { store, codec } = this.options;
     const stored = newEvents(codec, events, meta);
     // Before the append: events that cannot be read back must not be written.
-    const after = foldStream(decider, codec, before, asRead(stored, before.revision));
+    const after = this.#loader.fold(before, asRead(stored, before.revision));
     const appended = await store.append(stream, stored, before.revision ?? 'no_stream').catch(orConflict);
     if (appended instanceof RevisionConflict) return appended;
     this.#keep(stream, after);
@@ -134,12 +140,7 @@ export class CommandHandler<State, Command, Event> {
   }
 
   async #read(stream: string): Promise<StreamState<State>> {
-    const { store, decider, codec } = this.options;
-    const cached = this.#cache.get(stream) ?? emptyStream(decider);
-    const from = cached.revision === null ? {} : { from: cached.revision + 1n };
-    const current = foldStream(decider, codec, cached, await store.read(stream, from));
-    this.#keep(stream, current);
-    return current;
+    return this.#keep(stream, await this.#loader.load(stream, this.#cache.get(stream)));
   }
 
   /** `known` contains the command. One read returns its events and everything written since. */
@@ -148,10 +149,10 @@ export class CommandHandler<State, Command, Event> {
     known: StreamState<State>,
     commandId: string,
   ): Promise<Handled<State, Event>> {
-    const { store, decider, codec } = this.options;
+    const { store, codec } = this.options;
     const recorded = await store.read(stream, { from: known.commands.get(commandId) ?? 0n });
     const newer = recorded.filter(({ revision }) => revision > (known.revision ?? -1n));
-    const { state, revision } = this.#keep(stream, foldStream(decider, codec, known, newer));
+    const { state, revision } = this.#keep(stream, this.#loader.fold(known, newer));
     const own = recorded.filter(({ metadata }) => metadata.causationId === commandId);
     const events = own.map(({ type, data }) => codec.fromStored({ type, data }));
     return { state, events, revision, position: own.at(-1)?.position ?? null, replayed: true };
@@ -160,8 +161,10 @@ export class CommandHandler<State, Command, Event> {
   /** A slow reader must not replace a newer state with an older one. */
   #keep(stream: string, current: StreamState<State>): StreamState<State> {
     const newest = this.#cache.get(stream)?.revision ?? -1n;
-    if ((current.revision ?? -1n) > newest) this.#cache.set(stream, current);
-    return current;
+    if ((current.revision ?? -1n) <= newest) return current;
+    const kept = this.#loader.keep(stream, current);
+    this.#cache.set(stream, kept);
+    return kept;
   }
 }
 

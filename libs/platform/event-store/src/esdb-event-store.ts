@@ -1,4 +1,12 @@
-import { FORWARDS, START, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
+import {
+  BACKWARDS,
+  END,
+  FORWARDS,
+  START,
+  StreamDeletedError,
+  StreamNotFoundError,
+  type ReadStreamOptions,
+} from '@eventstore/db-client';
 import { backoff, pause } from '@berth/persistence';
 import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
@@ -41,18 +49,23 @@ class EsdbEventStore implements EventStore {
   ) {}
 
   read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
-    return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.readStream(stream, options));
+    const range = { direction: FORWARDS, fromRevision: options.from ?? START } as const;
+    return withSpan(`read ${categoryOf(stream)}`, CLIENT, () => this.readStream(stream, range));
   }
 
-  private async readStream(
-    stream: string,
-    options: { readonly from?: bigint },
-  ): Promise<readonly RecordedEvent[]> {
-    const { call } = this.connection;
-    const range = { direction: FORWARDS, fromRevision: options.from ?? START, ...call } as const;
+  async readLast(stream: string, count: number): Promise<readonly RecordedEvent[]> {
+    const range = { direction: BACKWARDS, fromRevision: END, maxCount: count } as const;
+    const newestFirst = await withSpan(`read ${categoryOf(stream)}`, CLIENT, () =>
+      this.readStream(stream, range),
+    );
+    return newestFirst.toReversed();
+  }
+
+  private async readStream(stream: string, range: ReadStreamOptions): Promise<readonly RecordedEvent[]> {
+    const options = { ...range, ...this.connection.call };
     try {
       const items = await this.ask((open, timeoutMs) =>
-        collect(open.client.readStream(stream, range), open, timeoutMs),
+        collect(open.client.readStream(stream, options), open, timeoutMs),
       );
       return items.flatMap(({ event, commitPosition }) =>
         event === undefined ? [] : [toRecorded(event, commitPosition)],

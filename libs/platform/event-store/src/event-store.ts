@@ -100,6 +100,8 @@ export interface SubscribeOptions {
 export abstract class EventStore {
   /** Returns the stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */
   abstract read(stream: string, options?: { readonly from?: bigint }): Promise<readonly RecordedEvent[]>;
+  /** Returns the stream's last `count` events (all, if it has fewer), oldest first; `[]` when it does not exist. */
+  abstract readLast(stream: string, count: number): Promise<readonly RecordedEvent[]>;
   /**
    * Appends all events or none. Throws `RevisionConflict` when the stream is at another revision, unless it already
    * contains exactly these events (by id) there: then it returns what the first append returned. Retries an unknown

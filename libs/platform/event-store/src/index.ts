@@ -19,6 +19,8 @@ export {
   type HandleOptions,
   type Handled,
 } from './command-handler.js';
+export { SnapshotTable } from './snapshot-table.js';
+export type { SnapshotOptions } from './snapshots.js';
 export type { CommandMeta } from './new-events.js';
 export type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 export { ProjectionRunner } from './projection-runner.js';

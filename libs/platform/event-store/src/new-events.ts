@@ -31,7 +31,8 @@ export const newEvents = <Event>(
 
 /** Returns the events as a later read will return them after revision `before`: after a round trip through JSON. */
 export const asRead = (stored: readonly NewEvent[], before: bigint | null): readonly FoldedEvent[] =>
-  stored.map(({ type, data, metadata }, index) => ({
+  stored.map(({ id, type, data, metadata }, index) => ({
+    id,
     type,
     data: JSON.parse(JSON.stringify(data)) as EventData,
     metadata,

@@ -3,14 +3,18 @@ import type { EventCodec } from './event-codec.js';
 import type { RecordedEvent } from './event-store.js';
 
 /** The parts of an event that folding needs; the event was read or is about to be written. */
-export type FoldedEvent = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'revision'>;
+export type FoldedEvent = Pick<RecordedEvent, 'id' | 'type' | 'data' | 'metadata' | 'revision'>;
 
 /** A stream folded up to `revision` (null if it does not exist), with the most recent commands. */
 export interface StreamState<State> {
   readonly state: State;
   readonly revision: bigint | null;
+  /** Id of the event at `revision`. */
+  readonly eventId: string | null;
   /** Revision of each command's first event, by command id, oldest first. */
   readonly commands: ReadonlyMap<string, bigint>;
+  /** Revision of the last snapshot that this process knows of. */
+  readonly snapshotRevision: bigint | null;
 }
 
 /** Number of commands of a stream that are remembered. */
@@ -22,7 +26,9 @@ export const emptyStream = <State, Command, Event>(
 ): StreamState<State> => ({
   state: decider.initial,
   revision: null,
+  eventId: null,
   commands: new Map(),
+  snapshotRevision: null,
 });
 
 /** Folds the events that follow `from`. */
@@ -40,7 +46,7 @@ export const foldStream = <State, Command, Event>(
     state = decider.evolve(state, codec.fromStored({ type: event.type, data: event.data }));
     remember(commands, event);
   }
-  return { state, revision: last.revision, commands };
+  return { ...from, state, revision: last.revision, eventId: last.id, commands };
 };
 
 const remember = (commands: Map<string, bigint>, { metadata, revision }: FoldedEvent): void => {
