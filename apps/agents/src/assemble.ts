@@ -1,5 +1,5 @@
 import { hkdfSync } from 'node:crypto';
-import type { EventStore, ProjectionRunner } from '@berth/event-store';
+import { SnapshotTable, type EventStore, type ProjectionRunner } from '@berth/event-store';
 import type { Requester } from '@berth/messaging';
 import type { Operations } from '@berth/operations';
 import { SecretBox, type Database } from '@berth/persistence';
@@ -68,13 +68,14 @@ export const assemble = (parts: AgentsParts, timing: CreationTiming = TIMING): A
   const vault = new EnvVault(database, new SecretBox(config.keyring));
   const hosts = new HostDirectory(database);
   const placement = new Placement(requester, database);
-  const agents = new AgentCommandHandler(store, parts.agentList);
+  const streams = { store, snapshots: new SnapshotTable(database, log) };
+  const agents = new AgentCommandHandler(streams, parts.agentList);
   const decided = new DecidedAgents(agents, activity);
   const recipe = new StartRecipe(vault, tokenSecret(config));
   const lifecycle = new AgentLifecycle(agents, requester, recipe, log);
   // The claims ask the creation whether a holder is gone, and the creation makes the claims.
   const reservations = new Reservations(
-    store,
+    streams,
     (...asked) => creation.isGone(...asked),
     timing.unfinishedAfterMs,
   );
@@ -92,7 +93,7 @@ export const assemble = (parts: AgentsParts, timing: CreationTiming = TIMING): A
     deletion: new AgentDeletion(agents, lifecycle, reservations),
     transitions: new Transitions(agents, lifecycle, requester, decided, config),
     ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission, activity, log),
-    env: new EnvCommandHandler(store, agents, vault, requester, decided, lifecycle),
+    env: new EnvCommandHandler(streams, agents, vault, requester, decided, lifecycle),
     announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database }),
     observations: new ObservationHandler(agents, lifecycle),
     timers: new AgentReconciler({ ...parts, ...config, agents, lifecycle, creation, hosts, placement }),

@@ -72,6 +72,7 @@ class Steps {
 const starting = (steps = new Steps()): Installer => {
   const store: EventStore = {
     read: (stream, options) => log.read(prefix + stream, options),
+    readLast: (stream, count) => log.readLast(prefix + stream, count),
     append: (stream, events, expected) => steps.take(() => log.append(prefix + stream, events, expected)),
     subscribe: (options) => log.subscribe(options),
     eventAt: (position) => log.eventAt(position),

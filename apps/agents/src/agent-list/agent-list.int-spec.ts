@@ -1,4 +1,10 @@
-import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
+import {
+  CommandHandler,
+  connectEventStore,
+  ProjectionRunner,
+  SnapshotTable,
+  type EventStore,
+} from '@berth/event-store';
 import { isDomainError, newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
@@ -132,7 +138,10 @@ describe('the agent list', () => {
   };
 
   const decided = (): DecidedAgents =>
-    new DecidedAgents(new AgentCommandHandler(store, runner), new AgentActivity(database));
+    new DecidedAgents(
+      new AgentCommandHandler({ store, snapshots: new SnapshotTable(database, log) }, runner),
+      new AgentActivity(database),
+    );
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');
 

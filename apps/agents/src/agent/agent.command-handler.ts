@@ -1,12 +1,7 @@
-import {
-  CommandHandler,
-  streamName,
-  type EventStore,
-  type ProjectionRunner,
-  type RecordedEvent,
-} from '@berth/event-store';
+import { CommandHandler, streamName, type ProjectionRunner, type RecordedEvent } from '@berth/event-store';
 import { fold, type Actor, type Decider } from '@berth/kernel';
 import { evolveRow, type AgentRow } from '../agent-list/agent-row.js';
+import { SNAPSHOT_VERSIONS, type AgentStreams } from './agent-streams.js';
 import type { AgentCommand } from './agent.commands.js';
 import { agentDecider } from './agent.decider.js';
 import { agentCodec, isCreation } from './agent.events.js';
@@ -27,12 +22,12 @@ export const systemOrigin = (accountId: string, commandId: string): CommandOrigi
 });
 
 /** An agent with the row that the list shows of it, both folded from its events. */
-interface ShownAgent {
+export interface ShownAgent {
   readonly agent: Agent;
   readonly row: AgentRow | null;
 }
 
-const shownDecider: Decider<ShownAgent, AgentCommand, AgentEvent> = {
+export const shownDecider: Decider<ShownAgent, AgentCommand, AgentEvent> = {
   initial: { agent: agentDecider.initial, row: null },
   decide: (command, { agent }) => agentDecider.decide(command, agent),
   evolve: ({ agent, row }, event) => ({
@@ -46,10 +41,16 @@ export class AgentCommandHandler {
   private readonly handler: CommandHandler<ShownAgent, AgentCommand, AgentEvent>;
 
   constructor(
-    private readonly store: EventStore,
+    private readonly streams: AgentStreams,
     private readonly agentList: Pick<ProjectionRunner, 'waitFor'>,
   ) {
-    this.handler = new CommandHandler({ store, decider: shownDecider, codec: agentCodec, cacheSize: 5_000 });
+    this.handler = new CommandHandler({
+      store: streams.store,
+      decider: shownDecider,
+      codec: agentCodec,
+      cacheSize: 5_000,
+      snapshots: { table: streams.snapshots, version: SNAPSHOT_VERSIONS.agent },
+    });
   }
 
   async load(agentId: string): Promise<Agent> {
@@ -63,7 +64,7 @@ export class AgentCommandHandler {
 
   /** The row as the creation decided it, also when the agent has changed or is gone since; null when there was none. */
   async loadFirstRow(agentId: string): Promise<AgentRow | null> {
-    const recorded = await this.store.read(streamName(agentCodec.category, agentId));
+    const recorded = await this.streams.store.read(streamName(agentCodec.category, agentId));
     const created = recorded.find(isCreation);
     if (created === undefined) return null;
     const creation = recorded.filter(({ metadata }) => metadata.causationId === created.metadata.causationId);

@@ -27,10 +27,10 @@ export type EnvCommand =
     }
   | { readonly type: 'Remove'; readonly agentId: string; readonly key: string; readonly at: string };
 
-export type AgentEnv = { readonly keys: ReadonlySet<string> };
+export type AgentEnv = { readonly keys: readonly string[] };
 
 export const envDecider: Decider<AgentEnv, EnvCommand, EnvEvent> = {
-  initial: { keys: new Set() },
+  initial: { keys: [] },
   decide: (command) => {
     const { agentId, key, at } = command;
     return command.type === 'Set'
@@ -38,10 +38,8 @@ export const envDecider: Decider<AgentEnv, EnvCommand, EnvEvent> = {
       : [{ type: 'EnvVarRemoved', data: { agentId, key, at } }];
   },
   evolve: (state, event) => {
-    const keys = new Set(state.keys);
-    if (event.type === 'EnvVarSet') keys.add(event.data.key);
-    else keys.delete(event.data.key);
-    return { keys };
+    const others = state.keys.filter((key) => key !== event.data.key);
+    return { keys: event.type === 'EnvVarSet' ? [...others, event.data.key] : others };
   },
 };
 

@@ -8,10 +8,11 @@ import type {
   SetEnvVar,
 } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { CommandHandler, type EventStore } from '@berth/event-store';
+import { CommandHandler } from '@berth/event-store';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { DecidedAgents } from '../agent-list/decided-agents.js';
+import { SNAPSHOT_VERSIONS, type AgentStreams } from '../agent/agent-streams.js';
 import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
@@ -28,14 +29,20 @@ export class EnvCommandHandler {
   private readonly handler: CommandHandler<AgentEnv, EnvCommand, EnvEvent>;
 
   constructor(
-    store: EventStore,
+    { store, snapshots }: AgentStreams,
     private readonly agents: AgentCommandHandler,
     private readonly vault: EnvVault,
     private readonly requester: Pick<Requester, 'request'>,
     private readonly decided: DecidedAgents,
     private readonly lifecycle: AgentLifecycle,
   ) {
-    this.handler = new CommandHandler({ store, decider: envDecider, codec: envCodec, cacheSize: 500 });
+    this.handler = new CommandHandler({
+      store,
+      decider: envDecider,
+      codec: envCodec,
+      cacheSize: 500,
+      snapshots: { table: snapshots, version: SNAPSHOT_VERSIONS.agentEnv },
+    });
   }
 
   async list(request: ListEnv): Promise<EnvPage> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { CommandHandler, type EventStore } from '@berth/event-store';
+import { CommandHandler } from '@berth/event-store';
 import { DomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
+import { SNAPSHOT_VERSIONS, type AgentStreams } from '../agent/agent-streams.js';
 import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import {
   isHeldBy,
@@ -35,7 +36,7 @@ export class Reservations {
   private readonly handlers: Record<Claim['kind'], ReservationHandler>;
 
   constructor(
-    store: EventStore,
+    { store, snapshots }: AgentStreams,
     private readonly isGone: IsGone,
     /** A creation that has no agent to show for it after so long is taken to have died midway. */
     private readonly unfinishedAfterMs: number,
@@ -46,6 +47,7 @@ export class Reservations {
         decider: reservationDecider,
         codec: reservationCodec(kind),
         cacheSize: 1_000,
+        snapshots: { table: snapshots, version: SNAPSHOT_VERSIONS.reservation },
       });
     this.handlers = { agentName: handler('agentName'), agentExternalId: handler('agentExternalId') };
   }

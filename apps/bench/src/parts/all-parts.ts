@@ -3,6 +3,7 @@ import { chatPart } from './chat.part.js';
 import { execPart } from './exec.part.js';
 import { filesPart } from './files.part.js';
 import { gatewayPart } from './gateway.part.js';
+import { loadPart } from './load.part.js';
 import { memoryPart } from './memory.part.js';
 import { natsPart } from './nats.part.js';
 import type { Part } from './part.js';
@@ -14,6 +15,7 @@ import { wakePart } from './wake.part.js';
 export const PARTS: readonly Part[] = [
   natsPart,
   appendPart,
+  loadPart,
   rebuildPart,
   execPart,
   gatewayPart,
