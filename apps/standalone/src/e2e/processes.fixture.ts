@@ -100,11 +100,12 @@ export const programOf = (agentId: string): number | undefined =>
   pids().find((pid) => isAlive(pid) && variablesOf(pid).includes(`BERTH_AGENT_ID=${agentId}`));
 
 /** The guest that supervises the agent. */
-export const guestOf = (agentId: string): number | undefined =>
-  pids().find((pid) => {
-    const variables = variablesOf(pid);
-    const marked = variables.some(
-      (entry) => entry.startsWith('BERTH_AGENT_MARK=') && entry.endsWith(`/${agentId}`),
-    );
-    return marked && isAlive(pid) && !variables.some((entry) => entry.startsWith('BERTH_AGENT_ID='));
-  });
+export const guestOf = (agentId: string): number | undefined => {
+  const marked = pids().filter((pid) => isAlive(pid) && isGuest(variablesOf(pid), agentId));
+  // A child of the guest that has not called exec yet still has the guest's environment, and possibly a lower id.
+  return marked.find((pid) => !marked.includes(Number(statOf(pid)[1])));
+};
+
+const isGuest = (variables: readonly string[], agentId: string): boolean =>
+  variables.some((entry) => entry.startsWith('BERTH_AGENT_MARK=') && entry.endsWith(`/${agentId}`)) &&
+  !variables.some((entry) => entry.startsWith('BERTH_AGENT_ID='));
