@@ -11,7 +11,7 @@ import { Activity, type ActivityView } from './activity.js';
 import { agentUnavailable } from './agent-refusals.js';
 
 /** Callbacks of an awake guest. */
-export interface WakefulHooks {
+export interface AwakeHooks {
   readonly idleTtlSeconds: number;
   readonly onIdle: () => void;
   readonly onActivity: (view: ActivityView) => void;
@@ -19,7 +19,7 @@ export interface WakefulHooks {
 }
 
 /** Signals that abort work in an awake guest. */
-export interface Cuts {
+export interface AbortSignals {
   /** For transfers: aborts as soon as the agent prepares to sleep. */
   readonly closing: AbortSignal;
   /** For chats: aborts just before the agent is frozen or ended. */
@@ -70,7 +70,7 @@ export class BoxedGuest {
   }
 
   /** Abort signals for new work; all are already aborted unless the guest is awake. */
-  get cuts(): Cuts {
+  get signals(): AbortSignals {
     if (this.#awake === undefined) {
       const now = AbortSignal.abort();
       return { closing: now, ending: now, still: now };
@@ -90,7 +90,7 @@ export class BoxedGuest {
   }
 
   /** Call when the processes are running; requests are accepted from now on. */
-  wake({ idleTtlSeconds, onIdle, onActivity, onEvent }: WakefulHooks): void {
+  wake({ idleTtlSeconds, onIdle, onActivity, onEvent }: AwakeHooks): void {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
@@ -148,10 +148,10 @@ export class BoxedGuest {
   }
 
   /** Keeps the agent awake while `work` runs. Errors: unavailable `agent_unavailable`. */
-  async during<T>(kind: ActivityKind, work: (cuts: Cuts) => Promise<T>): Promise<T> {
+  async during<T>(kind: ActivityKind, work: (signals: AbortSignals) => Promise<T>): Promise<T> {
     if (this.#awake === undefined) throw agentUnavailable('The agent is not awake.');
-    const { cuts } = this;
-    return this.#awake.activity.during(kind, () => work(cuts));
+    const { signals } = this;
+    return this.#awake.activity.during(kind, () => work(signals));
   }
 
   async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {

@@ -98,7 +98,7 @@ export abstract class Driver {
   abstract thaw(agentId: string): Promise<void>;
   abstract isFrozen(agentId: string): Promise<boolean>;
   /**
-   * Ends every process of the agent, frozen or not: TERM, then KILL after `graceMs`. Keeps the volume. A no-op if
+   * Ends every process of the agent, frozen or not: TERM, then KILL after `graceMs` at the latest. Keeps the volume. A no-op if
    * nothing runs. Errors: `box_stuck`.
    */
   abstract stop(agentId: string, graceMs: number): Promise<void>;

@@ -68,7 +68,7 @@ export class HostExecutions {
   async find({ agentId, executionId, waitMs }: FindExecution): Promise<FoundExecution> {
     const wait = Math.min(Math.max(0, waitMs), WAIT_MS);
     const { standing, outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.execution(executionId, wait, guest.cuts.still),
+      guest.client.execution(executionId, wait, guest.signals.still),
     );
     if (outcome !== undefined) return { state: 'known', outcome };
     return { state: 'absent', epoch: standing.epoch, awake: standing.awake !== null };
@@ -83,7 +83,7 @@ export class HostExecutions {
     readonly executionId: string;
   }): Promise<ExecutionOutcome> {
     const { outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.cancelExecution(executionId, guest.cuts.still),
+      guest.client.cancelExecution(executionId, guest.signals.still),
     );
     if (outcome === undefined) throw executionUnknown();
     if (outcome.status === 'running') throw guestUnreachable();

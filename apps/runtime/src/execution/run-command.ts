@@ -74,7 +74,7 @@ const run = async (
     if (followed !== 'at_rest') return toOutcome(followed);
     // If putting the agent to sleep failed, everything is still running.
     if (!guest.awake) return afterRest(guest, seen, after);
-    until = guest.cuts.still;
+    until = guest.signals.still;
   }
 };
 

@@ -48,7 +48,7 @@ export class Transfers {
     try {
       const guest = this.agents.of(agentId).openAt(epoch);
       const wasCut = (): Error => staleEpoch(epoch, 'freezing');
-      const { closing, still } = guest.cuts;
+      const { closing, still } = guest.signals;
       // A client that follows output also receives the end that the sleep causes.
       return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, wasCut, release };
     } catch (error) {

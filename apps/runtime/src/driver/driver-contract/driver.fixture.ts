@@ -15,8 +15,8 @@ export interface DriverUnderTest {
   create(dataDir: string): Driver;
   /** A source that the driver can run: an environment with `sh`, `sleep`, `cat`, `cut`, `head`, `tail` and `id`. */
   readonly source: BoxSource;
-  /** A file in the code folder of a box with that source; null if the source brings no files of ours. */
-  readonly codeFile: string | null;
+  /** Name of a file in the code folder of a box with that source. */
+  readonly codeFile: string;
 }
 
 const COMMAND_MS = 30_000;
