@@ -13,8 +13,11 @@ const MAY_IMPORT = {
 /** Platform packages that services must not import: test support, and the infrastructure that `npm start` embeds. */
 const TEST_BENCH = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
-/** The only contract that the platform itself implements, for every service. */
-const HANDLED_BY_PLATFORM = { from: '@berth/operations', to: '@berth/contracts/operations' };
+/** Contracts that the platform implements or calls for every service. */
+const USED_BY_PLATFORM = new Set([
+  '@berth/operations → @berth/contracts/operations',
+  '@berth/agent-client → @berth/contracts/agents',
+]);
 
 /** Checks which packages import each other, from the actual imports rather than the declared dependencies. */
 export const checkImports = (workspace) => {
@@ -72,7 +75,7 @@ const judgeTypes = (from, to, specifier) => {
   if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
     return `only the composition and ${TEST_BENCH} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
   }
-  if (from.name === HANDLED_BY_PLATFORM.from && specifier === HANDLED_BY_PLATFORM.to) return null;
+  if (USED_BY_PLATFORM.has(`${from.name} → ${specifier}`)) return null;
   if (MAY_IMPORT[from.type].includes(to.type)) return null;
   if (to.type === 'app')
     return `an app never imports an app (${to.name}): services depend on each other through contracts`;

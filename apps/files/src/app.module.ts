@@ -1,3 +1,4 @@
+import { AgentClient } from '@berth/agent-client';
 import { CommandHandler, type EventStore } from '@berth/event-store';
 import { systemClock } from '@berth/kernel';
 import { Requester, type NatsLink } from '@berth/messaging';
@@ -11,7 +12,6 @@ import { fileChangeDecider } from './change/file-change.decider.js';
 import { fileChangeCodec } from './change/file-change.events.js';
 import { FileChanges } from './change/file-changes.js';
 import type { LaterAttempts } from './change/later-attempts.js';
-import { AwakeHost } from './host/awake-host.js';
 import { TransferOpener } from './transfer/transfer-opener.js';
 import { TransferNatsController } from './transfer/transfer.nats-controller.js';
 
@@ -27,7 +27,7 @@ export interface FilesParts {
 export class AppModule {
   static forRoot({ link, store, later, log }: FilesParts): DynamicModule {
     const requester = new Requester(link);
-    const host = new AwakeHost(requester);
+    const agents = new AgentClient(requester);
     const records = new CommandHandler({ store, decider: fileChangeDecider, codec: fileChangeCodec });
     const changes = new FileChanges(records, later, systemClock, log);
     const teller = new AttachmentTeller(requester, later, log);
@@ -36,10 +36,10 @@ export class AppModule {
       controllers: [TransferNatsController, ChangeNatsController, healthController('files')],
       providers: [
         { provide: HealthCheck, useValue: new HealthCheck({ store }) },
-        { provide: TransferOpener, useValue: new TransferOpener(host, requester) },
+        { provide: TransferOpener, useValue: new TransferOpener(agents, requester) },
         {
           provide: ChangeCommandHandler,
-          useValue: new ChangeCommandHandler(host, changes, teller, requester),
+          useValue: new ChangeCommandHandler(agents, changes, teller, requester),
         },
       ],
     };

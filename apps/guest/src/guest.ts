@@ -168,9 +168,13 @@ export class Guest {
 
   #configured(): PutProgram {
     if (this.#program === undefined) {
-      throw new DomainError('unavailable', 'agent_unavailable', 'The agent is still starting.', {
-        handedOver: false,
-      });
+      throw new DomainError(
+        'unavailable',
+        'agent_unavailable',
+        'The agent is still starting.',
+        { handedOver: false },
+        { effect: 'none' },
+      );
     }
     return this.#program;
   }

@@ -1,4 +1,4 @@
-import type { ErrorKind, Json } from '@berth/kernel';
+import type { Effect, ErrorKind, Json } from '@berth/kernel';
 
 /** One route of the guest's HTTP API on its unix socket. Request and response bodies are JSON. */
 export interface GuestRoute {
@@ -224,6 +224,8 @@ export interface GuestErrorBody {
     readonly code: string;
     readonly message: string;
     readonly context: Readonly<Record<string, Json | undefined>>;
+    /** As in `DomainError`. */
+    readonly effect?: Effect;
   };
 }
 

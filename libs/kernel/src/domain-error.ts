@@ -28,9 +28,23 @@ export const isErrorKind = (value: unknown): value is ErrorKind =>
 export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
+/**
+ * What is known of the effect of a failed request. `none`: nothing was done, so it may be sent again. `unknown`: it may
+ * have been carried out, or may still be.
+ */
+export type Effect = 'none' | 'unknown';
+
+export const isEffect = (value: unknown): value is Effect => value === 'none' || value === 'unknown';
+
+export interface DomainErrorOptions extends ErrorOptions {
+  readonly effect?: Effect;
+}
+
 /** An error with a stable snake_case `code` and a `message` that tells the caller what to do. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
+  /** As stated where the error was raised; `effectOf` is what to read. */
+  readonly effect: Effect | undefined;
 
   constructor(
     readonly kind: ErrorKind,
@@ -38,9 +52,10 @@ export class DomainError extends Error {
     message: string,
     /** Further public fields of the error body. Never contains a stack, SQL, a host path or an internal name. */
     readonly context: { readonly [key: string]: Json | undefined } = {},
-    options?: ErrorOptions,
+    options: DomainErrorOptions = {},
   ) {
     super(message, options);
+    this.effect = options.effect;
   }
 }
 
@@ -53,3 +68,22 @@ export const isDomainError = (error: unknown, kind?: ErrorKind): error is Domain
   error.name === 'DomainError' &&
   'kind' in error &&
   (kind === undefined || error.kind === kind);
+
+/** Kinds that say nothing of the effect by themselves. All others are the verdict on the request. */
+const UNCERTAIN: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'timeout', 'internal']);
+
+/**
+ * What is known of the effect of the request that failed with `error`: as the error states it, else `unknown` for
+ * outages, timeouts and anything that is no `DomainError`. Undefined: the error itself is the outcome.
+ */
+export const effectOf = (error: unknown): Effect | undefined => {
+  if (!isDomainError(error)) return 'unknown';
+  return error.effect ?? (UNCERTAIN.has(error.kind) ? 'unknown' : undefined);
+};
+
+/** Returns `error` as the failure of a request of which an earlier attempt had `effect`: `unknown` outlasts `none`. */
+export const withEffect = (error: unknown, effect: Effect): unknown => {
+  if (effect === 'none' || !isDomainError(error) || error.effect !== 'none') return error;
+  const { kind, code, message, context } = error;
+  return new DomainError(kind, code, message, context, { cause: error, effect });
+};

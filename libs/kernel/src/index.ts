@@ -2,9 +2,14 @@ export { type Decider, fold } from './decider.js';
 export { decideGiven, type Decided } from './decider-specification.js';
 export {
   DomainError,
+  effectOf,
   ERROR_KINDS,
   isDomainError,
+  isEffect,
   isErrorKind,
+  withEffect,
+  type DomainErrorOptions,
+  type Effect,
   type ErrorKind,
   type Json,
 } from './domain-error.js';

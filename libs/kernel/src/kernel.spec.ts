@@ -3,10 +3,12 @@ import {
   DomainError,
   decideGiven,
   deriveId,
+  effectOf,
   isDomainError,
   isId,
   isoTime,
   newId,
+  withEffect,
   type Decider,
 } from './index.js';
 
@@ -88,4 +90,38 @@ describe('decideGiven', () => {
 
 describe('times', () => {
   it('are ISO 8601 UTC with milliseconds', () => expect(isoTime(0)).toBe('1970-01-01T00:00:00.000Z'));
+});
+
+describe('the effect of a failed request', () => {
+  it('is what the error states', () => {
+    const none = new DomainError('unavailable', 'x', 'm', {}, { effect: 'none' });
+    const unknown = new DomainError('upstream', 'x', 'm', {}, { effect: 'unknown' });
+    expect([effectOf(none), effectOf(unknown)]).toEqual(['none', 'unknown']);
+  });
+
+  it.each(['unavailable', 'timeout', 'internal'] as const)('is unknown after %s unless stated', (kind) => {
+    expect(effectOf(new DomainError(kind, 'x', 'm'))).toBe('unknown');
+  });
+
+  it('is unknown after anything that is no DomainError', () => {
+    expect([effectOf(new Error('x')), effectOf(undefined)]).toEqual(['unknown', 'unknown']);
+  });
+
+  it.each(['invalid', 'not_found', 'conflict', 'upstream'] as const)(
+    'is the error itself after %s unless stated',
+    (kind) => expect(effectOf(new DomainError(kind, 'x', 'm'))).toBeUndefined(),
+  );
+
+  it('stays unknown once an earlier attempt may have had one', () => {
+    const none = new DomainError('conflict', 'stale', 'm', { epoch: 1 }, { effect: 'none' });
+    expect(withEffect(none, 'none')).toBe(none);
+    expect(withEffect(none, 'unknown')).toMatchObject({
+      kind: 'conflict',
+      code: 'stale',
+      context: { epoch: 1 },
+      effect: 'unknown',
+    });
+    const verdict = new DomainError('upstream', 'agent_error', 'm');
+    expect(withEffect(verdict, 'unknown')).toBe(verdict);
+  });
 });

@@ -3,7 +3,7 @@ import { deliveryRequests } from '@berth/contracts/delivery';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
-import type { AgentTarget } from '../host/awake-host.js';
+import type { AgentTarget } from '../agent-target.js';
 import type { LaterAttempts } from './later-attempts.js';
 
 const ANSWER_MS = 5_000;

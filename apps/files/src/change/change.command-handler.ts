@@ -1,3 +1,4 @@
+import { isStaleEpoch, untilReached, type AgentClient } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type {
   ChangePath,
@@ -11,7 +12,7 @@ import type {
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
-import { isNotAwakeThere, untilReached, type AwakeHost, type AgentTarget } from '../host/awake-host.js';
+import { useOf, type AgentTarget } from '../agent-target.js';
 import { fileNameOf, pathProblem } from '../path/check-path.js';
 import type { AttachmentTeller } from './attachment-teller.js';
 import { failureOfChange } from './change-outcome.js';
@@ -21,7 +22,7 @@ import type { AskedChange, FileChanges } from './file-changes.js';
 /** Handles every command that changes a volume. */
 export class ChangeCommandHandler {
   constructor(
-    private readonly host: AwakeHost,
+    private readonly agents: AgentClient,
     private readonly changes: FileChanges,
     private readonly teller: AttachmentTeller,
     private readonly requester: Requester,
@@ -83,11 +84,12 @@ export class ChangeCommandHandler {
   private async change(agentTarget: AgentTarget, asked: AskedChange, command: FileCommand): Promise<Changed> {
     const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
     // Do not wake the agent for an invalid path, but report a missing agent first (contract §1).
-    if (problem !== undefined) await this.host.expectAgent(agentTarget);
+    if (problem !== undefined) await this.agents.locate(agentTarget.accountId, agentTarget.agentId);
     refuse(problem);
-    const awake = await this.host.wake(agentTarget, null);
+    const use = useOf(agentTarget);
+    const awake = await this.agents.wake(use);
     return this.changes.make(agentTarget, asked, () =>
-      this.host.ask(agentTarget, awake, (at) => this.changeAt(at, command)),
+      this.agents.withAwakeAgent(use, (agent) => this.changeAt(agent, command), { awake }),
     );
   }
 
@@ -141,7 +143,7 @@ const inFolder = (folder: string, name: string): string =>
 
 /** The agent fell asleep, stopped or moved between staging and putting, and its staged files are gone. */
 const isLost = (error: unknown): boolean =>
-  isNotAwakeThere(error) || (isDomainError(error) && error.code === 'staged_file_unknown');
+  isStaleEpoch(error) || (isDomainError(error) && error.code === 'staged_file_unknown');
 
 const transferLost = (cause: unknown): DomainError =>
   new DomainError(
@@ -149,5 +151,5 @@ const transferLost = (cause: unknown): DomainError =>
     'transfer_lost',
     'The agent went away before the file was put in place; nothing was changed. Send it again.',
     {},
-    { cause },
+    { cause, effect: 'none' },
   );

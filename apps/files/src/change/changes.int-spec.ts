@@ -117,7 +117,7 @@ describe('a change whose outcome is lost', () => {
     await expect(move(envelope)).rejects.toMatchObject({
       kind: 'unavailable',
       code: 'agent_unavailable',
-      context: { mayHaveBeenDone: true },
+      effect: 'unknown',
     });
     expect(asked()).toHaveLength(1);
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
@@ -132,7 +132,7 @@ describe('a change whose outcome is lost', () => {
     await eventually(() => asked().length === 1);
     await files.far.die();
     try {
-      await expect(moved).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
+      await expect(moved).rejects.toMatchObject({ effect: 'unknown' });
     } finally {
       await files.far.revive();
     }
@@ -159,7 +159,7 @@ describe('a change whose outcome is lost', () => {
       files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
       await expect(change(envelope)).rejects.toThrow('may have been made');
       files.far.on(runtimeRequests.changeFile, refusing(kind, code));
-      await expect(change(envelope)).rejects.toMatchObject({ context: { mayHaveBeenDone: true } });
+      await expect(change(envelope)).rejects.toMatchObject({ effect: 'unknown' });
       expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
     },
   );

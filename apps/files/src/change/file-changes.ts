@@ -1,7 +1,7 @@
 import { DomainError, deriveId, isDomainError, isoTime, type Clock, type ErrorKind } from '@berth/kernel';
 import type { CommandHandler } from '@berth/event-store';
 import { metrics, type Logger } from '@berth/telemetry';
-import type { AgentTarget } from '../host/awake-host.js';
+import type { AgentTarget } from '../agent-target.js';
 import { failureOfRepetition, isOutcomeUnknown } from './change-outcome.js';
 import type { FileChangeCommand } from './file-change.decider.js';
 import type { Changed, FileChangeEvent, FileChangeState, FileOp } from './file-change.js';

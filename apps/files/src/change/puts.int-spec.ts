@@ -2,7 +2,7 @@ import { agentsRequests } from '@berth/contracts/agents';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { filesRequests } from '@berth/contracts/files';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { DomainError, type ErrorKind } from '@berth/kernel';
+import { DomainError, type Effect, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
@@ -21,8 +21,8 @@ beforeEach(() => {
 const PUT = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
 const staged = { stagedId: 'stg_1', host: 'host1', epoch: 4 };
 
-const refusing = (kind: ErrorKind, code: string) => (): never => {
-  throw new DomainError(kind, code, 'No.');
+const refusing = (kind: ErrorKind, code: string, effect?: Effect) => (): never => {
+  throw new DomainError(kind, code, 'No.', {}, effect === undefined ? {} : { effect });
 };
 const asked = () => files.far.asked(runtimeRequests.changeFile);
 const told = () => files.far.asked(deliveryRequests.tellAttachment);
@@ -97,7 +97,7 @@ describe('a staged file', () => {
     ['unavailable', 'volume_full'],
   ] as const)('fails with the error of the guest: %s %s', async (kind, code) => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+    files.far.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
     await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
@@ -145,7 +145,7 @@ describe('an attachment', () => {
   });
 
   it('that cannot be put is not announced', async () => {
-    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full'));
+    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full', 'none'));
     await expect(attach()).rejects.toMatchObject({ code: 'volume_full' });
     expect(told()).toEqual([]);
   });

@@ -1,3 +1,4 @@
+import { agentUnavailable, type AgentClient } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import {
   FILE_LIMIT_BYTES,
@@ -8,16 +9,16 @@ import {
   type OpenTransfer,
 } from '@berth/contracts/files';
 import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
-import { isDomainError, newId } from '@berth/kernel';
-import { neverReached, type Requester } from '@berth/messaging';
-import { agentUnavailable, isNotAwakeThere, type AwakeHost } from '../host/awake-host.js';
+import { effectOf, isDomainError, newId } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
+import { useOf } from '../agent-target.js';
 import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
 /** Issues tickets for transfers between the gateway and a host. */
 export class TransferOpener {
   constructor(
-    private readonly host: AwakeHost,
+    private readonly agents: AgentClient,
     private readonly requester: Requester,
   ) {}
 
@@ -46,7 +47,7 @@ export class TransferOpener {
   private async checkPath(request: OpenTransfer, path: string): Promise<void> {
     const problem = pathProblem(path);
     if (problem === undefined) return;
-    await this.host.expectAgent(request);
+    await this.agents.locate(request.accountId, request.agentId);
     throw problem;
   }
 
@@ -54,15 +55,17 @@ export class TransferOpener {
     request: OpenTransfer,
     transfer: Transfer,
   ): Promise<OpenedTransfer & { readonly host: string }> {
-    const awake = await this.host.wake(request, request.refusedEpoch);
-    return this.host.ask(request, awake, async (at) => {
-      const { url, ticket } = await this.ticket(at, transfer);
-      return { url, ticket, epoch: at.epoch, host: at.host };
-    });
+    const use = useOf(request);
+    const awake = await this.agents.wake(use, request.refusedEpoch);
+    const openAt = async ({ agentId, host, epoch }: AwakeAgent) => {
+      const { url, ticket } = await this.ticket({ agentId, host, epoch }, transfer);
+      return { url, ticket, epoch, host };
+    };
+    return this.agents.withAwakeAgent(use, openAt, { awake });
   }
 
   private async ticket(
-    { agentId, host, epoch }: AwakeAgent,
+    { agentId, host, epoch }: Pick<AwakeAgent, 'agentId' | 'host' | 'epoch'>,
     transfer: Transfer,
   ): Promise<{ url: string; ticket: string }> {
     try {
@@ -72,8 +75,9 @@ export class TransferOpener {
         { host },
       );
     } catch (error) {
-      if (isNotAwakeThere(error) || neverReached(error)) throw error;
-      if (isDomainError(error, 'unavailable') || isDomainError(error, 'timeout'))
+      // A ticket that was issued but never arrived expires unused.
+      const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
+      if (isOutage && effectOf(error) !== 'none')
         throw agentUnavailable('The agent cannot be reached; try again.', error);
       throw error;
     }

@@ -1,6 +1,6 @@
 import { execRequests, type ExecutionRef, type ExecutionView } from '@berth/contracts/exec';
-import { DomainError, isDomainError } from '@berth/kernel';
-import { neverReached, type Requester } from '@berth/messaging';
+import { DomainError, effectOf, isDomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /** One question is held open for so long; then it is asked again. */
@@ -10,11 +10,14 @@ const SUCCESSOR_WITHIN_MS = 5_000;
 const PAUSE_MS = 250;
 const NEVER = new AbortController().signal;
 
-/** Whether an error leaves open that the command may have been started. */
-export const isAnswerLost = (error: unknown): boolean =>
-  isDomainError(error) &&
-  ['service_unavailable', 'deadline_exceeded', 'internal_error'].includes(error.code) &&
-  !neverReached(error);
+/** Codes of requests that got no response of their handler. */
+const LOST: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded', 'internal_error']);
+
+/** Whether a request got no response of its handler, which may still have begun it. */
+export const isAnswerLost = (error: unknown): boolean => gotNoAnswer(error) && effectOf(error) === 'unknown';
+
+/** Whether a request got no response of its handler, or never reached one. */
+export const gotNoAnswer = (error: unknown): boolean => isDomainError(error) && LOST.has(error.code);
 
 /**
  * Waits for the end of an execution, whichever instance of `exec` tells it. Nobody there for 5 s, or nobody who knows it:
@@ -46,5 +49,5 @@ export const outcomeUnknown = (executionId: string, cause?: unknown): DomainErro
     'execution_outcome_unknown',
     'The command may have been started. Read the execution later to learn its outcome; do not send it again blindly.',
     { executionId },
-    { cause },
+    { cause, effect: 'unknown' },
   );

@@ -1,7 +1,7 @@
 import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
-import { neverReached, type Requester } from '@berth/messaging';
-import { isAnswerLost } from './await-end.js';
+import type { Requester } from '@berth/messaging';
+import { gotNoAnswer, isAnswerLost } from './await-end.js';
 
 /** Submissions that say that they are repeated join each other, however many arrive. */
 const submitRepeated = { ...execRequests.submit, whenLost: 'repeat' } as const;
@@ -22,7 +22,7 @@ export const submitAgainWhenLost = async (
     try {
       return await requester.request(submitRepeated, { ...submission, repeated: true }, { deadlineMs });
     } catch (again) {
-      throw neverReached(again) || isAnswerLost(again) ? lost : again;
+      throw gotNoAnswer(again) ? lost : again;
     }
   }
 };

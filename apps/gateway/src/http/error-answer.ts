@@ -74,7 +74,11 @@ const ofDomainError = (error: DomainError): ErrorAnswer => {
     return { status: literal.status, headers: retry, body: { detail: literal.detail } };
   const words = OWN_WORDS[error.code];
   if (words !== undefined) return answer(status, error.code, words, {}, retry);
-  const context = error.code === 'invalid_request' ? { fields: [], ...error.context } : error.context;
+  const context = {
+    ...(error.code === 'invalid_request' ? { fields: [] } : {}),
+    ...error.context,
+    ...(error.effect === 'unknown' ? { mayHaveBeenDone: true } : {}),
+  };
   return answer(status, error.code, error.message, context, retry);
 };
 

@@ -1,5 +1,5 @@
-import { isDomainError } from '@berth/kernel';
-import { neverReached, type Requester } from '@berth/messaging';
+import { isDomainError, type DomainError } from '@berth/kernel';
+import type { Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
@@ -13,7 +13,7 @@ import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 /** Rejections of the gateway's own that come after a 404. */
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426]);
 
-/** Codes that leave open whether a command took effect. */
+/** Codes that leave open whether a command took effect, where the error does not state it. */
 const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
   'service_unavailable',
   'deadline_exceeded',
@@ -55,10 +55,7 @@ export class ErrorFilter implements ExceptionFilter {
     const answer = answerTo(missing?.notFound() ?? error);
     if (answer.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
-    request.outcomeUnknown = !isDomainError(error)
-      ? answer.status === 500
-      : (UNKNOWN_OUTCOMES.has(error.code) && !neverReached(error)) ||
-        error.context['mayHaveBeenDone'] === true;
+    request.outcomeUnknown = isDomainError(error) ? hasUnknownOutcome(error) : answer.status === 500;
     await reply.code(answer.status).headers(answer.headers).send(answer.body);
   }
 
@@ -84,6 +81,11 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 }
+
+const hasUnknownOutcome = ({ code, context, effect }: DomainError): boolean =>
+  effect === undefined
+    ? UNKNOWN_OUTCOMES.has(code) || context['mayHaveBeenDone'] === true
+    : effect === 'unknown';
 
 /** Whether the request broke off in its body, and the error says no more than that. */
 const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {

@@ -50,7 +50,7 @@ export const agentUnavailable = (cause: unknown): DomainError =>
     'agent_unavailable',
     'The agent cannot be reached right now. Try again in a moment.',
     {},
-    { cause },
+    { cause, effect: 'none' },
   );
 
 /** The agent went away while a file was on its way to it. */
@@ -60,5 +60,5 @@ export const transferLost = (cause: unknown): DomainError =>
     'transfer_lost',
     'The agent went away during the transfer; nothing was left of it. Try again.',
     {},
-    { cause },
+    { cause, effect: 'none' },
   );

@@ -82,6 +82,7 @@ export const agentTimeout = (handedOver: boolean): DomainError =>
       ? 'The agent did not answer in time.'
       : 'The agent was busy with earlier messages of this conversation; this one was not handed over.',
     { handedOver },
+    { effect: handedOver ? 'unknown' : 'none' },
   );
 
 const readText = async (response: IncomingMessage): Promise<string> => {

@@ -55,7 +55,7 @@ const volumeFull = (cause: unknown): DomainError =>
     'volume_full',
     "There is no room left on the agent's volume.",
     {},
-    { cause },
+    { cause, effect: 'none' },
   );
 
 const noDescriptors = (cause: unknown): DomainError =>

@@ -151,10 +151,13 @@ const parseJson = (bytes: Buffer): unknown => {
 const refuseTooLate = ({ headers }: IncomingMessage): void => {
   const before = headers[BEGIN_BEFORE_HEADER];
   if (typeof before !== 'string' || !(monotonicNow() > Number(before))) return;
-  throw new DomainError('unavailable', TOO_LATE_CODE, 'The request came too late and was not begun.', {
-    started: false,
-    handedOver: false,
-  });
+  throw new DomainError(
+    'unavailable',
+    TOO_LATE_CODE,
+    'The request came too late and was not begun.',
+    { started: false, handedOver: false },
+    { effect: 'none' },
+  );
 };
 
 const send = (response: ServerResponse, status: number, body: unknown): void => {
@@ -170,8 +173,8 @@ const send = (response: ServerResponse, status: number, body: unknown): void => 
 
 const toErrorBody = (error: unknown): GuestErrorBody => {
   if (isDomainError(error)) {
-    const { kind, code, message, context } = error;
-    return { error: { kind, code, message, context } };
+    const { kind, code, message, context, effect } = error;
+    return { error: { kind, code, message, context, ...(effect === undefined ? {} : { effect }) } };
   }
   return {
     error: {

@@ -1,15 +1,20 @@
 import { DomainError, isDomainError } from '@berth/kernel';
 import { DriverError, type DriverErrorCode } from '../driver/driver-error.js';
 
+const NOT_DONE = { effect: 'none' } as const;
+
 /** The request names an epoch of the agent that is not the current one; nothing was done. */
 export const staleEpoch = (epoch: number, state: string): DomainError =>
-  new DomainError('conflict', 'stale_epoch', 'The agent has moved on since this was decided.', {
-    epoch,
-    state,
-  });
+  new DomainError(
+    'conflict',
+    'stale_epoch',
+    'The agent has moved on since this was decided.',
+    { epoch, state },
+    NOT_DONE,
+  );
 
 export const agentNotOnHost = (): DomainError =>
-  new DomainError('not_found', 'agent_not_on_host', 'This host does not have the agent.');
+  new DomainError('not_found', 'agent_not_on_host', 'This host does not have the agent.', {}, NOT_DONE);
 
 export const agentNotFrozen = (): DomainError =>
   new DomainError('conflict', 'agent_not_frozen', 'The agent is not frozen on this host.');

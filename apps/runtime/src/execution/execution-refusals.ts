@@ -7,7 +7,7 @@ export const commandUnavailable = (cause?: unknown): DomainError =>
     'guest_command_unavailable',
     'The agent does not take commands right now.',
     {},
-    { cause },
+    { cause, effect: 'none' },
   );
 
 /** The command may or may not have been started. */
@@ -17,7 +17,7 @@ export const outcomeUnknown = (cause?: unknown): DomainError =>
     'execution_outcome_unknown',
     'It is not known whether the command was started.',
     {},
-    { cause },
+    { cause, effect: 'unknown' },
   );
 
 export const executionUnknown = (): DomainError =>

@@ -47,6 +47,8 @@ describe('a guest’s response', () => {
       limitBytes: 5,
       started: false,
     });
+    expect(refusal({ kind: 'conflict', code: 'x', message: 'no', effect: 'none' }).effect).toBe('none');
+    expect(refusal({ kind: 'conflict', code: 'x', message: 'no', effect: 'all' }).effect).toBeUndefined();
     for (const forged of [
       { kind: 'unauthenticated', code: 'x', message: 'm' },
       { kind: 'conflict', code: 'stale_epoch', message: 'm' },

@@ -1,4 +1,4 @@
-import { DomainError, type ErrorKind } from '@berth/kernel';
+import { DomainError, isEffect, type ErrorKind } from '@berth/kernel';
 import type { GuestEvents, GuestHealth, ProgramAnswer, ProgramState } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 
@@ -75,7 +75,14 @@ export const readRefusal = (body: unknown): DomainError => {
   const error = fields(body)['error'];
   const failure = readFailure(error);
   if (failure === undefined) return guestUnreachable();
-  return new DomainError(failure.kind, failure.code, failure.message, readContext(fields(error)['context']));
+  const { context, effect } = fields(error);
+  return new DomainError(
+    failure.kind,
+    failure.code,
+    failure.message,
+    readContext(context),
+    isEffect(effect) ? { effect } : {},
+  );
 };
 
 /** Kind, code and message of a guest's error; undefined if the body is malformed. */

@@ -1,4 +1,4 @@
-import { defineRequest } from '@berth/kernel';
+import { defineRequest, effectOf } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { eventually, runningTime } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,7 +7,7 @@ import { NatsCluster } from './__fixtures__/nats-cluster.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
-import { BerthNatsServer, NatsLink, neverReached, Requester } from './index.js';
+import { BerthNatsServer, NatsLink, Requester } from './index.js';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 
 const { log } = keepingLogger();
@@ -176,7 +176,7 @@ describe('a handler whose caller has given up', () => {
     expect(await failure(requester.request(slow, 'slow'))).toMatchObject({ code: 'deadline_exceeded' });
     await eventually(() => gaveUp.length === 1, patiently);
     expect(gaveUp[0]).toMatchObject({ code: 'service_unavailable' });
-    expect(neverReached(gaveUp[0])).toBe(true);
+    expect(effectOf(gaveUp[0])).toBe('none');
     await Promise.all(background);
     expect(begun).toEqual(['behind']);
   });

@@ -1,10 +1,11 @@
+import { effectOf } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
-import { NatsLink, neverReached, Requester, startService } from './index.js';
+import { NatsLink, Requester, startService } from './index.js';
 
 interface Failed {
   readonly error: unknown;
@@ -69,7 +70,7 @@ describe('when something dies', () => {
     await child.kill();
     const { error, afterMs } = await request;
     expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
-    expect(neverReached(error)).toBe(false);
+    expect(effectOf(error)).not.toBe('none');
     expect(afterMs).toBeLessThan(4_500);
   });
 
@@ -97,7 +98,7 @@ describe('when something dies', () => {
     await eventually(() => !link.connected);
     const refused = await failing(requester.request(echoRequests.echo, { text: '' }));
     expect(refused.error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
-    expect(neverReached(refused.error)).toBe(true);
+    expect(effectOf(refused.error)).toBe('none');
     expect(refused.afterMs).toBeLessThan(50);
     const lost = await inFlight;
     expect(lost.error).toMatchObject({ kind: 'unavailable' });

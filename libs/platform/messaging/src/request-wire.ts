@@ -1,4 +1,13 @@
-import { DomainError, isDomainError, isErrorKind, newId, type ErrorKind, type Json } from '@berth/kernel';
+import {
+  DomainError,
+  isDomainError,
+  isEffect,
+  isErrorKind,
+  newId,
+  type Effect,
+  type ErrorKind,
+  type Json,
+} from '@berth/kernel';
 import { injectTrace, requestContext, type TraceCarrier } from '@berth/telemetry';
 import { headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
@@ -79,8 +88,8 @@ export interface ErrorEnvelope {
   readonly code: string;
   readonly message: string;
   readonly context: { readonly [key: string]: Json | undefined };
-  /** `none`: nothing was begun, so that sending the request again is safe. */
-  readonly effect?: 'none';
+  /** Absent: not stated, see `effectOf`. */
+  readonly effect?: Effect;
 }
 
 /** What a caller is told when something broke that is no refusal. */
@@ -92,19 +101,28 @@ export const INTERNAL_ERROR: ErrorEnvelope = {
 };
 
 /** The one place where an error becomes what another service sees: anything but a refusal says nothing of itself. */
-export const toEnvelope = (error: unknown): ErrorEnvelope =>
-  isDomainError(error)
-    ? { kind: error.kind, code: error.code, message: error.message, context: error.context }
-    : INTERNAL_ERROR;
+export const toEnvelope = (error: unknown): ErrorEnvelope => {
+  if (!isDomainError(error)) return INTERNAL_ERROR;
+  const { kind, code, message, context, effect } = error;
+  const isStated = effect !== undefined && !TRANSPORT_CODES.has(code);
+  return { kind, code, message, context, ...(isStated ? { effect } : {}) };
+};
+
+/**
+ * Codes of failed requests. When a handler rethrows one it concerns a request of its own, which says nothing of what the
+ * handler did before.
+ */
+const TRANSPORT_CODES: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded']);
 
 /** The far side's refusal as an error of this side; an unknown shape is an internal error. */
 export const fromEnvelope = (value: unknown): DomainError => {
-  const { kind, code, message, context } = isEnvelope(value) ? value : INTERNAL_ERROR;
-  return new DomainError(kind, code, message, context ?? {});
+  const { kind, code, message, context, effect } = isEnvelope(value) ? value : INTERNAL_ERROR;
+  return new DomainError(kind, code, message, context ?? {}, isEffect(effect) ? { effect } : {});
 };
 
-/** Whether a refusal says that nothing was begun. */
-export const hasNoEffect = (value: unknown): boolean => isEnvelope(value) && value.effect === 'none';
+/** Whether the server rejected the request before its handler began; no handler can send this itself. */
+export const wasNotBegun = (value: unknown): boolean =>
+  isEnvelope(value) && value.effect === 'none' && TRANSPORT_CODES.has(value.code);
 
 const isEnvelope = (value: unknown): value is ErrorEnvelope =>
   typeof value === 'object' &&

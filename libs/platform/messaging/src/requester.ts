@@ -4,14 +4,14 @@ import { createInbox, type Msg, type Subscription } from '@nats-io/transport-nod
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
 import type { NatsLink } from './nats-link.js';
 import { FIRST_SIGN_MS, PendingRequests, type SilenceAllowance } from './pending-requests.js';
-import { payloadTooLarge, serviceUnavailable, serviceUnreached, unreached } from './request-failures.js';
+import { payloadTooLarge, serviceUnavailable, serviceUnreached } from './request-failures.js';
 import {
   fillHost,
   fromEnvelope,
-  hasNoEffect,
   HEADERS,
   requestHeaders,
   responderOf,
+  wasNotBegun,
   type ReplyPacket,
   type RequestPacket,
   type Sending,
@@ -60,7 +60,7 @@ export class Requester {
 
   /**
    * Answers what the handler answered; its refusal is thrown as the same DomainError. Nobody listens, the link is
-   * down or the handler's process died: ('unavailable', 'service_unavailable'), see `neverReached`. No answer within
+   * down or the handler's process died: ('unavailable', 'service_unavailable'), with effect `none` if no handler began it. No answer within
    * the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker takes: ('too_large', 'payload_too_large').
    * What happens to a request that seems lost is its definition's `whenLost`.
    */
@@ -196,7 +196,7 @@ export class Requester {
     const reply = parseReply(message);
     const gather = this.#gathering.get(id);
     if (gather !== undefined) gather({ ...reply, id });
-    else if (hasNoEffect(reply.err)) this.#pending.failNotBegun(id, () => unreached(fromEnvelope(reply.err)));
+    else if (wasNotBegun(reply.err)) this.#pending.failNotBegun(id, () => fromEnvelope(reply.err));
     else if (reply.err !== undefined && reply.err !== null) this.#pending.fail(id, fromEnvelope(reply.err));
     else if (reply.isDisposed === true) this.#pending.settle(id, reply.response);
     else this.#pending.heard(id);

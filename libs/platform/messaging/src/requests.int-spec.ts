@@ -1,4 +1,4 @@
-import { DomainError } from '@berth/kernel';
+import { DomainError, effectOf } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { Controller, Module } from '@nestjs/common';
 import { ClientNats } from '@nestjs/microservices';
@@ -8,7 +8,7 @@ import { echoModule, echoRequests } from './__fixtures__/echo-service.fixture.js
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { SILENCE_MS } from './pending-requests.js';
-import { HandleRequest, NatsLink, neverReached, Requester, startService } from './index.js';
+import { HandleRequest, NatsLink, Requester, startService } from './index.js';
 
 describe('requests between services', () => {
   let nats: NatsServerFixture;
@@ -75,7 +75,7 @@ describe('requests between services', () => {
       message: 'Wait for it.',
       context: { agentId: 'agt_1', nested: [1, null] },
     });
-    expect(neverReached(error)).toBe(false);
+    expect(effectOf(error)).not.toBe('none');
   });
 
   it('say nothing of what broke, and log it with the request id', async () => {
@@ -96,7 +96,7 @@ describe('requests between services', () => {
     const startedAt = Date.now();
     const error = await failure(requester.request(echoRequests.echo, { text: '' }));
     expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
-    expect(neverReached(error)).toBe(true);
+    expect(effectOf(error)).toBe('none');
     expect(Date.now() - startedAt).toBeLessThan(SILENCE_MS);
   });
 
@@ -152,7 +152,7 @@ describe('requests between services', () => {
     await serve('one', 'h1');
     const error = await failure(requester.request(echoRequests.echo, { text: 'x'.repeat(1_048_576) }));
     expect(error).toMatchObject({ kind: 'too_large', code: 'payload_too_large' });
-    expect(neverReached(error)).toBe(true);
+    expect(effectOf(error)).toBe('none');
     await expect(
       requester.request(echoRequests.echo, { text: 'y'.repeat(1_000_000) }),
     ).resolves.toMatchObject({ by: 'one' });
