@@ -15,13 +15,14 @@ export const COMPOSE_USERS = 'infra/compose/nats-users.conf';
 export const accessOf = ({ packages }) => {
   const contracts = contractsOf(packages);
   const controllers = sharedControllers(packages);
+  const libraries = librariesThatCall(packages, contracts);
   const problems = [];
   const used = new Map();
   for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
     const service = one.dir.slice('apps/'.length);
     const use = { hears: new Set(), calls: new Set(), relays: new Set(), consumes: new Map(), claims: false };
     for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
-      readUse(file, { service, contracts, controllers, use, problems });
+      readUse(file, { service, contracts, controllers, libraries, use, problems });
     used.set(service, use);
   }
   spreadOperations(used, contracts);
@@ -67,6 +68,25 @@ const subjectOf = (node) =>
     ? node.quasis.map(({ value }) => value.cooked).join('<context>')
     : node.value;
 
+/** Libraries that send requests for the services that import them. */
+const CALLING_LIBRARIES = new Set(['@berth/agent-client']);
+
+/** `@berth/agent-client` → the subjects of the requests that it sends. */
+const librariesThatCall = (packages, contracts) => {
+  const found = new Map();
+  for (const { name, files } of packages.filter((one) => CALLING_LIBRARIES.has(one.name))) {
+    const calls = new Set();
+    for (const file of files.filter(({ test }) => !test)) {
+      walk(file.program, (node) => {
+        if (node.type !== 'MemberExpression' || !contracts.has(node.object.name)) return;
+        calls.add(contracts.get(node.object.name).get(node.property.name));
+      });
+    }
+    found.set(name, calls);
+  }
+  return found;
+};
+
 /** Controllers that services share: `operationsControllers` → the requests that it handles for its service. */
 const sharedControllers = (packages) => {
   const own = new Map();
@@ -104,7 +124,9 @@ const handledIn = (tree) => {
   return found;
 };
 
-const readUse = (file, { service, contracts, controllers, use, problems }) => {
+const readUse = (file, { service, contracts, controllers, libraries, use, problems }) => {
+  for (const { specifier } of file.imports)
+    for (const subject of libraries.get(specifier) ?? []) use.calls.add(subject);
   const handled = new Set(handledIn(file.program));
   const operations = contracts.get('operationsRequests') ?? new Map();
   const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts/operations');
