@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId, systemClock, type CommandEnvelope } from '@berth/kernel';
+import { logIdentity } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
 import { createLogger, type Logger } from '@berth/telemetry';
 import { eventually, type TestInfra } from '@berth/testing';
@@ -12,6 +13,7 @@ import { InstallationStreams } from './installation/installation.streams.js';
 import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyStreams } from './key/key.streams.js';
 import { KeyVault } from './key/key-vault.js';
+import { VaultLog } from './key/vault-log.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
@@ -53,7 +55,8 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   const usage = new KeyUsage(database, clock, quiet);
   const projection = keyListProjection;
   const keyListRunner = new ProjectionRunner({ store, database, projection, log: quiet });
-  const vault = new KeyVault(database);
+  const log = new VaultLog(await logIdentity(store));
+  const vault = new KeyVault(database, log);
   const keys = new KeyCommandHandler(keyStreams, accounts, vault, usage, keyListRunner, clock);
   const ending = new AbortController();
   const projecting = keyListRunner.run(ending.signal);
@@ -64,7 +67,7 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
     await store.close();
     await database.close();
   };
-  const authenticate = new AuthenticateQuery(database, usage);
+  const authenticate = new AuthenticateQuery(database, usage, log);
   const keyList = new KeyListQuery(database);
   return { store, database, accounts, keyStreams, usage, keys, keyList, keyListRunner, authenticate, stop };
 };

@@ -58,8 +58,9 @@ export class ServedAccounts {
     await Promise.all(this.services.splice(0).map((service) => service.stop()));
   }
 
-  async startAnother(): Promise<void> {
-    this.services.push(await launchService(AccountsModule, { config: this.config, log: quiet }));
+  async startAnother(changes: Partial<AccountsConfig> = {}): Promise<void> {
+    const config = { ...this.config, ...changes };
+    this.services.push(await launchService(AccountsModule, { config, log: quiet }));
   }
 
   async bootstrapKey(): Promise<string> {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Scope } from '@berth/contracts/accounts';
 import { Database, type SqlRunner } from '@berth/persistence';
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
+import { VaultLog } from './vault-log.js';
 
 /** What makes a key good. Only the SHA-256 is kept: the key has 256 random bits, so nothing slower is needed. */
 export interface KeySecret {
@@ -16,8 +17,18 @@ export interface KeySecret {
 
 /** The rows that authentication goes by. */
 @Injectable()
-export class KeyVault {
-  constructor(@Inject(Database) private readonly database: SqlRunner) {}
+export class KeyVault implements OnModuleInit {
+  constructor(
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly log: VaultLog,
+  ) {}
+
+  /** Gives keys that an earlier release stored to the present log. */
+  async onModuleInit(): Promise<void> {
+    await this.database.query('UPDATE accounts_vault.key_secrets SET log_id = $1 WHERE log_id IS NULL', [
+      this.log.id,
+    ]);
+  }
 
   /**
    * Makes a key good. Answers false, and changes nothing, when that key has another secret or is revoked already;
@@ -25,11 +36,11 @@ export class KeyVault {
    */
   async store(secret: KeySecret): Promise<boolean> {
     const rows = await this.database.query(
-      `INSERT INTO accounts_vault.key_secrets AS kept (key_id, account_id, key_hash, scopes, expires_at)
-       VALUES ($1, $2, $3, $4, $5)
+      `INSERT INTO accounts_vault.key_secrets AS kept (key_id, account_id, key_hash, scopes, expires_at, log_id)
+       VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT (key_id) DO UPDATE SET key_hash = kept.key_hash WHERE kept.key_hash = excluded.key_hash
        RETURNING key_id`,
-      [secret.keyId, secret.accountId, sha256(secret.key), secret.scopes, secret.expiresAt],
+      [secret.keyId, secret.accountId, sha256(secret.key), secret.scopes, secret.expiresAt, this.log.id],
     );
     return rows.length > 0;
   }
@@ -47,9 +58,9 @@ export class KeyVault {
     const rows = await this.database.query(
       `SELECT 1 FROM accounts_vault.key_secrets
        WHERE account_id = $1 AND $2 = ANY(scopes) AND revoked_at IS NULL
-         AND (expires_at IS NULL OR expires_at > now())
+         AND (expires_at IS NULL OR expires_at > now()) AND log_id = $3
        LIMIT 1`,
-      [accountId, scope],
+      [accountId, scope, this.log.id],
     );
     return rows.length > 0;
   }
@@ -74,11 +85,11 @@ export class KeyVault {
   /** Ends a key: once this has answered, no query finds it any more. Repeating it is fine. */
   async revoke(keyId: string, accountId: string, revokedAt: string): Promise<void> {
     await this.database.query(
-      `INSERT INTO accounts_vault.key_secrets (key_id, account_id, scopes, revoked_at)
-       VALUES ($1, $2, '{}', $3)
+      `INSERT INTO accounts_vault.key_secrets (key_id, account_id, scopes, revoked_at, log_id)
+       VALUES ($1, $2, '{}', $3, $4)
        ON CONFLICT (key_id) DO UPDATE SET key_hash = NULL, revoked_at = excluded.revoked_at
        WHERE key_secrets.revoked_at IS NULL`,
-      [keyId, accountId, revokedAt],
+      [keyId, accountId, revokedAt, this.log.id],
     );
   }
 }

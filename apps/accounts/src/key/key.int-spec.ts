@@ -13,6 +13,7 @@ import {
 } from '../running-accounts.fixture.js';
 import { KeyCommandHandler } from './key.command-handler.js';
 import { KeyVault } from './key-vault.js';
+import { VaultLog } from './vault-log.js';
 
 let infra: TestInfra;
 let running: RunningAccounts;
@@ -51,7 +52,14 @@ const handlerWithFailingVault = (fail: 'before' | 'after'): KeyCommandHandler =>
       throw new Error('The connection broke.');
     },
   };
-  return new KeyCommandHandler(keyStreams, accounts, new KeyVault(broken), usage, keyListRunner, systemClock);
+  return new KeyCommandHandler(
+    keyStreams,
+    accounts,
+    new KeyVault(broken, new VaultLog('log_1')),
+    usage,
+    keyListRunner,
+    systemClock,
+  );
 };
 
 describe('a minted key', () => {
@@ -139,7 +147,7 @@ describe('a minted key', () => {
     const keyId = `key_${command.commandId.slice(4)}`;
     await keys().revoke({ ...envelope(accountId), keyId });
     const late = { keyId, accountId, key: 'late', scopes: [], expiresAt: null };
-    expect(await new KeyVault(running.database).store(late)).toBe(false);
+    expect(await new KeyVault(running.database, new VaultLog('log_1')).store(late)).toBe(false);
     await expect(authenticate('late')).rejects.toMatchObject(refused);
   });
 
