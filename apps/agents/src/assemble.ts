@@ -94,7 +94,7 @@ export const assemble = (parts: AgentsParts, timing: CreationTiming = TIMING): A
     transitions: new Transitions(agents, lifecycle, requester, decided, config),
     ensureAwake: new EnsureAwakeHandler(agents, lifecycle, ownersAdmission, activity, log),
     env: new EnvCommandHandler(streams, agents, vault, requester, decided, lifecycle),
-    announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database }),
+    announceHost: new AnnounceHostHandler({ agents, lifecycle, hosts, placement, database, store }),
     observations: new ObservationHandler(agents, lifecycle),
     timers: new AgentReconciler({ ...parts, ...config, agents, lifecycle, creation, hosts, placement }),
   };

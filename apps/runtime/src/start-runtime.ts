@@ -17,6 +17,7 @@ import { AgentLogs } from './logs/agent-logs.js';
 import { SystemLog } from './logs/system-log.js';
 import { ActivityReporter } from './report/activity-reporter.js';
 import { HostAnnouncer } from './report/host-announcer.js';
+import { HostLog } from './report/host-log.js';
 import { ObservationReporter } from './report/observation-reporter.js';
 import { DataPort } from './transfer/data-port.js';
 import { Transfers } from './transfer/transfers.js';
@@ -73,7 +74,10 @@ export const startRuntime = async (config: RuntimeConfig, log: Logger): Promise<
   });
   const service = await startService({ name: 'runtime', module, link, host, log });
   const stopping = new AbortController();
-  const announcing = new HostAnnouncer(host, agents, driver, requester, log).run(link, stopping.signal);
+  const announcing = new HostAnnouncer(host, agents, driver, requester, await HostLog.open(dataDir), log).run(
+    link,
+    stopping.signal,
+  );
   const stop = async (): Promise<void> => {
     stopping.abort();
     logs.close();

@@ -1,4 +1,7 @@
-import type { AnnounceHost, ObservedAgent } from '@berth/contracts/agents';
+import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
+import type { EventStore } from '@berth/event-store';
+import { DomainError } from '@berth/kernel';
+import { logIdentity } from '@berth/messaging';
 import type { SqlRunner } from '@berth/persistence';
 import {
   systemOrigin,
@@ -27,14 +30,17 @@ export interface AnnounceHostParts {
   readonly hosts: HostDirectory;
   readonly placement: Placement;
   readonly database: SqlRunner;
+  readonly store: EventStore;
 }
 
 /** Compares what a host has with what the log says it should have, and settles the difference. */
 export class AnnounceHostHandler {
   constructor(private readonly parts: AnnounceHostParts) {}
 
-  async handle(announcement: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
+  /** Errors: conflict `other_event_log`. */
+  async handle(announcement: AnnounceHost): Promise<HostOrders> {
     const { host, incarnation, freeMemMb, agents } = announcement;
+    const logId = await this.requireSameLog(announcement);
     const { restarted } = await this.parts.hosts.seen(host, incarnation, freeMemMb);
     // One that is starting has not taken its memory yet.
     const reported = agents.filter(({ state }) => state !== 'starting');
@@ -45,7 +51,18 @@ export class AnnounceHostHandler {
     const answer = { remove: [] as string[], stop: [] as string[] };
     for (const observed of agents) await this.compare(host, observed, answer);
     await this.settleAbsent(announcement, restarted);
-    return answer;
+    return { ...answer, logId };
+  }
+
+  /** A host of another installation would lose all of its agents: this log knows none of them. */
+  private async requireSameLog({ host, logId }: AnnounceHost): Promise<string> {
+    const own = await logIdentity(this.parts.store);
+    if ((logId ?? own) === own) return own;
+    throw new DomainError(
+      'conflict',
+      'other_event_log',
+      `The agents of ${host} belong to an installation with another event log.`,
+    );
   }
 
   private async compare(

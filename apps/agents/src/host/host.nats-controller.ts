@@ -1,6 +1,7 @@
 import {
   agentsRequests,
   type AnnounceHost,
+  type HostOrders,
   type ReportActivity,
   type ReportObservation,
 } from '@berth/contracts/agents';
@@ -20,7 +21,7 @@ export class HostNatsController {
   ) {}
 
   @HandleRequest(agentsRequests.announceHost)
-  announce(request: AnnounceHost): Promise<{ remove: readonly string[]; stop: readonly string[] }> {
+  announce(request: AnnounceHost): Promise<HostOrders> {
     return this.announcements.handle(request);
   }
 

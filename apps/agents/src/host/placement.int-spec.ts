@@ -1,5 +1,6 @@
-import { agentsRequests, type AgentView, type ObservedAgent } from '@berth/contracts/agents';
+import { agentsRequests, type AgentView, type HostOrders, type ObservedAgent } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
+import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCreation, ServedAgents } from '../fixtures/served-agents.fixture.js';
@@ -19,8 +20,13 @@ afterEach(async () => {
 });
 afterAll(() => test.stop());
 
-const announce = (host: string, freeMemMb: number, agents: readonly ObservedAgent[] = []): Promise<unknown> =>
-  test.requester.request(agentsRequests.announceHost, { host, incarnation: 'one', freeMemMb, agents });
+const announce = (
+  host: string,
+  freeMemMb: number,
+  agents: readonly ObservedAgent[] = [],
+  logId: string | null = null,
+): Promise<HostOrders> =>
+  test.requester.request(agentsRequests.announceHost, { host, incarnation: 'one', freeMemMb, agents, logId });
 
 const add = async (host: string, freeMemMb: number): Promise<void> => {
   await test.hosts.add(host);
@@ -41,6 +47,26 @@ const spread = async (agents: readonly AgentView[]): Promise<Record<string, numb
 
 const createMany = (count: number): Promise<AgentView[]> =>
   Promise.all(Array.from({ length: count }, () => test.create(aCreation({ resources: { memMb: 256 } }))));
+
+describe('a host of an installation with another event log', () => {
+  it('is told to remove nothing, and gets no agents', async () => {
+    await test.hosts.add('host1');
+    const foreign = [{ agentId: newId('agt'), epoch: 1, state: 'running' }] as const;
+    await expect(announce('host1', 4_096, foreign, 'another_log')).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'other_event_log',
+    });
+    expect(await test.database.query("SELECT 1 FROM agent_hosts WHERE host = 'host1'")).toEqual([]);
+  });
+
+  it('is told to remove agents that its own log does not know', async () => {
+    await test.hosts.add('host1');
+    const { logId } = await announce('host1', 4_096);
+    const agentId = newId('agt');
+    const orders = await announce('host1', 4_096, [{ agentId, epoch: 1, state: 'running' }], logId);
+    expect(orders).toEqual({ remove: [agentId], stop: [], logId });
+  });
+});
 
 describe('a new agent', () => {
   it('is placed without a question to all hosts when they have announced themselves', async () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import {
   agentsRequests,
   type AnnounceHost,
+  type HostOrders,
   type ReportActivity,
   type ReportObservation,
 } from '@berth/contracts/agents';
@@ -31,9 +32,9 @@ export const told = {
 @Controller()
 class Agents {
   @HandleRequest(agentsRequests.announceHost)
-  async announce(request: AnnounceHost): Promise<{ remove: string[]; stop: string[] }> {
+  async announce(request: AnnounceHost): Promise<HostOrders> {
     told.announcements.push(request);
-    return told.orders;
+    return { ...told.orders, logId: 'log_1' };
   }
 
   @HandleRequest(agentsRequests.reportObservation)

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { agentsRequests } from '@berth/contracts/agents';
 import type { ObservedAgent } from '@berth/contracts/runtime';
+import { isDomainError } from '@berth/kernel';
 import type { NatsLink, Requester } from '@berth/messaging';
 import type { Logger } from '@berth/telemetry';
 import type { HostedAgents } from '../agent/hosted-agents.js';
 import type { Driver } from '../driver/driver.js';
+import type { HostLog } from './host-log.js';
 
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
@@ -19,6 +21,7 @@ export class HostAnnouncer {
     private readonly agents: HostedAgents,
     private readonly driver: Pick<Driver, 'freeMemMb'>,
     private readonly requester: Pick<Requester, 'request'>,
+    private readonly hostLog: HostLog,
     private readonly log: Logger,
   ) {}
 
@@ -30,7 +33,7 @@ export class HostAnnouncer {
         await this.announce();
         heard = true;
       } catch (error) {
-        if (heard && !signal.aborted) this.log.warn({ err: error }, 'could not announce this host yet');
+        if (heard && !signal.aborted) this.#warn(error);
         heard = false;
       }
       await this.#pause(heard ? EVERY_MS : RETRY_MS, signal);
@@ -41,16 +44,28 @@ export class HostAnnouncer {
   /** Sends the agents of this host and ends those that should not exist. */
   async announce(): Promise<void> {
     const announced = this.agents.observed;
-    const { remove, stop } = await this.requester.request(agentsRequests.announceHost, {
+    const { remove, stop, logId } = await this.requester.request(agentsRequests.announceHost, {
       host: this.host,
       incarnation: this.#incarnation,
       freeMemMb: this.driver.freeMemMb(),
       agents: announced,
+      logId: this.hostLog.id,
     });
+    await this.hostLog.keep(logId);
     await Promise.all([
       ...remove.map((agentId) => this.#obey(agentId, () => this.agents.remove(agentId))),
       ...stop.map((agentId) => this.#obey(agentId, () => this.#stop(agentId, announced))),
     ]);
+  }
+
+  #warn(error: unknown): void {
+    if (isDomainError(error, 'conflict') && error.code === 'other_event_log') {
+      this.log.error(
+        { file: this.hostLog.file },
+        'This host is not used: its agents belong to an installation with another event log. Correct NATS_URL and ' +
+          'BERTH_INSTANCE, or delete the file to give the host to this log, which removes agents that it does not know.',
+      );
+    } else this.log.warn({ err: error }, 'could not announce this host yet');
   }
 
   /** Stops the agent at the announced epoch only: if it was started anew meanwhile, it stays. */

@@ -95,6 +95,16 @@ export interface AnnounceHost {
   /** Memory that is free there, in MB. */
   readonly freeMemMb: number;
   readonly agents: readonly ObservedAgent[];
+  /** Identity of the event log that the host's agents are in; null before its first announcement. */
+  readonly logId: string | null;
+}
+
+/** What the host has to end: agents that the log knows as gone, stopped or elsewhere. */
+export interface HostOrders {
+  readonly remove: readonly string[];
+  readonly stop: readonly string[];
+  /** Identity of the event log: the host keeps to it from its first announcement on. */
+  readonly logId: string;
 }
 
 export interface ReportActivity {
@@ -165,10 +175,7 @@ export const agentsRequests = {
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1',
   ),
-  /** Answers the agents the host must end, because the log knows them as gone, stopped or elsewhere. */
-  announceHost: defineRequest<
-    AnnounceHost,
-    { readonly remove: readonly string[]; readonly stop: readonly string[] }
-  >('cmd.agents.announce-host.v1', 30_000),
+  /** Errors: conflict `other_event_log`, if the host belongs to an installation with another log. */
+  announceHost: defineRequest<AnnounceHost, HostOrders>('cmd.agents.announce-host.v1', 30_000),
   reportActivity: defineRequest<ReportActivity, Record<string, never>>('cmd.agents.report-activity.v1'),
 };

@@ -13,6 +13,7 @@ export {
   type ActivityKind,
   type AgentRef,
   type AnnounceHost,
+  type HostOrders,
   type AwakeAgent,
   type CreateAgent,
   type DeleteEnvVar,

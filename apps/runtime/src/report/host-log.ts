@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { readJsonFile, writeDurably } from '../durable-file.js';
+
+/**
+ * The event log that the agents of this host are in, stored in its data folder. A host that is pointed at another
+ * installation would be told to remove all of its agents.
+ */
+export class HostLog {
+  private constructor(
+    /** Name of the file that stores it. */
+    readonly file: string,
+    private kept: string | null,
+  ) {}
+
+  static async open(dataDir: string): Promise<HostLog> {
+    const file = join(dataDir, 'event-log.json');
+    const kept = await readJsonFile(file);
+    return new HostLog(file, typeof kept === 'string' ? kept : null);
+  }
+
+  /** The log's identity; null before the first announcement. */
+  get id(): string | null {
+    return this.kept;
+  }
+
+  /** Stores the identity; only the first one counts. */
+  async keep(id: string): Promise<void> {
+    if (this.kept !== null) return;
+    await writeDurably(this.file, JSON.stringify(id));
+    this.kept = id;
+  }
+}
