@@ -1,6 +1,7 @@
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { MintedKey } from '@berth/contracts/accounts';
+import { openSocketPath } from '@berth/sockets';
 import { CliError, EXIT } from './cli-error.js';
 import type { CliConfig } from './config.js';
 
@@ -8,14 +9,25 @@ const TIMEOUT_MS = 15_000;
 
 /** Requests a key from the Berth that runs on this host, over the Unix socket in its data folder. */
 export const recoverKey = async ({ recoverySocket }: CliConfig): Promise<MintedKey> => {
-  const response = await post(recoverySocket);
+  const response = await ask(recoverySocket);
   const body = await text(response);
   if (response.statusCode === 201) return JSON.parse(body) as MintedKey;
   const exitCode = response.statusCode === 503 ? EXIT.unavailable : EXIT.refused;
   throw new CliError(exitCode, `Berth did not mint a key (${response.statusCode}): ${body}`);
 };
 
-const post = (socketPath: string): Promise<IncomingMessage> =>
+const ask = async (recoverySocket: string): Promise<IncomingMessage> => {
+  const at = await openSocketPath(recoverySocket).catch((error: unknown) => {
+    throw unreachable(recoverySocket, error as NodeJS.ErrnoException);
+  });
+  try {
+    return await post(recoverySocket, at.path);
+  } finally {
+    await at.release();
+  }
+};
+
+const post = (recoverySocket: string, socketPath: string): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const sent = request(
       {
@@ -28,7 +40,7 @@ const post = (socketPath: string): Promise<IncomingMessage> =>
       resolve,
     );
     sent.once('timeout', () => sent.destroy(new Error('no response')));
-    sent.once('error', (error: NodeJS.ErrnoException) => reject(unreachable(socketPath, error)));
+    sent.once('error', (error: NodeJS.ErrnoException) => reject(unreachable(recoverySocket, error)));
     sent.end();
   });
 

@@ -4,13 +4,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { connect } from 'node:net';
 import type { MintedKey } from '@berth/contracts/accounts';
 import { isDomainError } from '@berth/kernel';
+import { openSocketPath, type SocketPath } from '@berth/sockets';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown, type OnApplicationBootstrap } from '@nestjs/common';
 import { AccountsConfig } from '../config.js';
 import { KeyRecovery } from './key-recovery.js';
 
-/** What the kernel takes as the name of a socket, without the byte that ends it. */
-const LONGEST_PATH_BYTES = 107;
 const MAX_CONNECTIONS = 4;
 const TIMEOUT_MS = 10_000;
 
@@ -20,7 +19,7 @@ const TIMEOUT_MS = 10_000;
  */
 @Injectable()
 export class RecoverySocket implements OnApplicationBootstrap, BeforeApplicationShutdown {
-  #server: Server | undefined;
+  #served: { readonly server: Server; readonly at: SocketPath } | undefined;
 
   constructor(
     private readonly recovery: KeyRecovery,
@@ -32,23 +31,28 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
   async onApplicationBootstrap(): Promise<void> {
     const path = this.config.recoverySocket;
     try {
-      if (Buffer.byteLength(path) > LONGEST_PATH_BYTES)
-        throw new Error(`The path is longer than ${LONGEST_PATH_BYTES} bytes.`);
-      if (await isServed(path)) throw new Error('Another process serves it.');
-      this.#server = await this.listen(path);
+      const at = await openSocketPath(path);
+      try {
+        if (await isServed(at.path)) throw new Error('Another process serves it.');
+        this.#served = { server: await this.listen(at.path), at };
+      } catch (error) {
+        await at.release();
+        throw error;
+      }
     } catch (error) {
       this.log.warn({ err: error, path }, '`berth keys recover` does not work on this host');
     }
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    const server = this.#server;
-    if (server === undefined) return;
+    if (this.#served === undefined) return;
+    const { server, at } = this.#served;
     const closed = once(server, 'close');
     server.close();
     server.closeAllConnections();
     await closed;
     await rm(this.config.recoverySocket, { force: true });
+    await at.release();
   }
 
   private async listen(path: string): Promise<Server> {
