@@ -50,7 +50,7 @@ describe.each(FAULTS)('a command %s', (_, fail) => {
     const { id } = await test.requester.request(agentsRequests.create, creation);
     await eventually(async () => expect(await test.get(id)).toMatchObject({ state: 'running' }));
     const created = (await test.log('agent')).filter(({ data }) => data['name'] === creation.name);
-    expect(created.map(({ type }) => type)).toEqual(['AgentCreated']);
+    expect(created).toHaveLength(1);
     expect((await test.history(id)).filter((type) => type === 'AgentStarting')).toHaveLength(1);
   });
 
