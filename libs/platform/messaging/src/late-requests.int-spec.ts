@@ -9,6 +9,7 @@ import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
 import { BerthNatsServer, NatsLink, Requester } from './index.js';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
+import { HEADERS } from './request-wire.js';
 
 const { log } = keepingLogger();
 const patiently = { timeoutMs: 15_000 };
@@ -85,6 +86,27 @@ describe('a request of another host', () => {
     await requester.request(act, 'more');
     expect(time.stop()).toBeLessThan(500);
   });
+
+  it.each(CLOCKS)(
+    'is asked about at most once while its first tries get replies, by %s',
+    async (_, clock) => {
+      const nats = await NatsServerFixture.start();
+      cleanUps.push(() => nats.stop());
+      await serve(await open(nats.url));
+      const { connection } = await open(nats.url);
+      const asked: string[] = [];
+      connection.subscribe('>', {
+        callback: (_error, { headers, subject }) => {
+          if (headers?.has(HEADERS.stillWaiting) === true) asked.push(subject);
+        },
+      });
+      await connection.flush();
+      const requester = new Requester(await open(nats.url), clock);
+      for (let sent = 0; sent < 20; sent++) await requester.request(act, String(sent));
+      await connection.flush();
+      expect(asked.length).toBeLessThanOrEqual(1);
+    },
+  );
 });
 
 describe('a process that stood still', () => {

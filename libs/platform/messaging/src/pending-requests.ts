@@ -89,10 +89,13 @@ export class PendingRequests {
     return Math.max(0, Math.min(heardAt + patienceOf(pending), pending.deadlineAt) - now);
   }
 
-  /** For how many milliseconds `id` has waited. */
+  /**
+   * How long `id` has waited for a reply to earlier copies, in milliseconds; 0 on the first try. A handler asks the caller
+   * about every later copy before it begins, which would double the cost of a request that is sent once.
+   */
   waitedMs(id: string): number {
-    const addedAt = this.#pending.get(id)?.addedAt;
-    return addedAt === undefined ? 0 : performance.now() - addedAt;
+    const pending = this.#pending.get(id);
+    return pending === undefined || pending.tries === 1 ? 0 : performance.now() - pending.addedAt;
   }
 
   /** Returns whether somebody waits for `id`. */
