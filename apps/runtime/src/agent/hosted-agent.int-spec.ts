@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadLogs, StartAgent } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
@@ -278,6 +278,38 @@ describe('an agent on a host', () => {
     expect(next.reports).toMatchObject([{ agentId: awake, observation: { type: 'exited' } }]);
     await next.destroy();
     expect(await guestsOf(frozen)).toEqual([]);
+  });
+
+  it('is found again after wakes have raised its epoch', async () => {
+    const agentId = await start();
+    await host.agents.of(agentId).freeze({ agentId, epoch: 1 });
+    await host.agents.of(agentId).thaw({ agentId, epoch: 2 });
+    const guests = await guestsOf(agentId);
+    const next = await HostFixture.open({ dataDir: host.dataDir });
+    expect(next.agents.observed).toEqual([{ agentId, epoch: 2, state: 'running' }]);
+    expect(await guestsOf(agentId)).toEqual(guests);
+    await next.destroy();
+  });
+
+  it('is found again by the record that an earlier version of Berth has written', async () => {
+    const agentId = await start();
+    const guests = await guestsOf(agentId);
+    const { state } = agentFolders(host.dataDir, agentId);
+    const { boxEpoch, box, ...earlier } = JSON.parse(readFileSync(state, 'utf8')) as {
+      boxEpoch: number;
+      box: { command: unknown; inside: { code: string } };
+    };
+    expect(boxEpoch).toBe(1);
+    const { command, inside, ...others } = box;
+    expect(command).toEqual(['node', 'agent.mjs']);
+    const { code, ...paths } = inside;
+    const earlierBox = { ...others, inside: { ...paths, template: code } };
+    writeFileSync(state, JSON.stringify({ ...earlier, box: earlierBox }));
+    const next = await HostFixture.open({ dataDir: host.dataDir });
+    expect(next.agents.observed).toEqual([{ agentId, epoch: 1, state: 'running' }]);
+    expect(await next.deliver(agentId, 1, 'echo found')).toBe('found');
+    expect(await guestsOf(agentId)).toEqual(guests);
+    await next.destroy();
   });
 
   it('whose record was lost with the host is ended when the host restarts', async () => {

@@ -14,7 +14,7 @@ export const chooseDriver = (
   drivers: readonly [DriverDefinition, ...DriverDefinition[]] = DRIVERS,
 ): CreateDriver => {
   const [first, ...others] = drivers;
-  const driverNames: readonly [string, ...string[]] = [first.name, ...others.map(({ name }) => name)];
-  const chosen = reader.oneOf('BERTH_RUNTIME', driverNames, 'process');
+  const knownDrivers: readonly [string, ...string[]] = [first.name, ...others.map(({ name }) => name)];
+  const chosen = reader.oneOf('BERTH_RUNTIME', knownDrivers, 'process');
   return (drivers.find(({ name }) => name === chosen) ?? first).configure(reader);
 };

@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { guestEnv } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
@@ -54,6 +55,20 @@ export const describeBoxes = (host: () => DriverFixture, codeFile: string): void
     const isIsolated = host().driver.capabilities.isolation !== 'none';
     const written = await started.sh(`test -w ${file} && echo writable || echo protected`);
     expect(written).toBe(isIsolated ? 'protected' : 'writable');
+  });
+
+  it('runs what a build has left in a folder, if the driver runs builds', async () => {
+    const { driver, dataDir } = host();
+    const folder = join(dataDir, 'built');
+    mkdirSync(folder, { mode: 0o755 });
+    writeFileSync(join(folder, 'made-by-the-build'), 'of version 2', { mode: 0o644 });
+    const source = { kind: 'build', version: 2, deploymentId: 'dep_1', folder } as const;
+    if (driver.capabilities.sources.includes('build')) {
+      const started = await host().start({ source });
+      expect(await started.sh(`cat ${started.box.inside.code}/made-by-the-build`)).toBe('of version 2');
+    } else {
+      await expect(driver.prepare(source)).rejects.toMatchObject({ code: 'spec_unsupported' });
+    }
   });
 
   it('replaces the agent’s earlier box and ends all of its processes', async () => {
