@@ -1,2 +1,2 @@
 export { readDeliveryConfig, type DeliveryConfig } from './config.js';
-export { startDelivery } from './start-delivery.js';
+export { DeliveryModule } from './delivery.module.js';

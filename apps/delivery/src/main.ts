@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { runMain } from '@berth/service';
-import { readDeliveryConfig, startDelivery } from './index.js';
+import { runService } from '@berth/service';
+import { DeliveryModule } from './delivery.module.js';
 
-await runMain({ name: 'delivery', env: process.env, readConfig: readDeliveryConfig, start: startDelivery });
+await runService(DeliveryModule, process.env);

@@ -15,9 +15,9 @@ import {
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
+import { ExecutionListQuery } from './execution-list/execution-list.query.js';
 import { CancelCommandHandler } from './execution/cancel.command-handler.js';
 import { ExecutionQuery } from './execution/execution.query.js';
-import { ExecutionListQuery } from './execution-list/execution-list.query.js';
 import { FollowOutputHandler } from './open/follow-output.js';
 import { OpenConsoleHandler } from './open/open-console.js';
 import { SubmitCommandHandler } from './submission/submit.command-handler.js';

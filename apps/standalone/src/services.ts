@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountsModule, readAccountsConfig } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
-import { readDeliveryConfig, startDelivery } from '@berth/delivery';
+import { DeliveryModule, readDeliveryConfig } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
 import { ExecModule, readExecConfig } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
@@ -78,7 +78,11 @@ export const startServices = async (
       }),
     ),
     start('delivery', () =>
-      startDelivery(readDeliveryConfig(envOf('delivery')), logOf('delivery'), { signal }),
+      launchService(DeliveryModule, {
+        config: readDeliveryConfig(envOf('delivery')),
+        log: logOf('delivery'),
+        signal,
+      }),
     ),
     start('exec', () =>
       launchService(ExecModule, { config: readExecConfig(envOf('exec')), log: logOf('exec'), signal }),

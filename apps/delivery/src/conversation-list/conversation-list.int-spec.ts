@@ -10,6 +10,7 @@ import type { Delivery, DeliveryEvent } from '../delivery/delivery.js';
 import { MessageBudget } from '../delivery/message-budget.js';
 import { migrations } from '../migrations/index.js';
 import { ForgetConversationsWhenAgentIsGone } from '../react/forget-conversations-when-agent-is-gone.js';
+import { RecipientStreams } from '../recipient/recipient.streams.js';
 import { conversationListProjection } from './conversation-list.projection.js';
 import { ConversationListQuery } from './conversation-list.query.js';
 
@@ -37,7 +38,7 @@ describe('the conversation list', () => {
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
     deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
-    query = new ConversationListQuery(database);
+    query = new ConversationListQuery(database, { lostAfterSeconds: 900 });
     running = runner.run(ending.signal);
     await runner.untilCaughtUp();
   });
@@ -87,7 +88,7 @@ describe('the conversation list', () => {
   });
 
   const forget = (agentId: string, eventId: string): Promise<void> =>
-    new ForgetConversationsWhenAgentIsGone(store).handle({
+    new ForgetConversationsWhenAgentIsGone(new RecipientStreams(store)).handle({
       id: eventId,
       context: 'agents',
       name: 'deleted',
@@ -135,7 +136,7 @@ describe('the conversation list', () => {
   });
 
   it('lets through as many messages of a minute as the budget says, exactly, also in parallel', async () => {
-    const budget = new MessageBudget(database, 20);
+    const budget = new MessageBudget(database, { messagesPerMinute: 20 });
     const agentId = newId('agt');
     const minute = (): number => Math.floor(Date.now() / 60_000);
     const begun = minute();

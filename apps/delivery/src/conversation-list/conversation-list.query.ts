@@ -1,7 +1,7 @@
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
-
-/** Longer than any message may take: what is still open then was lost with its process. */
-const LOST_AFTER_SECONDS = 900;
+import { Injectable, Inject } from '@nestjs/common';
+import { DeliveryConfig } from '../config.js';
 
 /** A delivery that nobody has ended in time. */
 export interface LostDelivery {
@@ -10,10 +10,11 @@ export interface LostDelivery {
   readonly acceptedAt: Date;
 }
 
+@Injectable()
 export class ConversationListQuery {
   constructor(
-    private readonly database: SqlRunner,
-    private readonly lostAfterSeconds = LOST_AFTER_SECONDS,
+    @Inject(Database) private readonly database: SqlRunner,
+    @Inject(DeliveryConfig) private readonly config: Pick<DeliveryConfig, 'lostAfterSeconds'>,
   ) {}
 
   /** The conversation that last received a message; null when there is none. */
@@ -32,7 +33,7 @@ export class ConversationListQuery {
        WHERE state = 'accepted' AND accepted_at < now() - make_interval(secs => $1)
          AND ($2::timestamptz IS NULL OR (accepted_at, id) > ($2, $3))
        ORDER BY accepted_at, id LIMIT $4`,
-      [this.lostAfterSeconds, after?.acceptedAt ?? null, after?.id ?? null, limit],
+      [this.config.lostAfterSeconds, after?.acceptedAt ?? null, after?.id ?? null, limit],
     );
     return rows.map(({ id, agent_id: agentId, accepted_at: acceptedAt }) => ({ id, agentId, acceptedAt }));
   }

@@ -1,10 +1,11 @@
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
-import { FIRST_SIGN_MS, neverReached, type Requester } from '@berth/messaging';
+import { FIRST_SIGN_MS, neverReached, Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { Patience } from './patience.js';
 import { isElsewhere, judgeSending, toCallersWords } from './sending.js';
-import type { Patience } from './patience.js';
 
 /** A host that froze the agent a moment ago refuses the epoch; so often the agent is woken again. */
 const MAX_REFUSALS = 5;
@@ -27,8 +28,9 @@ export interface Purpose {
 }
 
 /** Brings a message to an awake agent and its answer back. */
+@Injectable()
 export class AgentDispatcher {
-  constructor(private readonly requester: Pick<Requester, 'request'>) {}
+  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
   /** The agent if it is awake, null if it sleeps. Errors: those of `agentsRequests.ensureAwake`. */
   async findAwake(purpose: Purpose, patience: Patience): Promise<AwakeAgent | null> {

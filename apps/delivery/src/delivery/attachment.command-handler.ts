@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TellAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
-import type { Logger } from '@berth/telemetry';
-import type { DeliveryCommandHandler } from './delivery.command-handler.js';
-import type { AgentDispatcher, Message, Purpose } from './agent-dispatcher.js';
-import type { MessageAdmission } from './message-admission.js';
-import type { OutcomeNotes } from './outcome-notes.js';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AgentDispatcher, type Message, type Purpose } from './agent-dispatcher.js';
+import { DeliveryCommandHandler } from './delivery.command-handler.js';
+import { MessageAdmission } from './message-admission.js';
+import { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
 /** No caller waits for the outcome, so there is time for a part of the service to come back. */
@@ -18,6 +19,7 @@ interface Telling {
 }
 
 /** An attachment: replies to its sender once the message is accepted, and tells the agent after the reply. */
+@Injectable()
 export class AttachmentCommandHandler {
   /** By delivery id, until the outcome is in the log, where a repeated command finds it. */
   readonly #tries = new Map<string, Promise<Telling>>();

@@ -1,12 +1,13 @@
 import type { Chat, ChatReply } from '@berth/contracts/delivery';
 import { deriveId, isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AgentDispatcher, type Purpose } from './agent-dispatcher.js';
+import { DeliveryCommandHandler, type Acceptance } from './delivery.command-handler.js';
 import type { Delivery } from './delivery.js';
-import type { Acceptance, DeliveryCommandHandler } from './delivery.command-handler.js';
-import { withEarlierTry, type EarlierMessage } from './earlier-message.js';
-import type { AgentDispatcher, Purpose } from './agent-dispatcher.js';
-import type { MessageAdmission } from './message-admission.js';
-import type { OutcomeNotes } from './outcome-notes.js';
+import { withEarlierTry, EarlierMessage } from './earlier-message.js';
+import { MessageAdmission } from './message-admission.js';
+import { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
 /** What is left of the 5 s of contract §1 when a chat arrives here. */
@@ -21,6 +22,7 @@ interface Coming {
 }
 
 /** A chat: wakes the agent, hands the message over once, returns the agent's response. */
+@Injectable()
 export class ChatCommandHandler {
   constructor(
     private readonly deliveries: DeliveryCommandHandler,

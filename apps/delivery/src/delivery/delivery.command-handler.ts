@@ -1,7 +1,10 @@
-import type { CommandHandler, ProjectionRunner } from '@berth/event-store';
+import type { ProjectionRunner } from '@berth/event-store';
 import type { CommandEnvelope } from '@berth/kernel';
-import type { DeliveryCommand } from './delivery.decider.js';
-import type { Delivery, DeliveryEvent, DeliveryKind } from './delivery.js';
+import { InjectProjection } from '@berth/service';
+import { Injectable } from '@nestjs/common';
+import { conversationListProjection } from '../conversation-list/conversation-list.projection.js';
+import type { Delivery, DeliveryKind } from './delivery.js';
+import { DeliveryStreams } from './delivery.streams.js';
 
 export interface AcceptedMessage {
   readonly deliveryId: string;
@@ -22,9 +25,11 @@ export interface Acceptance {
 }
 
 /** Writes down what happens to messages, without their text. */
+@Injectable()
 export class DeliveryCommandHandler {
   constructor(
-    private readonly deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>,
+    private readonly deliveries: DeliveryStreams,
+    @InjectProjection(conversationListProjection)
     private readonly conversationList: Pick<ProjectionRunner, 'waitFor'>,
   ) {}
 

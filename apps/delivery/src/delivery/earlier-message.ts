@@ -1,11 +1,12 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { FoundDelivery } from '@berth/contracts/runtime';
 import { DomainError, isDomainError, type CommandEnvelope, type ErrorKind } from '@berth/kernel';
-import type { Accepted, Delivery } from './delivery.js';
+import { Injectable } from '@nestjs/common';
+import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
-import type { AgentDispatcher, Message } from './agent-dispatcher.js';
-import type { MessageJournal } from './message-journal.js';
-import type { OutcomeNotes } from './outcome-notes.js';
+import type { Accepted, Delivery } from './delivery.js';
+import { MessageJournal } from './message-journal.js';
+import { OutcomeNotes } from './outcome-notes.js';
 import type { Patience } from './patience.js';
 
 /**
@@ -22,6 +23,7 @@ export interface Repeated {
 }
 
 /** Messages that an earlier try of the same command had accepted: each is handed over once, whatever that try came to. */
+@Injectable()
 export class EarlierMessage {
   constructor(
     private readonly dispatcher: AgentDispatcher,

@@ -1,8 +1,9 @@
 import type { AwakeAgent } from '@berth/contracts/agents';
 import { deriveId } from '@berth/kernel';
-import type { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
-import type { AgentDispatcher, Purpose } from './agent-dispatcher.js';
-import type { MessageBudget } from './message-budget.js';
+import { Injectable } from '@nestjs/common';
+import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
+import { AgentDispatcher, type Purpose } from './agent-dispatcher.js';
+import { MessageBudget } from './message-budget.js';
 import type { Patience } from './patience.js';
 
 export interface Admitted {
@@ -11,6 +12,7 @@ export interface Admitted {
 }
 
 /** What comes before a message is taken: whether the agent takes any, its budget, and only then its wake. */
+@Injectable()
 export class MessageAdmission {
   constructor(
     private readonly conversations: ConversationListQuery,

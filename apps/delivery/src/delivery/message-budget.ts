@@ -1,14 +1,18 @@
 import { DomainError } from '@berth/kernel';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
+import { Injectable, Inject } from '@nestjs/common';
+import { DeliveryConfig } from '../config.js';
 
 /** A message that was accepted is never counted again; until then its command is repeated within minutes. */
 const COUNTED_KEPT_FOR = "interval '1 hour'";
 
 /** One budget of messages per agent and minute, shared by every way a message comes in, counted across processes. */
+@Injectable()
 export class MessageBudget {
   constructor(
-    private readonly database: SqlRunner,
-    private readonly perMinute: number,
+    @Inject(Database) private readonly database: SqlRunner,
+    @Inject(DeliveryConfig) private readonly config: Pick<DeliveryConfig, 'messagesPerMinute'>,
   ) {}
 
   /** Counts a message once, however often its command comes. Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
@@ -16,7 +20,7 @@ export class MessageBudget {
     const minute = Math.floor(Date.now() / 60_000);
     const rows = await this.database.query<{ granted: boolean }>(
       'SELECT take_from_message_budget($1, $2, $3, $4) AS granted',
-      [agentId, deliveryId, minute, this.perMinute],
+      [agentId, deliveryId, minute, this.config.messagesPerMinute],
     );
     if (rows[0]?.granted === true) return;
     const retryAfterSeconds = Math.max(1, Math.ceil(((minute + 1) * 60_000 - Date.now()) / 1000));

@@ -1,6 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
 
 /** A message, and whose it is. */
 export interface MessageRef {
@@ -10,8 +11,9 @@ export interface MessageRef {
 }
 
 /** What the journals in agents have of messages. Wakes no agent. */
+@Injectable()
 export class MessageJournal {
-  constructor(private readonly requester: Pick<Requester, 'request'>) {}
+  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
   /** Errors: not_found `agent_not_found`; unavailable and timeout when the agent's host does not respond. */
   async find({ accountId, agentId, deliveryId }: MessageRef): Promise<FoundDelivery> {

@@ -1,7 +1,8 @@
 import { isDomainError, type CommandEnvelope, type DomainError } from '@berth/kernel';
 import { backoff, pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import type { DeliveryCommandHandler } from './delivery.command-handler.js';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { DeliveryCommandHandler } from './delivery.command-handler.js';
 
 /** About a quarter of an hour; what is not noted by then is found by the search for lost deliveries. */
 const ATTEMPTS = 180;
@@ -12,6 +13,7 @@ const MOST_WAITING = 10_000;
  * Notes how messages ended, behind the response: an outcome that cannot be noted yet is an outcome all the same. Tries
  * again while the log is away, within bounds.
  */
+@Injectable()
 export class OutcomeNotes {
   readonly #waiting = new Set<Promise<void>>();
   readonly #stopping = new AbortController();

@@ -1,27 +1,19 @@
-import { CommandHandler, type EventStore } from '@berth/event-store';
 import type { ReceivedEvent } from '@berth/messaging';
-import {
-  recipientCodec,
-  recipientDecider,
-  type Recipient,
-  type RecipientCommand,
-  type RecipientEvent,
-} from '../recipient/recipient.js';
+import { ConsumeEvents, type EventReaction } from '@berth/service';
+import { Injectable } from '@nestjs/common';
+import { RecipientStreams } from '../recipient/recipient.streams.js';
 
-/** `evt.agents.deleted`: conversations of an agent that is gone are forgotten with it. */
-export class ForgetConversationsWhenAgentIsGone {
-  private readonly recipients: CommandHandler<Recipient, RecipientCommand, RecipientEvent>;
+/** Forgets the conversations of a deleted agent. */
+@ConsumeEvents({
+  context: 'agents',
+  durable: 'delivery__forget-conversations',
+  filterSubjects: ['evt.agents.deleted.v1.>'],
+})
+@Injectable()
+export class ForgetConversationsWhenAgentIsGone implements EventReaction {
+  constructor(private readonly recipients: RecipientStreams) {}
 
-  constructor(store: EventStore) {
-    this.recipients = new CommandHandler({
-      store,
-      decider: recipientDecider,
-      codec: recipientCodec,
-      cacheSize: 100,
-    });
-  }
-
-  /** The command's id is the event's, so that a second delivery of it changes nothing. */
+  /** The command's id is the event's, so a second delivery of the event changes nothing. */
   async handle({ id: commandId, payload }: ReceivedEvent): Promise<void> {
     const { agentId, accountId, at } = payload;
     if (typeof agentId !== 'string' || typeof accountId !== 'string' || typeof at !== 'string') {

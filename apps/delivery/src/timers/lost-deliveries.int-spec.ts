@@ -1,13 +1,11 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
-import { CommandHandler } from '@berth/event-store';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
 import { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js';
-import { deliveryDecider } from '../delivery/delivery.decider.js';
-import { deliveryCodec } from '../delivery/delivery.events.js';
+import { DeliveryStreams } from '../delivery/delivery.streams.js';
 import { MessageBudget } from '../delivery/message-budget.js';
 import { MessageJournal } from '../delivery/message-journal.js';
 import { silent } from '../fixtures/far-services.fixture.js';
@@ -25,7 +23,7 @@ beforeEach(() => delivery.far.reset());
 /** Leaves in the log what a process leaves that dies before it notes an outcome. */
 const abandon = async (agentId = newId('agt')): Promise<string> => {
   const { store } = delivery;
-  const deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
+  const deliveries = new DeliveryStreams(store);
   const deliveryId = newId('dlv');
   const accept = { type: 'Accept', deliveryId, agentId, conversationId: 'c', kind: 'chat' } as const;
   const at = new Date().toISOString();
@@ -37,21 +35,21 @@ const abandon = async (agentId = newId('agt')): Promise<string> => {
 const endLost = (deliveryIds: readonly string[]): Promise<void> =>
   delivery.withDatabase(async (database) => {
     const { store, requester } = delivery;
-    const query = new ConversationListQuery(database, 0);
+    const query = new ConversationListQuery(database, { lostAfterSeconds: 0 });
     await eventually(async () => {
       const listed = (await query.lost(null, 1_000)).map(({ id }) => id);
       expect(listed).toEqual(expect.arrayContaining([...deliveryIds]));
     });
-    const deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
+    const deliveries = new DeliveryStreams(store);
     const list = { waitFor: () => Promise.resolve(true) };
-    const lost = new LostDeliveries({
+    const lost = new LostDeliveries(
       store,
-      deliveries: new DeliveryCommandHandler(deliveries, list),
+      new DeliveryCommandHandler(deliveries, list),
       query,
-      journal: new MessageJournal(requester),
-      budget: new MessageBudget(database, 1),
-      log: silent,
-    });
+      new MessageJournal(requester),
+      new MessageBudget(database, { messagesPerMinute: 1 }),
+      silent,
+    );
     await lost.endLost(new AbortController().signal);
   });
 

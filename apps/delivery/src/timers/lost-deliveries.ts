@@ -1,35 +1,36 @@
 import type { FoundDelivery } from '@berth/contracts/runtime';
-import type { EventStore } from '@berth/event-store';
+import { EventStore } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import type { ConversationListQuery, LostDelivery } from '../conversation-list/conversation-list.query.js';
-import type { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js';
+import { RunOnOneInstance } from '@berth/service';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { ConversationListQuery, type LostDelivery } from '../conversation-list/conversation-list.query.js';
+import { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js';
 import { deliveryCodec } from '../delivery/delivery.events.js';
-import type { MessageBudget } from '../delivery/message-budget.js';
-import type { MessageJournal } from '../delivery/message-journal.js';
+import { MessageBudget } from '../delivery/message-budget.js';
+import { MessageJournal } from '../delivery/message-journal.js';
 
 const TICK_MS = 30_000;
 const BATCH = 100;
 /** A host that is away for longer than its agents' journals are asked about is not waited for. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
-/** What the search works with. */
-export interface LostDeliveriesParts {
-  readonly store: EventStore;
-  readonly deliveries: DeliveryCommandHandler;
-  readonly query: ConversationListQuery;
-  readonly journal: MessageJournal;
-  readonly budget: MessageBudget;
-  readonly log: Logger;
-}
-
 /** Ends the deliveries whose process ended first, or could not note the end: as the agent's journal has it. */
+@RunOnOneInstance({ name: 'timers' })
+@Injectable()
 export class LostDeliveries {
-  constructor(private readonly parts: LostDeliveriesParts) {}
+  constructor(
+    private readonly store: EventStore,
+    private readonly deliveries: DeliveryCommandHandler,
+    private readonly query: ConversationListQuery,
+    private readonly journal: MessageJournal,
+    private readonly budget: MessageBudget,
+    private readonly log: Logger,
+  ) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { budget, log } = this.parts;
+    const { budget, log } = this;
     while (!signal.aborted) {
       await Promise.all([this.endLost(signal), budget.sweep()]).catch((error: unknown) =>
         log.warn({ err: error }, 'lost deliveries could not be looked for'),
@@ -42,11 +43,11 @@ export class LostDeliveries {
   async endLost(signal: AbortSignal): Promise<void> {
     let after: LostDelivery | null = null;
     do {
-      const batch: readonly LostDelivery[] = await this.parts.query.lost(after, BATCH);
+      const batch: readonly LostDelivery[] = await this.query.lost(after, BATCH);
       for (const lost of batch) {
         if (signal.aborted) return;
         await this.end(lost).catch((error: unknown) =>
-          this.parts.log.warn({ deliveryId: lost.id, err: error }, 'a lost delivery was not ended'),
+          this.log.warn({ deliveryId: lost.id, err: error }, 'a lost delivery was not ended'),
         );
       }
       after = batch.length < BATCH ? null : (batch.at(-1) ?? null);
@@ -54,7 +55,7 @@ export class LostDeliveries {
   }
 
   private async end({ id: deliveryId, agentId, acceptedAt }: LostDelivery): Promise<void> {
-    const { deliveries, journal, log } = this.parts;
+    const { deliveries, journal, log } = this;
     const envelope = await this.envelopeOf(deliveryId);
     let found: FoundDelivery;
     try {
@@ -77,7 +78,7 @@ export class LostDeliveries {
 
   /** On behalf of the account whose message it is. */
   private async envelopeOf(deliveryId: string): Promise<CommandEnvelope> {
-    const [accepted] = await this.parts.store.read(`${deliveryCodec.category}-${deliveryId}`);
+    const [accepted] = await this.store.read(`${deliveryCodec.category}-${deliveryId}`);
     if (accepted === undefined) throw new Error('The list has a delivery that the log does not have.');
     const { accountId } = accepted.metadata;
     return { commandId: `${deliveryId}/lost`, accountId, actor: { kind: 'system', id: 'delivery' } };

@@ -1,5 +1,3 @@
-import { InjectProjection } from '@berth/service';
-import { Injectable, Inject } from '@nestjs/common';
 import { agentsRequests } from '@berth/contracts/agents';
 import {
   EXECUTION_STATUSES,
@@ -11,6 +9,8 @@ import type { ProjectionRunner } from '@berth/event-store';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { decodeCursor, encodeCursor, type SqlRunner, Database } from '@berth/persistence';
+import { InjectProjection } from '@berth/service';
+import { Injectable, Inject } from '@nestjs/common';
 import { KEPT_HOURS } from '../output/output-vault.js';
 import { AcceptedPositions } from '../submission/accepted-positions.js';
 import { executionListProjection } from './execution-list.projection.js';

@@ -1,12 +1,12 @@
-import { Injectable } from '@nestjs/common';
 import type { CancelExecution, ExecutionView } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
+import { Injectable } from '@nestjs/common';
 import { resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { viewOf } from '../output/output-vault.js';
 import { agentUnreachable, executionNotFound } from '../submission/refusals.js';
-import { ExecutionQuery } from './execution.query.js';
 import type { RunningExecution } from './execution.js';
+import { ExecutionQuery } from './execution.query.js';
 import { ExecutionRepository } from './execution.repository.js';
 
 /** How long to wait for a command that is in flight to its guest, which does not know it yet. */

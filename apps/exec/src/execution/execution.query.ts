@@ -1,9 +1,9 @@
-import { Injectable, Inject } from '@nestjs/common';
-import { ServiceContext } from '@berth/service';
 import { agentsRequests } from '@berth/contracts/agents';
 import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
 import { pause } from '@berth/persistence';
+import { ServiceContext } from '@berth/service';
+import { Injectable, Inject } from '@nestjs/common';
 import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { runningView, viewOf, OutputVault } from '../output/output-vault.js';
 import { executionNotFound } from '../submission/refusals.js';

@@ -1,11 +1,11 @@
-import { Injectable } from '@nestjs/common';
 import type { CommandMeta } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { pause } from '@berth/persistence';
+import { Injectable } from '@nestjs/common';
 import { OutputVault, type Result } from '../output/output-vault.js';
-import { ExecutionStreams } from './execution.streams.js';
 import { countEnded } from './execution-metrics.js';
 import type { Execution, Submission } from './execution.js';
+import { ExecutionStreams } from './execution.streams.js';
 
 /** How long to retry storing a result before its caller gets an error. */
 const END_WITHIN_MS = 4_000;

@@ -1,7 +1,7 @@
-import { Injectable, Inject } from '@nestjs/common';
-import { ServiceContext } from '@berth/service';
 import { pause } from '@berth/persistence';
+import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
+import { Injectable, Inject } from '@nestjs/common';
 import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { ExecutionRepository, type Owned } from './execution.repository.js';
 

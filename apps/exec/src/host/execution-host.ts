@@ -1,4 +1,3 @@
-import { Injectable } from '@nestjs/common';
 import {
   runtimeRequests,
   type ExecuteCommand,
@@ -10,8 +9,9 @@ import {
   type TransferTicket,
 } from '@berth/contracts/runtime';
 import { Requester } from '@berth/messaging';
-import type { Owned } from '../execution/execution.repository.js';
+import { Injectable } from '@nestjs/common';
 import type { EndedStatus } from '../execution/execution.js';
+import type { Owned } from '../execution/execution.repository.js';
 import type { Result } from '../output/output-vault.js';
 
 /** Time beside the command itself: TERM and KILL by the guest, draining, and the network. */

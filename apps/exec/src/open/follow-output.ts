@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
 import type { ExecutionRef, FollowedOutput } from '@berth/contracts/exec';
+import { Injectable } from '@nestjs/common';
 import { ExecutionQuery } from '../execution/execution.query.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';

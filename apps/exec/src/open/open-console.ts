@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { OpenConsole, StreamTicket } from '@berth/contracts/exec';
 import { DomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { agentUnreachable } from '../submission/refusals.js';
 import { judgeFailure } from '../submission/sending.js';

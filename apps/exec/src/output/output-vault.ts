@@ -1,7 +1,7 @@
-import { Injectable, Inject } from '@nestjs/common';
-import { Database } from '@berth/persistence';
 import type { ExecutionView } from '@berth/contracts/exec';
+import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
+import { Injectable, Inject } from '@nestjs/common';
 import type { EndedStatus } from '../execution/execution.js';
 
 /** The result of an execution, with its output. */

@@ -1,6 +1,6 @@
-import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
+import { Injectable, Inject } from '@nestjs/common';
 
 /** The last epoch of an agent whose executions can no longer run. */
 export interface AgentEnding {

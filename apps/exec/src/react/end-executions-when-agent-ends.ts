@@ -1,8 +1,8 @@
-import { ConsumeEvents, type EventReaction } from '@berth/service';
-import { Injectable } from '@nestjs/common';
 import type { ReceivedEvent } from '@berth/messaging';
 import type { SqlRunner } from '@berth/persistence';
+import { ConsumeEvents, type EventReaction } from '@berth/service';
 import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
 import { Reconciler } from '../timers/reconciler.js';
 import { RunningExecutionsQuery } from '../timers/running-executions.query.js';
 import { AgentEndings } from './agent-endings.js';

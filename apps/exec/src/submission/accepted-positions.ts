@@ -1,6 +1,6 @@
-import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
+import { Injectable, Inject } from '@nestjs/common';
 
 /** The log positions that the list must have reached to agree with what any process returned before. */
 @Injectable()

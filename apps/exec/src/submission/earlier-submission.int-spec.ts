@@ -4,6 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ExecutionRepository } from '../execution/execution.repository.js';
 import {
   aCommand,
   aSubmission,
@@ -13,7 +14,6 @@ import {
   startTestExec,
   type TestExec,
 } from '../fixtures/exec.fixture.js';
-import { ExecutionRepository } from '../execution/execution.repository.js';
 import { OutputVault } from '../output/output-vault.js';
 import { AcceptedPositions } from './accepted-positions.js';
 import { Refusing } from './refusing.js';

@@ -1,8 +1,8 @@
-import { Injectable, Inject } from '@nestjs/common';
-import { ServiceContext } from '@berth/service';
 import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/persistence';
+import { ServiceContext } from '@berth/service';
+import { Injectable, Inject } from '@nestjs/common';
 import type { Execution } from '../execution/execution.js';
 import { ExecutionQuery } from '../execution/execution.query.js';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';

@@ -1,6 +1,6 @@
-import { Injectable } from '@nestjs/common';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
+import { Injectable } from '@nestjs/common';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 import { isCallersFault, judgeFailure } from './sending.js';

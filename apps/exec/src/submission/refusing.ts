@@ -1,7 +1,7 @@
-import { Injectable, Inject } from '@nestjs/common';
-import { ServiceContext } from '@berth/service';
 import { backoff, pause } from '@berth/persistence';
+import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
+import { Injectable, Inject } from '@nestjs/common';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
 import { AcceptedPositions } from './accepted-positions.js';
 

@@ -1,6 +1,6 @@
-import { Injectable, Inject } from '@nestjs/common';
 import { Database } from '@berth/persistence';
 import type { SqlRunner } from '@berth/persistence';
+import { Injectable, Inject } from '@nestjs/common';
 
 /** Longer than any wake. */
 const AT_MOST_SECONDS = 90;

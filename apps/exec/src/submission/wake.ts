@@ -1,7 +1,7 @@
-import { Injectable } from '@nestjs/common';
 import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
 import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
 /** Wakes agents, and translates errors of that into those of submissions. */

@@ -1,8 +1,8 @@
-import { Inject, Injectable } from '@nestjs/common';
-import { RunOnOneInstance } from '@berth/service';
-import { ExecConfig } from '../config.js';
 import { pause } from '@berth/persistence';
+import { RunOnOneInstance } from '@berth/service';
 import { Logger } from '@berth/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import { ExecConfig } from '../config.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { RunningExecutionsQuery, type RunningRow } from './running-executions.query.js';
 import { Settlement } from './settlement.js';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { AgentEndings } from '../react/agent-endings.js';
 import { OutputVault } from '../output/output-vault.js';
+import { AgentEndings } from '../react/agent-endings.js';
 import { AcceptedPositions } from '../submission/accepted-positions.js';
 import { Rerouting } from '../submission/rerouting.js';
 

@@ -1,0 +1,13 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import { deliveryDecider, type DeliveryCommand } from './delivery.decider.js';
+import { deliveryCodec } from './delivery.events.js';
+import type { Delivery, DeliveryEvent } from './delivery.js';
+
+/** The streams `delivery-…`. */
+@Injectable()
+export class DeliveryStreams extends CommandHandler<Delivery, DeliveryCommand, DeliveryEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: deliveryDecider, codec: deliveryCodec });
+  }
+}

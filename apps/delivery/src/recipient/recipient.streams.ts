@@ -1,0 +1,17 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import {
+  recipientCodec,
+  recipientDecider,
+  type Recipient,
+  type RecipientCommand,
+  type RecipientEvent,
+} from './recipient.js';
+
+/** The streams `recipient-…`. */
+@Injectable()
+export class RecipientStreams extends CommandHandler<Recipient, RecipientCommand, RecipientEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: recipientDecider, codec: recipientCodec, cacheSize: 100 });
+  }
+}
