@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AccountsModule, readAccountsConfig } from '@berth/accounts';
+import { AccountsModule } from '@berth/accounts';
 import { readAgentsConfig, startAgents } from '@berth/agents';
 import type { Env } from '@berth/config';
-import { DeliveryModule, readDeliveryConfig } from '@berth/delivery';
+import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
-import { ExecModule, readExecConfig } from '@berth/exec';
+import { ExecModule } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { readRuntimeConfig, startRuntime } from '@berth/runtime';
-import { launchService, type Stoppable } from '@berth/service';
+import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
 /**
@@ -19,13 +19,14 @@ const IN_FLIGHT_MS = 2_000;
 const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
+/** Services that start in any order. */
+const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecModule];
+
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
-    readAccountsConfig,
+    ...MODULES.map((module) => definitionOf(module).readConfig),
     readAgentsConfig,
-    readDeliveryConfig,
-    readExecConfig,
     readFilesConfig,
     readRuntimeConfig,
     readGatewayConfig,
@@ -69,24 +70,15 @@ export const startServices = async (
     // By now `agents` has received the runtime's last reports.
     await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));
   };
+  const launch = (module: ServiceModule): Promise<Stoppable> => {
+    const { name, readConfig } = definitionOf(module);
+    const service = name as ServiceName;
+    return start(service, () =>
+      launchService(module, { config: readConfig(envOf(service)), log: logOf(service), signal }),
+    );
+  };
   const behind = [
-    start('accounts', () =>
-      launchService(AccountsModule, {
-        config: readAccountsConfig(envOf('accounts')),
-        log: logOf('accounts'),
-        signal,
-      }),
-    ),
-    start('delivery', () =>
-      launchService(DeliveryModule, {
-        config: readDeliveryConfig(envOf('delivery')),
-        log: logOf('delivery'),
-        signal,
-      }),
-    ),
-    start('exec', () =>
-      launchService(ExecModule, { config: readExecConfig(envOf('exec')), log: logOf('exec'), signal }),
-    ),
+    ...MODULES.map(launch),
     start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself to `agents` as soon as it is up.
     start('agents', () => startAgents(readAgentsConfig(envOf('agents')), logOf('agents'), { signal })).then(

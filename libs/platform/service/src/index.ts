@@ -22,5 +22,10 @@ export { RelayModule, type RelayedEvents } from './relay.module.js';
 export { runMain, type Main } from './run-main.js';
 export { runService } from './run-service.js';
 export { ServiceContext, type LaunchOptions } from './service-context.js';
-export type { ServiceDefinition, ServiceSettings, ServiceTables } from './service-definition.js';
+export type {
+  ServiceDefinition,
+  ServiceModule,
+  ServiceSettings,
+  ServiceTables,
+} from './service-definition.js';
 export type { Stoppable } from './stoppable.js';

@@ -1,6 +1,7 @@
 import type { BrokerEnv, Env, ServiceEnv } from '@berth/config';
 import type { BrokerNeeds } from '@berth/messaging';
 import type { DatabaseOptions, Migration } from '@berth/persistence';
+import type { Type } from '@nestjs/common';
 
 /** What the platform reads from a service's configuration. A service without tables needs no database, and so on. */
 export type ServiceSettings = BrokerEnv &
@@ -26,3 +27,6 @@ export interface ServiceDefinition<Config extends ServiceSettings = ServiceSetti
   /** What it requires of JetStream. */
   readonly streams?: BrokerNeeds;
 }
+
+/** A Nest module that imports `PlatformModule.forService(…)`. */
+export type ServiceModule = Type;
