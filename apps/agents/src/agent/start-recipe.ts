@@ -6,7 +6,7 @@ import type { LiveAgent } from './agent.js';
 /** Puts together what a host needs to start an agent: variables, secrets, token, sizes. */
 export class StartRecipe {
   constructor(
-    private readonly vault: EnvVault,
+    private readonly vault: Pick<EnvVault, 'open' | 'forget'>,
     private readonly tokenSecret: Buffer,
   ) {}
 

@@ -12,6 +12,7 @@ export {
   type SubscriptionItem,
 } from './event-store.js';
 export { connectEventStore } from './esdb-event-store.js';
+export { MemoryEventStore } from './memory-event-store.js';
 export { streamName, type EventCodec, type StoredEvent } from './event-codec.js';
 export {
   CommandHandler,

@@ -1,0 +1,118 @@
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { DomainError } from '@berth/kernel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { eventsOf, guest, MemoryAgents } from '../fixtures/memory-agents.fixture.js';
+import type { AgentEvent } from './agent.js';
+
+const agentId = 'agt_01';
+const { created, starting, started, asleep, stopping } = eventsOf(agentId);
+let memory: MemoryAgents;
+
+beforeEach(() => {
+  memory = new MemoryAgents();
+});
+
+/** Drives an agent with this history; returns the types of the events that this adds. */
+const drive = async (history: readonly AgentEvent[]): Promise<readonly string[]> => {
+  await memory.given(agentId, history);
+  await memory.lifecycle.drive(agentId);
+  return memory.after(agentId, history.length);
+};
+
+const life = async (): Promise<unknown> => {
+  const agent = await memory.agents.load(agentId);
+  return agent.status === 'live' ? agent.life : agent.status;
+};
+
+describe('a start that the log has decided', () => {
+  it('is requested from the host of the decision, with its epoch, and confirmed', async () => {
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    expect(await drive([created(), starting(3)])).toEqual(['AgentStarted']);
+    expect(memory.hosts.asked).toMatchObject([{ host: 'hst_1', payload: { agentId, epoch: 3 } }]);
+    expect(await life()).toMatchObject({ state: 'running' });
+  });
+
+  it('thaws where the agent is frozen, and starts it cold where the host has nothing to thaw', async () => {
+    memory.hosts.on(runtimeRequests.thaw, () => {
+      throw new DomainError('conflict', 'agent_not_frozen', 'Nothing is frozen.');
+    });
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    expect(await drive([created(), starting(2, 'wake', true)])).toEqual(['AgentStarted']);
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2 }]);
+    expect(memory.hosts.of(runtimeRequests.start)).toMatchObject([{ agentId, epoch: 2 }]);
+  });
+
+  it('fails with the code of a host that refuses it', async () => {
+    memory.hosts.on(runtimeRequests.start, () => {
+      throw new DomainError('upstream', 'image_missing', 'There is no such image.');
+    });
+    expect(await drive([created(), starting(1)])).toEqual(['AgentFailed']);
+    expect(await life()).toMatchObject({ state: 'failed', code: 'image_missing' });
+  });
+
+  it('stays decided while its host cannot be reached, and goes on at the next drive', async () => {
+    expect(await drive([created(), starting(1)])).toEqual([]);
+    expect(await life()).toMatchObject({ state: 'deploying' });
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    expect(await memory.lifecycle.drive(agentId)).toEqual({ settled: true });
+    expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
+  });
+
+  it('is requested once by any number of drives at the same time', async () => {
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    await memory.given(agentId, [created(), starting(1)]);
+    await Promise.all(Array.from({ length: 20 }, () => memory.lifecycle.drive(agentId)));
+    expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1);
+  });
+
+  it('is confirmed once when two processes drive it', async () => {
+    memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+    await memory.given(agentId, [created(), starting(1)]);
+    const driven = await Promise.all([memory.lifecycle.drive(agentId), memory.another().drive(agentId)]);
+    expect(driven).toEqual([{ settled: true }, { settled: true }]);
+    expect(await memory.after(agentId, 2)).toEqual(['AgentStarted']);
+  });
+});
+
+describe('a stop that the log has decided', () => {
+  it('is requested with its epoch and confirmed', async () => {
+    memory.hosts.on(runtimeRequests.stop, () => ({}));
+    expect(await drive([created(), starting(1), started(1), stopping(2)])).toEqual(['AgentStopped']);
+    expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 2 }]);
+  });
+});
+
+describe('an agent with nothing under way', () => {
+  it('is left alone', async () => {
+    expect(await drive([created(), starting(1), started(1)])).toEqual([]);
+    expect(memory.hosts.asked).toEqual([]);
+  });
+});
+
+describe('warm sleep', () => {
+  const given = async (...history: readonly AgentEvent[]): Promise<void> => {
+    await memory.given(agentId, history);
+    const agent = await memory.agents.load(agentId);
+    if (agent.status !== 'live') throw new Error('The agent is not live.');
+    await memory.lifecycle.cool(agent);
+  };
+
+  it('gets cold once the host has freed the memory', async () => {
+    memory.hosts.on(runtimeRequests.stop, () => ({}));
+    await given(created(), starting(1), started(1), asleep(1, 'warm'));
+    expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 1 }]);
+    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'cold' });
+  });
+
+  it('stays warm while the host cannot be reached', async () => {
+    await expect(given(created(), starting(1), started(1), asleep(1, 'warm'))).rejects.toMatchObject({
+      kind: 'unavailable',
+    });
+    expect(await life()).toMatchObject({ state: 'sleeping', depth: 'warm' });
+  });
+
+  it('that is cold already asks no host', async () => {
+    await given(created(), starting(1), started(1), asleep(1, 'cold'));
+    expect(memory.hosts.asked).toEqual([]);
+  });
+});

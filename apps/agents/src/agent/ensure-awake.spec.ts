@@ -1,0 +1,121 @@
+import type { EnsureAwake } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { DomainError, newId } from '@berth/kernel';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { AgentActivity } from '../agent-list/agent-activity.js';
+import { emptyTables, eventsOf, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
+import { ownersAdmission, type Admission } from './admission.js';
+import type { AgentEvent } from './agent.js';
+import { EnsureAwakeHandler } from './ensure-awake.js';
+
+const agentId = 'agt_01';
+const { created, starting, started, asleep, stopping, stopped } = eventsOf(agentId);
+const running = [created(), starting(1), started(1)];
+let memory: MemoryAgents;
+
+beforeEach(() => {
+  memory = new MemoryAgents();
+  memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+  memory.hosts.on(runtimeRequests.thaw, () => ({ guest }));
+});
+
+const handler = (admission: Admission = ownersAdmission): EnsureAwakeHandler =>
+  new EnsureAwakeHandler(memory.agents, memory.lifecycle, admission, new AgentActivity(emptyTables), silent);
+
+const request = (over: Partial<EnsureAwake> = {}): EnsureAwake => ({
+  commandId: newId('cmd'),
+  accountId: 'acc_1',
+  actor: { kind: 'system', id: 'test' },
+  agentId,
+  kind: 'chat',
+  refusedEpoch: null,
+  ...over,
+});
+
+const given = (...events: readonly AgentEvent[]): Promise<void> => memory.given(agentId, events);
+
+describe('ensuring that an agent is awake', () => {
+  it('returns where a running agent is, and changes nothing', async () => {
+    await given(...running);
+    expect(await handler().handle(request())).toEqual({ agentId, host: 'hst_1', epoch: 1, guest });
+    expect(await memory.after(agentId, running.length)).toEqual([]);
+  });
+
+  it('wakes one that sleeps, under a new epoch', async () => {
+    await given(...running, asleep(1, 'warm'));
+    expect(await handler().handle(request())).toMatchObject({ epoch: 2 });
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting', 'AgentStarted']);
+    expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2 }]);
+  });
+
+  it('starts it once for a hundred callers', async () => {
+    await given(...running, asleep(1, 'cold'));
+    const awake = handler();
+    const places = await Promise.all(Array.from({ length: 100 }, () => awake.handle(request())));
+    expect(new Set(places.map(({ epoch }) => epoch))).toEqual(new Set([2]));
+    expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting', 'AgentStarted']);
+  });
+
+  it('starts it again when its host refused the epoch a moment ago', async () => {
+    await given(...running);
+    expect(await handler().handle(request({ refusedEpoch: 1 }))).toMatchObject({ epoch: 2 });
+  });
+
+  it('leaves it asleep on request', async () => {
+    await given(...running, asleep(1, 'warm'));
+    await expect(handler().handle(request({ asleep: 'refuse' }))).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'agent_asleep',
+    });
+    expect(await memory.after(agentId, 4)).toEqual([]);
+  });
+
+  it('asks the admission before it wakes, and starts nothing when that refuses', async () => {
+    await given(...running, asleep(1, 'warm'));
+    const refusing: Admission = {
+      admitWake: () => Promise.reject(new DomainError('forbidden', 'suspended', 'Suspended.')),
+    };
+    await expect(handler(refusing).handle(request())).rejects.toMatchObject({ code: 'suspended' });
+    expect(memory.hosts.asked).toEqual([]);
+    expect(await memory.after(agentId, 4)).toEqual([]);
+  });
+
+  it('does not ask the admission about an agent that runs', async () => {
+    await given(...running);
+    const refusing: Admission = { admitWake: () => Promise.reject(new Error('asked')) };
+    expect(await handler(refusing).handle(request())).toMatchObject({ epoch: 1 });
+  });
+
+  it('refuses one that was stopped, whatever the caller wants of sleeping ones', async () => {
+    await given(...running, stopping(2), stopped(2));
+    for (const asleepChoice of ['wake', 'refuse'] as const)
+      await expect(handler().handle(request({ asleep: asleepChoice }))).rejects.toMatchObject({
+        kind: 'conflict',
+        code: 'agent_stopped',
+      });
+  });
+
+  it.each([
+    ['another account', { accountId: 'acc_2' }],
+    ['no agent', { agentId: 'agt_02' }],
+  ])('does not find the agent of %s', async (_, over) => {
+    await given(...running);
+    await expect(handler().handle(request(over))).rejects.toMatchObject({
+      kind: 'not_found',
+      code: 'agent_not_found',
+    });
+  });
+
+  it('says that it is unavailable when its host stays away, and keeps the start decided', async () => {
+    memory = new MemoryAgents();
+    await given(...running, asleep(1, 'cold'));
+    const begun = Date.now();
+    await expect(handler().handle(request())).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'agent_unavailable',
+    });
+    expect(Date.now() - begun).toBeLessThan(5_000);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting']);
+  });
+});
