@@ -95,7 +95,6 @@ describe('a submission', () => {
     expect([status, body.detail]).toMatchObject([413, { code: 'payload_too_large', limitBytes: 1_048_576 }]);
     const quotes = await submit({ command: ["'".repeat(300_000)] });
     expect([quotes.status, quotes.body.detail?.code]).toEqual([413, 'payload_too_large']);
-    expect(quotes.body.detail?.message).toMatch(/^The command, as the shell gets it, /);
   });
 });
 

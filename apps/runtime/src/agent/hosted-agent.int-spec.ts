@@ -250,7 +250,9 @@ describe('an agent on a host', () => {
       .catch((error: unknown) => error);
     await host.agents.remove(agentId);
     expect(await racing).toMatchObject({ kind: 'conflict', code: 'stale_epoch' });
-    expect(() => host.agents.start(again(agentId, 3))).toThrow(/does not have the agent/);
+    expect(() => host.agents.start(again(agentId, 3))).toThrow(
+      expect.objectContaining({ code: 'agent_not_on_host' }),
+    );
     expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
     expect(await guestsOf(agentId)).toEqual([]);
   });

@@ -4,6 +4,9 @@ import { eventually, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ConsumerRound, noteEffect, PATIENTLY, STREAM } from './__fixtures__/consumer-round.fixture.js';
 
+/** The broker's error code. */
+const CONSUMER_NOT_FOUND = 10_014;
+
 describe('an event consumer, when something is lost,', () => {
   let infra: TestInfra;
   let round: ConsumerRound;
@@ -78,7 +81,9 @@ describe('an event consumer, when something is lost,', () => {
           async () => expect(await round.broker.ids(STREAM)).toEqual(round.appended),
           PATIENTLY,
         );
-        await expect(round.broker.consumers.info(STREAM, 'effects')).rejects.toThrow(/consumer not found/);
+        await expect(round.broker.consumers.info(STREAM, 'effects')).rejects.toMatchObject({
+          code: CONSUMER_NOT_FOUND,
+        });
         round.consume();
       } else {
         round.consume();

@@ -11,6 +11,8 @@ import { EventStream } from './event-stream.js';
 import { RelayPublisher } from './relay-publisher.js';
 
 const STREAM = 'berth_EVT_AGENTS';
+/** The broker's error code. */
+const WRONG_LAST_SEQUENCE = 10_071;
 const PATIENTLY = { timeoutMs: 20_000 };
 
 describe('the event relay', () => {
@@ -165,7 +167,7 @@ describe('the event relay', () => {
       position: event.position,
     };
     await zombie.publish({ ...again, headers: eventHeaders(event) });
-    await expect(zombie.settle()).rejects.toThrow(/wrong last sequence/);
+    await expect(zombie.settle()).rejects.toMatchObject({ code: WRONG_LAST_SEQUENCE });
     expect(failures).toHaveLength(1);
     await allThere();
   });

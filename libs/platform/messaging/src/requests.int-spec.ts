@@ -86,10 +86,9 @@ describe('requests between services', () => {
     expect(error).toMatchObject({
       kind: 'internal',
       code: 'internal_error',
-      message: 'Something went wrong on our side.',
     });
     expect(JSON.stringify(error)).not.toContain('hunter2');
-    expect(lines.find((line) => line.includes('A handler failed.'))).toContain('"requestId":"req-broken"');
+    expect(lines.filter((line) => line.includes('"requestId":"req-broken"'))).toHaveLength(1);
   });
 
   it('are refused at once when nobody listens', async () => {
