@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,30 +15,38 @@ const given = process.argv.slice(2);
 
 await runTool(async () => {
   const node = await ensureReady();
-  const checks = given.length === 0 ? await runChecks(node) : { passed: 0, failed: 0 };
-  await ensureBroker(node);
-  await ensureRunc(say);
-  const tests = await runTests(node);
+  // The checks keep a processor busy while tests wait.
+  const checking = given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 };
+  const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node)]);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
   if (tests.notRun > 0) say(`${tests.notRun} tests did not run, which counts as failed.`);
   say(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
 
+async function prepareAndRunTests(node) {
+  await ensureBroker(node);
+  await ensureRunc(say);
+  return runTests(node);
+}
+
+/** Shows the output in one piece, because the tests print meanwhile. */
 async function runChecks(node) {
   const script = join(ROOT, 'tools', 'checks', 'run.mjs');
   if (!existsSync(script)) return { passed: 0, failed: 0 };
-  let output = '';
-  const code = await runChild(node, [script], {
+  const child = spawn(node, [script], {
     cwd: ROOT,
     env: environmentWith(node),
     stdio: ['ignore', 'pipe', 'inherit'],
-    onChild: (child) =>
-      child.stdout.on('data', (chunk) => {
-        output += chunk;
-        process.stdout.write(chunk);
-      }),
   });
+  // The signals that end this process go to the tests.
+  process.once('exit', () => child.kill());
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  const [code] = await once(child, 'close');
+  process.stdout.write(output);
   return lastCountLine(output, code);
 }
 
