@@ -21,6 +21,10 @@ export class MemoryEventStore extends EventStore {
     return Promise.resolve(this.#of(stream).filter(({ revision }) => revision >= from));
   }
 
+  override readLast(stream: string, count: number): Promise<RecordedEvent[]> {
+    return Promise.resolve(count === 0 ? [] : this.#of(stream).slice(-count));
+  }
+
   override append(
     stream: string,
     events: readonly NewEvent[],

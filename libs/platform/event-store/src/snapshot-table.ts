@@ -43,7 +43,7 @@ export class SnapshotTable {
   #ensured: Promise<void> | undefined;
 
   constructor(
-    private readonly database: Database,
+    private readonly database: Pick<Database, 'query' | 'transaction' | 'schema'>,
     readonly log: Logger,
   ) {}
 
