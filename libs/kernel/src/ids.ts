@@ -45,8 +45,20 @@ export const deriveId = (prefix: Exclude<IdPrefix, 'cmd'>, commandId: string): s
   throw new DomainError('invalid', 'invalid_command_id', 'Send a new command id, cmd_ and a TypeID suffix.');
 };
 
+/** Random bytes for many ids at once: a call of the CSPRNG costs more than everything else about an id. */
+const pool = new Uint8Array(16 * 256);
+let taken = pool.length;
+
+const sixteenRandomBytes = (): Uint8Array => {
+  if (taken === pool.length) {
+    globalThis.crypto.getRandomValues(pool);
+    taken = 0;
+  }
+  return pool.slice(taken, (taken += 16));
+};
+
 const uuidV7 = (now: number): Uint8Array => {
-  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16));
+  const bytes = sixteenRandomBytes();
   let millis = BigInt(now);
   for (let index = 5; index >= 0; index--) {
     bytes[index] = Number(millis & 0xffn);

@@ -46,8 +46,9 @@ export interface CommandHandlerOptions<State, Command, Event> {
 }
 
 /**
- * Executes commands: decides and appends the events at the exact revision that the decision is based on. Commands on one
- * stream run one after the other in this process. Other processes cause conflicts, which are decided again after a read.
+ * Executes commands: decides and appends the events at the exact revision that the decision is based on. Commands on
+ * one stream run one after the other in this process. Other processes cause conflicts, which are decided again after a
+ * read.
  *
  * The cached state of a stream, or the hint that it is new, may be stale. A decision based on it counts only if the log
  * accepts its events at that revision, which proves that the state was current. A refusal and a decision without events
@@ -72,9 +73,9 @@ export class CommandHandler<State, Command, Event> {
   }
 
   /**
-   * Executes a command once. Throws the error with which `decide` refuses, or `DomainError('unavailable', …)` when other
-   * writers kept winning or the log is unavailable. In the latter case the command may have been executed; send it again
-   * with the same id.
+   * Executes a command once. Throws the error with which `decide` refuses, or `DomainError('unavailable', …)` when
+   * other writers kept winning or the log is unavailable. In the latter case the command may have been executed; send
+   * it again with the same id.
    */
   handle(
     id: string,

@@ -1,8 +1,8 @@
 import { connectivityState, type Channel } from '@grpc/grpc-js';
 
 /**
- * A channel that is closed while it waits to reconnect reconnects nevertheless and leaks that connection. So it is closed
- * once it has connected.
+ * A channel that is closed while it waits to reconnect reconnects nevertheless and leaks that connection. So it is
+ * closed once it has connected.
  */
 export const closeChannel = (channel: Channel): void => {
   if (!isAway(channel)) channel.close();

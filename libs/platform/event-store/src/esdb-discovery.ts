@@ -10,8 +10,9 @@ const ATTEMPTS = 10;
 const INTERVAL_MS = 100;
 
 /**
- * Asks all nodes of the URL at once for the leader and uses the first response that names one. The client's own discovery
- * asks one node after the other, so that a frozen one delays it, and leaks a connection to each node that was down.
+ * Asks all nodes of the URL at once for the leader and uses the first response that names one. The client's own
+ * discovery asks one node after the other, so that a frozen one delays it, and leaks a connection to each node that was
+ * down.
  */
 export class EsdbDiscovery {
   #underWay: Promise<string> | undefined;

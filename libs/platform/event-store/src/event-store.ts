@@ -60,8 +60,8 @@ export class RevisionConflict extends Error {
 }
 
 /**
- * The log ends before a stored position: that position belongs to another log, or to this one before it was restored from
- * a backup. Everything derived from the log up to that position must be derived again.
+ * The log ends before a stored position: that position belongs to another log, or to this one before it was restored
+ * from a backup. Everything derived from the log up to that position must be derived again.
  */
 export class PositionBeyondLog extends Error {
   override readonly name = 'PositionBeyondLog';
@@ -75,8 +75,8 @@ export class PositionBeyondLog extends Error {
 }
 
 /**
- * An item of a subscription, in log order. After a checkpoint no event up to its position will follow; after `caughtUp`,
- * events are delivered as they are written.
+ * An item of a subscription, in log order. After a checkpoint no event up to its position will follow; after
+ * `caughtUp`, events are delivered as they are written.
  */
 export type SubscriptionItem =
   | { readonly kind: 'event'; readonly event: RecordedEvent }
@@ -94,8 +94,8 @@ export interface SubscribeOptions {
 }
 
 /**
- * The event log, and the token by which providers inject it. While it is down, every call except `subscribe` fails within 5 s with
- * `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
+ * The event log, and the token by which providers inject it. While it is down, every call except `subscribe` fails
+ * within 5 s with `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
  */
 export abstract class EventStore {
   /** Returns the stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */

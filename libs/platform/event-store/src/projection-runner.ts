@@ -51,8 +51,8 @@ export class ProjectionRunner {
   }
 
   /**
-   * Resolves once the tables serve and contain everything that the log held when the call began, whichever process writes
-   * them; the service may then report ready. Logs its progress, waits out outages, and throws only the reason of
+   * Resolves once the tables serve and contain everything that the log held when the call began, whichever process
+   * writes them; the service may then report ready. Logs its progress, waits out outages, and throws only the reason of
    * `signal`. Some process must `run` this projection in the meantime.
    */
   async untilCaughtUp(signal: AbortSignal = new AbortController().signal): Promise<void> {
@@ -70,9 +70,9 @@ export class ProjectionRunner {
 
   /**
    * Builds the tables again from the whole log beside the serving ones, which stay live, and then switches. Each call
-   * starts from the beginning of the log and waits out outages. Throws what `apply` throws, or
-   * `DomainError('conflict', …)` when a newer version serves; returns early when `signal` aborts. In all three cases the
-   * serving tables stay as they were.
+   * starts from the beginning of the log and waits out outages. Throws what `apply` throws, or `DomainError('conflict',
+   * …)` when a newer version serves; returns early when `signal` aborts. In all three cases the serving tables stay as
+   * they were.
    */
   async rebuild(onProgress: (progress: RebuildProgress) => void, signal: AbortSignal): Promise<void> {
     let mine: Build | undefined;

@@ -36,8 +36,8 @@ const CREATE = `CREATE TABLE IF NOT EXISTS stream_snapshots (
   PRIMARY KEY (stream, version))`;
 
 /**
- * The table `stream_snapshots` of a service's schema: a cache of folded streams that may be truncated at any time. It is
- * created on first use.
+ * The table `stream_snapshots` of a service's schema: a cache of folded streams that may be truncated at any time. It
+ * is created on first use.
  */
 export class SnapshotTable {
   #ensured: Promise<void> | undefined;
@@ -61,8 +61,8 @@ export class SnapshotTable {
   }
 
   /**
-   * Replaces the stream's snapshot, also one of a higher revision: that one may belong to a log that was replaced. Drops
-   * the snapshots of earlier versions.
+   * Replaces the stream's snapshot, also one of a higher revision: that one may belong to a log that was replaced.
+   * Drops the snapshots of earlier versions.
    */
   async save(key: SnapshotKey, snapshot: StoredSnapshot): Promise<void> {
     await this.#ensure();

@@ -5,14 +5,14 @@ import { FIRST_SIGN_MS } from './pending-requests.js';
 import { HEADERS, parseWaiting, sendingOf, type Sending, type Waiting } from './request-wire.js';
 import { SenderClocks } from './sender-clocks.js';
 
-/** Up to this share of what a caller waits, a request begins without a question. */
+/** Up to this share of the caller's patience, a request begins without asking the caller. */
 const SURE_SHARE = 0.7;
 const ASK_WITHIN_MS = 1_000;
 
 /**
- * Decides whether the caller of a request that arrives still waits for it: the broker, or a process that stood still, may
- * have held the request for minutes. Requests that are certainly young pass by the measured clock of their sender; in
- * case of doubt the caller is asked, which needs no clock at all.
+ * Decides whether the caller of an incoming request still waits for it: the broker, or a frozen process, may
+ * have held the request for minutes. A request that is certainly young, by the measured clock of its sender, is
+ * admitted; in case of doubt the caller is asked, which needs no clock.
  */
 export class AwaitedRequests {
   readonly #inbox: string;
@@ -46,7 +46,10 @@ export class AwaitedRequests {
     this.#subscription = undefined;
   }
 
-  /** Returns the upper bound of the request's age when it may begin, or a promise of that where its caller is asked. */
+  /**
+   * Returns an upper bound of the age of a request that may begin; a promise of it, or of undefined, if the caller is
+   * asked.
+   */
   admit(message: Msg): number | Promise<number | undefined> {
     const sending = sendingOf(message.headers);
     if (sending === undefined || !hasReply(message)) return 0;
@@ -56,7 +59,10 @@ export class AwaitedRequests {
     return Math.max(0, age);
   }
 
-  /** A reply subject for heartbeats on `asked`, the reply subject of a request; calls `onGaveUp` when the caller replies that it does not wait. */
+  /**
+   * Returns a reply subject for heartbeats on `asked`, the reply subject of a request. Calls `onGaveUp` when the caller
+   * no longer waits.
+   */
   watch(asked: string, onGaveUp: () => void): { readonly reply: string; readonly stop: () => void } {
     const token = this.#listen((waiting) => {
       if (waiting !== undefined && waiting.waitsMs <= 0) onGaveUp();
@@ -69,7 +75,7 @@ export class AwaitedRequests {
     const waiting = await this.#ask(message.reply);
     if (waiting === undefined) return undefined;
     const waited = this.clock.now() - askedAt;
-    // The caller's answer is younger than the question.
+    // The caller measured `waitsMs` after the question was sent.
     if (waited >= waiting.waitsMs) return undefined;
     return Math.max(0, waitsMs - waiting.waitsMs) + waited;
   }
@@ -112,7 +118,7 @@ export class AwaitedRequests {
     }
   }
 
-  // Who replies is the service that sent the request: permissions go by the name of the one that replies.
+  // The caller replies here, and the broker's permissions depend on the name of the replying service.
   #replyOf(asked: string, token: string): string {
     const [, , caller = 'caller'] = asked.split('.');
     return `${this.#inbox}.${caller}.${token}`;
@@ -127,8 +133,8 @@ export class AwaitedRequests {
 }
 
 /**
- * Up to which age a request begins without a question. Where the caller may have sent another copy, it may also have had the
- * reply to that one and acted on it.
+ * The maximum age at which a request begins without asking the caller. If the caller may have sent another copy, it may
+ * already have received the reply to that one and acted on it.
  */
 const sureMs = ({ waitsMs, waitedMs }: Sending): number =>
   waitedMs > 0 ? 0 : Math.min(waitsMs * SURE_SHARE, FIRST_SIGN_MS);

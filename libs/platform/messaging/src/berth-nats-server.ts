@@ -28,9 +28,9 @@ export interface BerthNatsServerOptions {
   /** Fills `{host}` in subjects. */
   readonly host?: string;
   readonly log: Logger;
-  /** How long `close` lets running handlers go on, in milliseconds; 5,000 unless said otherwise. */
+  /** How long `close` waits for running handlers, in milliseconds; default 5,000. */
   readonly drainMs?: number;
-  /** The process's own unless said otherwise. */
+  /** Default: the process's own clock. */
   readonly clock?: MonotonicClock;
 }
 
@@ -39,19 +39,19 @@ const FLUSH_WITHIN_MS = 2_000;
 
 const duration = metrics.histogram(
   'berth_handler_seconds',
-  'Requests handled, by subject and how they ended.',
+  'Duration of handled requests, by subject and outcome.',
   { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
   ['subject', 'outcome'],
 );
 const late = metrics.counter(
   'berth_requests_too_late',
-  'Requests that were not begun because their caller no longer waited, by subject.',
+  'Requests that were not started because their caller no longer waited, by subject.',
   ['subject'],
 );
 
 /**
- * Nest's NATS transport on the service's own link: heartbeats while a handler runs, refusals as one envelope, an
- * answer to everything that can be answered, and a close that lets handlers finish.
+ * Nest's NATS transport on the service's own link: sends heartbeats while a handler runs, errors in one envelope, and a
+ * reply to every request that has a reply subject; `close` lets handlers finish.
  */
 export class BerthNatsServer extends ServerNats {
   readonly #options: BerthNatsServerOptions;
@@ -84,7 +84,7 @@ export class BerthNatsServer extends ServerNats {
       this.#awaited.open();
       for (const [subject, handler] of this.messageHandlers)
         this.#open.push(this.#subscribe(subject, handler));
-      // Without a broker right now the subscriptions are made on reconnect.
+      // While the broker is down, the client subscribes on reconnect.
       await Promise.race([
         this.#options.link.connection.flush().catch(() => undefined),
         pause(FLUSH_WITHIN_MS),
@@ -95,7 +95,9 @@ export class BerthNatsServer extends ServerNats {
     }
   }
 
-  /** Stops taking requests, lets running handlers answer (bounded). The link stays open: its owner closes it. */
+  /**
+   * Stops accepting requests and lets running handlers finish (for a bounded time). The link's owner closes the link.
+   */
   override async close(): Promise<void> {
     const { link, log, drainMs = 5_000 } = this.#options;
     const open = this.#open;
@@ -103,7 +105,7 @@ export class BerthNatsServer extends ServerNats {
     const drained = Promise.all(open.map((subscription) => subscription.drain().catch(() => undefined)));
     await Promise.race([drained, pause(link.connected ? FLUSH_WITHIN_MS : 0)]);
     if (!(await this.#running.done(drainMs)))
-      log.warn({ running: this.#running.size }, 'Stopping before handlers are done.');
+      log.warn({ running: this.#running.size }, 'Stopping before all handlers have finished.');
     link.outgoing.flush();
     this.#awaited.close();
     if (link.connected)
@@ -121,7 +123,7 @@ export class BerthNatsServer extends ServerNats {
     return link.connection.subscribe(link.names.subject(subject), {
       ...(broadcast ? {} : { queue: link.names.queue(queue) }),
       callback: (error, message) => {
-        if (error !== null) log.error({ err: error, subject }, 'The broker refuses the subscription.');
+        if (error !== null) log.error({ err: error, subject }, 'The broker rejected the subscription.');
         else void this.#take(subject, handler, message);
       },
     });
@@ -130,7 +132,7 @@ export class BerthNatsServer extends ServerNats {
   async #take(subject: string, handler: MessageHandler, message: Msg): Promise<void> {
     const packet = readPacket(message);
     if (packet === undefined) {
-      this.#options.log.warn({ subject, bytes: message.data.length }, 'Refused a malformed packet.');
+      this.#options.log.warn({ subject, bytes: message.data.length }, 'Rejected a malformed packet.');
       this.#reply(message, { err: MALFORMED, isDisposed: true });
       return;
     }
@@ -153,7 +155,7 @@ export class BerthNatsServer extends ServerNats {
       .finally(() => heartbeat?.stop());
   }
 
-  /** Nobody waits for it any more, or nobody could say so: it must not begin now. */
+  /** Rejects a request whose caller no longer waits or could not be asked. */
   #refuseLate(subject: string, message: Msg, packet: RequestPacket): void {
     const template = this.#templates.get(subject) ?? subject;
     late.inc({ subject: template });
@@ -200,7 +202,7 @@ export class BerthNatsServer extends ServerNats {
       this.#send(message, bytes);
       return;
     }
-    // What is written while the broker is away gets lost; the caller may still be waiting when it is back.
+    // A reply written while the broker is down is lost; the caller may still be waiting when it is back.
     const stop = link.onReconnect(() => {
       stop();
       this.#send(message, bytes);
@@ -212,21 +214,21 @@ export class BerthNatsServer extends ServerNats {
       try {
         message.respond(bytes);
       } catch (error) {
-        this.#options.log.warn({ err: error, subject: message.subject }, 'An answer could not be sent.');
+        this.#options.log.warn({ err: error, subject: message.subject }, 'A reply could not be sent.');
       }
     });
   }
 
-  // An answer that cannot be sent as it is becomes an internal error: the caller must not wait for nothing.
+  // A reply that cannot be encoded becomes an internal error, so that the caller does not wait in vain.
   #encode(subject: string, packet: ReplyPacket): Buffer {
     const { link, log } = this.#options;
     const maxBytes = link.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
     try {
       const bytes = Buffer.from(JSON.stringify(packet));
       if (bytes.length + HEADROOM_BYTES <= maxBytes) return bytes;
-      log.error({ subject, bytes: bytes.length, maxBytes }, 'An answer is larger than the broker takes.');
+      log.error({ subject, bytes: bytes.length, maxBytes }, 'A reply is larger than the broker accepts.');
     } catch (error) {
-      log.error({ err: error, subject }, 'An answer is not JSON.');
+      log.error({ err: error, subject }, 'A reply is not valid JSON.');
     }
     const { id } = packet;
     return Buffer.from(

@@ -29,7 +29,7 @@ describe('a broker', () => {
     return new BrokerCheck(link, { publishes: ['agents'], consumes: ['exec'] }, log);
   };
 
-  it('that has everything is fit, and then has the streams', async () => {
+  it('that has everything is fit, and has the streams afterwards', async () => {
     const checked = await check();
     await expect(checked.require()).resolves.toBeUndefined();
     await expect(checked.isFit()).resolves.toBe(true);
@@ -38,7 +38,7 @@ describe('a broker', () => {
   it.each([
     ['without JetStream', 'max_payload: 8388608', /without JetStream/],
     [
-      'that takes small messages only',
+      'that accepts only small messages',
       'jetstream { store_dir: $STORE }',
       /at most 1048576 bytes: set max_payload/,
     ],
@@ -53,7 +53,7 @@ describe('a broker', () => {
       /refuses the stream berth_DLQ_EXEC: maximum number of streams reached/,
     ],
     [
-      'whose user may not make streams',
+      'whose user may not create streams',
       `${FIT}\nauthorization { users: [{ user: a, password: a, permissions { publish { deny: "$JS.API.STREAM.CREATE.>" } } }] }`,
       /refuses the stream berth_EVT_AGENTS/,
     ],
@@ -70,7 +70,7 @@ describe('a broker', () => {
 
   it.each([
     ['without JetStream', 'max_payload: 8388608'],
-    ['that takes small messages only', 'jetstream { store_dir: $STORE }'],
+    ['that accepts only small messages', 'jetstream { store_dir: $STORE }'],
   ])('that comes back %s is found out on reconnect, and again when that is mended', async (_what, config) => {
     const checked = await check();
     const stop = checked.watch();

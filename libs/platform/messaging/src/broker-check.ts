@@ -9,21 +9,21 @@ import { UnfitBroker } from './unfit-broker.js';
 const API_TIMEOUT_MS = 4_000;
 const RECHECK_MS = 10_000;
 
-/** Long commands, and the output of commands as JSON, travel in one message. */
+/** Long commands, and the output of commands as JSON, are sent in one message. */
 export const MAX_PAYLOAD_BYTES = 8 * 1024 * 1024;
 
 export interface BrokerNeeds {
   /** Contexts whose events the service publishes. */
   readonly publishes?: readonly string[];
-  /** Contexts whose events it consumes: what it cannot handle needs a stream. */
+  /** Contexts whose events the service consumes; their dead letters need a stream. */
   readonly consumes?: readonly string[];
 }
 
-/** Whether the server that the link is connected to takes messages as large as ours. */
+/** Whether the connected server accepts messages as large as ours. */
 export const takesOurMessages = ({ connection }: NatsLink): boolean =>
   (connection.info?.max_payload ?? MAX_PAYLOAD_BYTES) >= MAX_PAYLOAD_BYTES;
 
-/** Throws `UnfitBroker` when the server takes no messages as large as ours. */
+/** Throws `UnfitBroker` when the server does not accept messages as large as ours. */
 export const requireMaxPayload = (link: NatsLink): void => {
   if (takesOurMessages(link)) return;
   const bytes = link.connection.info?.max_payload;
@@ -56,7 +56,9 @@ export class BrokerCheck {
     };
   }
 
-  /** As `require`, told as true or false; the log says why when that changes. Throws when the broker is silent. */
+  /**
+   * Like `require`, but returns the result and logs the reason of a change. Throws when the broker does not respond.
+   */
   async isFit(): Promise<boolean> {
     try {
       await this.require();
@@ -70,8 +72,8 @@ export class BrokerCheck {
   }
 
   /**
-   * Makes the streams that are missing. Throws `UnfitBroker` when the broker refuses, anything else when it cannot be told
-   * right now.
+   * Creates the missing streams. Throws `UnfitBroker` when the broker refuses, another error when that is unknown
+   * at the moment.
    */
   async require(): Promise<void> {
     requireMaxPayload(this.link);
@@ -83,7 +85,7 @@ export class BrokerCheck {
     await unlessRefused('JetStream', () => this.#requireAccount(manager));
     for (const context of publishes) {
       const stream = await EventStream.of(this.link, context);
-      // Its limits are the relay's to keep.
+      // The relay sets its limits.
       const { replicas } = this.link;
       const has = await unlessRefused(`the stream ${stream.name}`, async () => {
         const found = await stream.find();
@@ -102,7 +104,7 @@ export class BrokerCheck {
     await manager.getAccountInfo();
   }
 
-  /** A server of its own can never have more than one; a cluster can when more of its servers are up. */
+  /** A single server can never hold more than one replica; a cluster can, once more of its servers are up. */
   #requireReplicas(stream: string, has: number): void {
     const { replicas, connection } = this.link;
     if (replicas === undefined || has >= replicas) return;
@@ -120,10 +122,10 @@ export class BrokerCheck {
   }
 }
 
-/** Codes of refusals that pass: no leader yet, no peer free right now, another process was faster. */
+/** Codes of temporary refusals: no leader yet, no peer available, another process was faster. */
 const PASSING = new Set([10_004, 10_005, 10_006, 10_007, 10_008, 10_009, 10_023, 10_058]);
 
-/** What `ask` returns. Throws `UnfitBroker` when JetStream refuses for good. */
+/** Returns the result of `ask`. Throws `UnfitBroker` when JetStream refuses permanently. */
 export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
   try {
     return await ask();

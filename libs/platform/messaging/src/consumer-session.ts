@@ -16,7 +16,7 @@ import { ProcessedEvents } from './processed-events.js';
 import type { ProcessedEventsFloor } from './processed-events-floor.js';
 import { isMissingFromLog } from './log-mark.js';
 
-/** How long a handler may be silent before the broker delivers again; a running one says so every third of it. */
+/** The broker redelivers after this time without a sign of life; a running handler sends one every third of it. */
 export const ACK_WAIT_MS = 30_000;
 const FETCH_MESSAGES = 64;
 const FETCH_EXPIRES_MS = 2_000;
@@ -25,16 +25,16 @@ const PRUNE_EVERY_MS = 3_600_000;
 
 const madeAnew = metrics.counter(
   'berth_consumers_made_anew',
-  'Consumers made again after the broker lost something.',
+  'Consumers created again after the broker lost something.',
   ['durable'],
 );
 
-/** Its context's relay has not come up for the first time: what everybody meets who starts before it. */
+/** The context's relay has never run yet, as for a consumer that starts before it in a new installation. */
 export class NoStreamYet extends Error {
   override readonly name = 'NoStreamYet';
 }
 
-/** One stretch of consuming, from making sure of the durable to the first thing that is not as expected. */
+/** One session of a consumer, from ensuring its durable to the first unexpected condition. */
 export class ConsumerSession {
   readonly #filter: string;
   readonly #processed: ProcessedEvents;
@@ -53,7 +53,7 @@ export class ConsumerSession {
     this.#handling = new EventHandling(options, this.#processed, deadLetters);
   }
 
-  /** Ends normally when `signal` aborts; throws when it has to start over. */
+  /** Returns when `signal` aborts; throws when the session must start over. */
   async run(signal: AbortSignal): Promise<void> {
     await this.#requireSameLog();
     await this.floor.load();
@@ -65,7 +65,7 @@ export class ConsumerSession {
     await this.#raiseFloor();
   }
 
-  // Until its relay has filled it again, a stream may hold events of an earlier log, which never happened in this one.
+  // Until the relay has filled it again, a stream may hold events of an earlier log, which are not in this one.
   async #requireSameLog(): Promise<void> {
     if ((await this.stream.find()) === null) return;
     const { last } = await this.stream.end();
@@ -89,7 +89,7 @@ export class ConsumerSession {
     }
   }
 
-  /** The durable as it should be; made anew when it is gone, reads something else, or remembers what the stream lost. */
+  /** Ensures the durable: creates it again when it is gone, has other filters, or is ahead of the stream. */
   async #consumer(): Promise<Consumer> {
     const { durable, log } = this.options;
     const stream = await this.stream.find();
@@ -98,7 +98,7 @@ export class ConsumerSession {
     if (found !== null && !this.#isUsable(found, stream)) {
       log.warn(
         { durable, floor: found.ack_floor.stream_seq, last: stream.state.last_seq },
-        'The consumer is made anew.',
+        'Creating the consumer again.',
       );
       await this.stream.removeConsumer(durable);
     }
@@ -125,7 +125,7 @@ export class ConsumerSession {
       durable_name: durable,
       ack_policy: AckPolicy.Explicit,
       ack_wait: ACK_WAIT_MS * 1_000_000,
-      // The bound is ours: what the broker gives up on would silently stay behind.
+      // This service bounds the deliveries: the broker would drop an event silently.
       max_deliver: -1,
       max_ack_pending: 1_000,
       filter_subject: this.#filter,
@@ -142,18 +142,18 @@ export class ConsumerSession {
     await this.#processed.prune();
   }
 
-  // The position below which nothing is left to do: it alone survives the broker, and lets inbox rows go.
+  // Everything below this position is handled. The floor survives a loss of the broker and allows pruning old rows.
   async #raiseFloor(): Promise<void> {
     this.#floorAt = Date.now();
     const before = await this.stream.find();
     const consumer = await this.stream.consumer(this.options.durable);
     if (before === null || consumer === null || isBeyond(consumer, before.state.last_seq)) {
-      throw new Error('The broker lost the consumer or what it had read.');
+      throw new Error('The broker lost the consumer or its progress.');
     }
     const message = await this.stream.message(consumer.ack_floor.stream_seq);
     const mark = markOf(message?.header);
     const after = await this.stream.find();
-    // A stream that was made anew in between has other messages at the same sequences.
+    // A stream that was created again in the meantime has other messages at the same sequences.
     if (mark !== null && after?.created === before.created) await this.floor.raise(mark);
   }
 }

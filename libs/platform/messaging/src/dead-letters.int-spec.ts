@@ -24,7 +24,7 @@ describe('a dead letter', () => {
     await noteEffect(event, tx);
   };
 
-  /** Lets `count` events die and returns their ids. */
+  /** Dead-letters `count` events and returns their ids. */
   const bury = async (count: number): Promise<readonly string[]> => {
     round.relay();
     round.consume({ handle, maxDeliveries: 2 });
@@ -33,7 +33,7 @@ describe('a dead letter', () => {
     return round.appended;
   };
 
-  it('is handled once by many replays at once on several instances, and is gone then', async () => {
+  it('is handled once by concurrent replays on several instances, and then removed', async () => {
     const [id = ''] = await bury(1);
     broken = false;
     const instances = [round.consumer({ handle }), round.consumer({ handle }), round.consumer({ handle })];
@@ -44,7 +44,7 @@ describe('a dead letter', () => {
     expect(await round.effects()).toEqual([id]);
   });
 
-  it('that was handled but could not be removed is only removed by the next replay', async () => {
+  it('that was handled but could not be removed is removed by the next replay without being handled again', async () => {
     const [id = ''] = await bury(1);
     broken = false;
     await round.database.query(`UPDATE event_inbox SET outcome = 'done' WHERE event_id = $1`, [id]);
@@ -64,7 +64,7 @@ describe('a dead letter', () => {
     expect(await round.effects()).toEqual([id]);
   });
 
-  it('that fails again stays one letter, with the latest reason and without effect', async () => {
+  it('that fails again remains a single letter with the latest reason, and without effect', async () => {
     const [id = ''] = await bury(1);
     await expect(round.consumer({ handle }).replay(id)).resolves.toBe('failed');
     expect(await round.letters()).toMatchObject([
@@ -76,7 +76,7 @@ describe('a dead letter', () => {
     expect(await round.effects()).toEqual([id]);
   });
 
-  it('that is deleted leaves the others, and its event unhandled', async () => {
+  it('that is deleted leaves the others alone, and its event unhandled', async () => {
     const [first = '', second = ''] = await bury(2);
     const letters = await round.consumer().deadLetters();
     await expect(letters.count()).resolves.toBe(2);

@@ -22,7 +22,7 @@ import { HEADERS } from './request-wire.js';
 /** An event that a consumer could not handle. */
 export interface DeadLetter {
   readonly durable: string;
-  /** Place among the dead letters of its stream. */
+  /** Sequence among the dead letters of its stream. */
   readonly sequence: number;
   readonly eventId: string;
   readonly subject: string;
@@ -33,7 +33,7 @@ export interface DeadLetter {
   readonly payload: string;
 }
 
-/** A dead letter as it is stored: whatever its event came with. */
+/** A stored dead letter, with the message of its event. */
 export interface StoredLetter extends DeadLetter {
   readonly data: Uint8Array;
   readonly headers: MsgHdrs;
@@ -42,7 +42,7 @@ export interface StoredLetter extends DeadLetter {
 const API_TIMEOUT_MS = 4_000;
 const MAX_REASON = 300;
 
-/** Of the event, kept so that it can be handled later as it would have been then. */
+/** Headers of the event that are kept for a later replay. */
 const KEPT_HEADERS = [
   EVENT_HEADERS.position,
   EVENT_HEADERS.recordedAt,
@@ -56,8 +56,8 @@ const deadLettered = metrics.counter('berth_dead_letters', 'Events that a consum
 ]);
 
 /**
- * The letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`, kept until somebody deals with them. Each event
- * has a subject of its own, so that a consumer has at most one letter for an event: the latest.
+ * The dead letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`, kept until an operator removes them. Each
+ * event has a subject of its own, so that a consumer has at most one letter for an event: the latest.
  */
 export class DeadLetters {
   readonly stream: string;
@@ -76,7 +76,7 @@ export class DeadLetters {
     return new DeadLetters(manager, link, context, durable);
   }
 
-  /** Makes the stream if it is not there, and keeps its replicas as configured. */
+  /** Creates the stream if it is missing and applies the configured replicas. */
   async ensure(): Promise<void> {
     await ensureStream(this.manager, this.link, {
       name: this.stream,
@@ -89,7 +89,7 @@ export class DeadLetters {
     });
   }
 
-  /** Stores the message with its reason; returns once the broker has it. */
+  /** Stores the message with its reason; resolves once the broker has acknowledged it. */
   async add(message: JsMsg, reason: unknown): Promise<void> {
     const eventId = message.headers?.get(EVENT_HEADERS.id) ?? '';
     const id = eventId === '' ? unnamed(message) : eventId;
@@ -101,13 +101,13 @@ export class DeadLetters {
     deadLettered.inc({ context: this.context, durable: this.durable });
   }
 
-  /** Stores a letter again whose event failed once more, in the place of what it was. */
+  /** Replaces a letter whose event failed again. */
   async addAgain(letter: StoredLetter, reason: unknown): Promise<void> {
     const { eventId, data, headers, deliveries } = letter;
     await this.#store(eventId, data, headers, { reason, deliveries: deliveries + 1 });
   }
 
-  /** The letters after that sequence, oldest first. */
+  /** Returns the letters after that sequence, oldest first. */
   async list({ after = 0, limit = 100 } = {}): Promise<readonly StoredLetter[]> {
     const letters: StoredLetter[] = [];
     for (let sequence = after; letters.length < limit;) {
@@ -124,13 +124,13 @@ export class DeadLetters {
     return Object.values(info?.state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
   }
 
-  /** null when there is no letter for that event. */
+  /** Returns null when there is no letter for that event. */
   async find(eventId: string): Promise<StoredLetter | null> {
     const stored = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
     return stored === null ? null : this.#read(stored);
   }
 
-  /** Whether there was one to remove. */
+  /** Returns whether there was a letter to remove. */
   async remove(eventId: string): Promise<boolean> {
     const letter = await this.#get({ last_by_subj: this.#subjectOf(eventId) });
     if (letter === null) return false;
@@ -199,7 +199,7 @@ export class DeadLetters {
   }
 }
 
-/** What a server says of a delete that came second; JetStreamApiCodes does not have it. */
+/** The error code for a message that is already deleted; JetStreamApiCodes lacks it. */
 const SEQUENCE_NOT_FOUND = 10_043;
 
 const copy = (from: MsgHdrs | undefined, to: MsgHdrs, name: string): void => {
@@ -207,7 +207,7 @@ const copy = (from: MsgHdrs | undefined, to: MsgHdrs, name: string): void => {
   if (value !== '') to.set(name, value);
 };
 
-// The class and code of what was thrown, and its words without secrets; never a stack.
+// Class, code and redacted message of the error; never its stack.
 const reasonText = (reason: unknown): string => {
   const text = isDomainError(reason)
     ? `${reason.code}: ${reason.message}`

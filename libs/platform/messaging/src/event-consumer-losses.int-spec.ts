@@ -21,7 +21,7 @@ describe('an event consumer, when something is lost,', () => {
   afterEach(() => round.stop());
   afterAll(() => infra.stop());
 
-  it('waits for its database without losing deliveries over it', async () => {
+  it('waits for its database without using up deliveries', async () => {
     round.relay();
     const deliveries: number[] = [];
     round.consume({
@@ -37,7 +37,7 @@ describe('an event consumer, when something is lost,', () => {
     await expect(round.letters()).resolves.toEqual([]);
   });
 
-  it('does everything once across a broker that came back with an empty store', async () => {
+  it('handles every event once although the broker came back with an empty store', async () => {
     round.relay();
     round.consume();
     await round.append(5);
@@ -50,7 +50,7 @@ describe('an event consumer, when something is lost,', () => {
   });
 
   it.each(['relay', 'consumer'] as const)(
-    'does everything once when the broker lost the tail but remembers having delivered it, the %s first to find out',
+    'handles every event once when the broker lost the tail but remembers its delivery, detected first by the %s',
     async (first) => {
       const stopRelay = round.relay();
       const stop = round.consume();
@@ -98,7 +98,7 @@ describe('an event consumer, when something is lost,', () => {
     },
   );
 
-  it('does everything once when the stream or the consumer is deleted under it', async () => {
+  it('handles every event once when the stream or the consumer is deleted', async () => {
     round.relay();
     round.consume();
     await round.append(3);

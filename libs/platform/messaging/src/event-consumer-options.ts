@@ -6,31 +6,31 @@ import type { ReceivedEvent } from './received-event.js';
 
 export interface EventConsumerOptions {
   readonly link: NatsLink;
-  /** Holds the inbox; effects in it are part of the same transaction. */
+  /** Holds the table of processed events; effects on this database are part of the same transaction. */
   readonly database: Database;
   /** The log that the events come from. */
   readonly store: MarkedLog;
-  /** Whose events. */
+  /** The context whose events it consumes. */
   readonly context: string;
-  /** The consumer's name, e.g. `exec-fail-orphans`; instances of a service share it. */
+  /** The consumer's name, such as `exec-fail-orphans`; the instances of a service share it. */
   readonly durable: string;
-  /** e.g. `evt.agents.deleted.v1.*.*`. */
+  /** Subject filters such as `evt.agents.deleted.v1.*.*`. */
   readonly filterSubjects: readonly [string, ...string[]];
   /**
-   * The effect. What it writes by `tx` commits together with the inbox row, so that a second delivery changes nothing;
-   * what it does elsewhere must be harmless when done twice (a command with an id made from the event's). Throwing
-   * rolls back and brings the event again later. Events of one subject may then overtake each other.
+   * The effect. Its writes by `tx` are committed together with the row of the processed event, so a redelivery changes
+   * nothing; other effects must be idempotent (such as a command whose id derives from the event's). Throwing rolls
+   * back and makes the broker redeliver the event later, possibly after newer events of the same subject.
    */
   readonly handle: (event: ReceivedEvent, tx: SqlRunner) => Promise<void>;
   /**
-   * Called when the log was replaced or restored from a backup, in the transaction that lowers the consumer's floor: what
-   * the handler keeps of later positions (null: of any) is void.
+   * Called when the log was replaced or restored from a backup, in the transaction that lowers the consumer's floor:
+   * discard everything derived from later positions (null: from any position).
    */
   readonly forgetAfter?: (position: bigint | null, tx: SqlRunner) => Promise<void>;
   readonly log: Logger;
-  /** Deliveries before an event becomes a dead letter; 8 unless said otherwise. */
+  /** Deliveries before an event becomes a dead letter; default 8. */
   readonly maxDeliveries?: number;
-  /** Waits before the second, third … delivery, in milliseconds; the last one repeats. */
+  /** Delays before the second, third … delivery, in milliseconds; the last one repeats. */
   readonly backoffMs?: readonly [number, ...number[]];
 }
 

@@ -18,7 +18,7 @@ describe('an event consumer', () => {
   afterEach(() => round.stop());
   afterAll(() => infra.stop());
 
-  it('handles what was there before it and what comes, in order, and only what it asked for', async () => {
+  it('handles earlier and later events that match its filters, in order', async () => {
     round.relay();
     await round.append(5);
     await round.store.append(
@@ -41,7 +41,7 @@ describe('an event consumer', () => {
     expect(seen[0]?.subjectId).toBe(`${round.prefix}0x0`);
   });
 
-  it('takes several filters', async () => {
+  it('accepts several filters', async () => {
     round.relay();
     const names: string[] = [];
     round.consume({
@@ -53,7 +53,7 @@ describe('an event consumer', () => {
     await eventually(() => expect(names.sort()).toEqual(['started', 'stopped']), PATIENTLY);
   });
 
-  it('rolls a failed effect back and has it again, until it is done once', async () => {
+  it('rolls a failed effect back and retries it until it succeeds once', async () => {
     round.relay();
     let failures = 0;
     round.consume({
@@ -73,7 +73,7 @@ describe('an event consumer', () => {
     await round.append(3);
     await round.allDoneOnce();
     await stop();
-    // The broker forgets what was acknowledged: everything is delivered again.
+    // The broker forgets the acknowledgements and delivers everything again.
     await round.broker.consumers.delete(STREAM, 'effects');
     await round.database.query('DELETE FROM event_consumer');
     round.consume();
@@ -81,7 +81,7 @@ describe('an event consumer', () => {
     await round.allDoneOnce();
   });
 
-  it('shares the work with its other instances, each event done once', async () => {
+  it('shares the work with its other instances and handles each event once', async () => {
     round.relay();
     round.consume();
     round.consume();
@@ -89,7 +89,7 @@ describe('an event consumer', () => {
     await round.allDoneOnce();
   });
 
-  it('moves what fails again and again to the dead letters with its reason, and goes on', async () => {
+  it('moves an event that keeps failing to the dead letters with its reason, and continues', async () => {
     round.relay();
     let tries = 0;
     round.consume({
@@ -120,7 +120,7 @@ describe('an event consumer', () => {
     await expect(round.letters({ durable: 'others' })).resolves.toEqual([]);
   });
 
-  it('buries a message that is no event', async () => {
+  it('buries a message that is not an event', async () => {
     round.relay();
     round.consume();
     await round.append(1);

@@ -8,20 +8,20 @@ import { ProcessedEvents } from './processed-events.js';
 import { ProcessedEventsFloor } from './processed-events-floor.js';
 import { ensureMessagingTables } from './messaging-tables.js';
 
-/** So long a context whose stream there never was may take to come up before it is remarked upon. */
+/** A stream that has never existed may be missing for this long before a warning is logged. */
 const STREAM_WITHIN_MS = 15_000;
 
 /**
- * A durable consumer of a context's events: acknowledges after the effect, does it once however often the event is
- * delivered, gives up after a bounded number of deliveries into a dead-letter stream. Survives a broker that lost the
- * stream, its tail or the consumer.
+ * A durable consumer of a context's events: acknowledges after the effect, applies it once however often the event is
+ * delivered, and moves an event to the dead letters after a bounded number of deliveries. Recovers when the broker lost
+ * the stream, its tail or the consumer.
  */
 export class EventConsumer {
   readonly #replays = new Map<string, Promise<'handled' | 'failed' | 'unknown'>>();
 
   constructor(private readonly options: EventConsumerOptions) {}
 
-  /** Consumes until `signal` aborts. Outages of broker and database are waited out. Never throws. */
+  /** Consumes until `signal` aborts. Waits out outages of broker and database. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { link, log, durable } = this.options;
     const begunAt = Date.now();
@@ -32,7 +32,7 @@ export class EventConsumer {
       } catch (error) {
         const early = error instanceof NoStreamYet && Date.now() - begunAt < STREAM_WITHIN_MS;
         if (!early && (attempt === 0 || attempt % 20 === 0))
-          log.warn({ err: error, durable }, 'The event consumer starts over.');
+          log.warn({ err: error, durable }, 'Restarting the event consumer.');
       }
       if (Date.now() - startedAt > 10_000) attempt = 0;
       await pause(backoff(attempt, 100, 2_000), signal);
@@ -43,14 +43,14 @@ export class EventConsumer {
     return this.options.durable;
   }
 
-  /** What could not be handled. */
+  /** The consumer's dead letters. */
   deadLetters(): Promise<DeadLetters> {
     const { link, context, durable } = this.options;
     return DeadLetters.of(link, context, durable);
   }
 
   /**
-   * Handles the event of a dead letter once more; the letter goes when that succeeds. Acts once, however often and on
+   * Handles the event of a dead letter again and removes the letter on success. Acts once, however often and on
    * however many instances it is called.
    */
   replay(eventId: string): Promise<'handled' | 'failed' | 'unknown'> {

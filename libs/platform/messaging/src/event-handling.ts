@@ -11,12 +11,12 @@ import { requestIdOf, traceOf } from './request-wire.js';
 
 const STILL_WORKING_EVERY_MS = 10_000;
 
-const handled = metrics.counter('berth_events_consumed', 'Events taken, by what became of them.', [
+const handled = metrics.counter('berth_events_consumed', 'Events received, by outcome.', [
   'durable',
   'outcome',
 ]);
 
-/** What a consumer does with one message. */
+/** Handles single messages of a consumer. */
 export class EventHandling {
   constructor(
     private readonly options: EventConsumerOptions,
@@ -24,7 +24,7 @@ export class EventHandling {
     private readonly deadLetters: DeadLetters,
   ) {}
 
-  /** Handles the message to an acknowledgement, a later delivery or the dead letters. */
+  /** Handles the message and then acknowledges it, requests a redelivery or dead-letters it. */
   async take(message: JsMsg, signal: AbortSignal): Promise<void> {
     const { filterSubjects, durable, link } = this.options;
     const subject = link.names.logical(message.subject);
@@ -45,9 +45,9 @@ export class EventHandling {
     const event = readEvent(message, this.options.link.names);
     const { maxDeliveries = MAX_DELIVERIES } = this.options;
     if (event === undefined) return this.#deadLetter(message, undefined, 'The message is not an event.');
-    // Only a handler that never came back gets here: its process died, or it took too long.
+    // Reached only when no handler ever finished: its process died or it took too long.
     if (event.delivery > maxDeliveries)
-      return this.#deadLetter(message, event, 'No delivery was ever answered.');
+      return this.#deadLetter(message, event, 'No delivery was ever acknowledged.');
     for (let attempt = 0; ; attempt++) {
       try {
         const isNew = await this.#effect(message.headers, event, (effect) =>
@@ -61,15 +61,16 @@ export class EventHandling {
           return 'stopped';
         }
         if (await this.#databaseAnswers()) return this.#failed(message, event, error);
-        // Not the event's fault, so no delivery is lost over it.
+        // The event is not the cause, so this does not count as a delivery.
         await pause(backoff(attempt, 200, 2_000), signal);
       }
     }
   }
 
   /**
-   * Handles the event of a dead letter, which goes when that succeeds and has the latest reason when it does not. What
-   * was handled since is not handled again. Throws when the database is away: then nothing is known of the event.
+   * Handles the event of a dead letter: removes the letter on success, and stores the latest reason on failure. An
+   * event that was handled since is not handled again. Throws when the database is down, because the outcome is then
+   * unknown.
    */
   async replay(letter: StoredLetter): Promise<'handled' | 'failed'> {
     const { log, durable } = this.options;
@@ -82,7 +83,7 @@ export class EventHandling {
       handled.inc({ durable, outcome: isNew ? 'replayed' : 'duplicate' });
     } catch (error) {
       if (!(await this.#databaseAnswers())) throw error;
-      log.warn({ err: error, durable, eventId: event.id }, 'A replayed event could not be handled again.');
+      log.warn({ err: error, durable, eventId: event.id }, 'A replayed event failed again.');
       await this.deadLetters.addAgain(letter, error);
       return 'failed';
     }
@@ -120,10 +121,10 @@ export class EventHandling {
       delivery: event.delivery,
     };
     if (event.delivery >= maxDeliveries) {
-      log.error(about, 'An event could not be handled and becomes a dead letter.');
+      log.error(about, 'An event could not be handled; moving it to the dead letters.');
       return this.#deadLetter(message, event, error);
     }
-    log.warn(about, 'An event could not be handled and comes again.');
+    log.warn(about, 'An event could not be handled; it will be redelivered.');
     message.nak(backoffMs[Math.min(event.delivery, backoffMs.length) - 1]);
     return 'failed';
   }

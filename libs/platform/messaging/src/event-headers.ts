@@ -7,18 +7,18 @@ import { HEADERS, setTrace } from './request-wire.js';
 export const EVENT_HEADERS = {
   /** JetStream's own deduplication; the event's id. */
   id: 'Nats-Msg-Id',
-  /** Place in the event log, decimal. */
+  /** Position in the event log, decimal. */
   position: 'Berth-Position',
   /** ISO 8601. */
   recordedAt: 'Berth-Recorded-At',
-  /** Why and after how many deliveries it became a dead letter, where it stood and whose it was. */
+  /** Of a dead letter: its reason, the number of deliveries, its original place and its consumer. */
   deadReason: 'Berth-Dead-Reason',
   deadDeliveries: 'Berth-Dead-Deliveries',
   originalSubject: 'Berth-Original-Subject',
   originalId: 'Berth-Original-Id',
 } as const;
 
-/** What travels with an event: where it stands in the log, the request and trace it belongs to. */
+/** Returns the headers of an event: its position in the log, its request and its trace. */
 export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
   const headers = newHeaders();
   headers.set(EVENT_HEADERS.position, event.position.toString());
@@ -30,13 +30,13 @@ export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
   return headers;
 };
 
-/** The log position that headers carry; null when they carry none. */
+/** Returns the log position in the headers; null without one. */
 export const positionOf = (headers: MsgHdrs | undefined): bigint | null => {
   const text = headers?.get(EVENT_HEADERS.position) ?? '';
   return /^\d{1,20}$/.test(text) ? BigInt(text) : null;
 };
 
-/** The event that headers name; null when they name none. */
+/** Returns the event id in the headers; null without one. */
 export const markOf = (headers: MsgHdrs | undefined): LogMark | null => {
   const position = positionOf(headers);
   const eventId = headers?.get(EVENT_HEADERS.id) ?? '';

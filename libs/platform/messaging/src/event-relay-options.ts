@@ -5,7 +5,7 @@ import type { Logger } from '@berth/telemetry';
 import type { Retention } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
 
-/** What others may know of an event: `evt.<context>.<past-tense>.v1.<account>.<id>` and its whitelisted data. */
+/** The public form of an event: `evt.<context>.<past-tense>.v1.<account>.<id>` and whitelisted data. */
 export interface ContractEvent {
   readonly subject: string;
   readonly payload: { readonly [key: string]: Json | undefined };
@@ -14,12 +14,12 @@ export interface ContractEvent {
 export interface EventRelayOptions {
   readonly store: EventStore;
   readonly link: NatsLink;
-  /** Keeps the relay's checkpoint, and the lock that makes it the only one. */
+  /** Holds the relay's checkpoint and the lock that lets only one relay run. */
   readonly database: Database;
   readonly context: string;
   /** Stream categories of the log that this context owns. */
   readonly categories: readonly string[];
-  /** null when the event is nobody else's business. */
+  /** Returns null for an event that is private to the context. */
   readonly toContractEvent: (event: RecordedEvent) => ContractEvent | null;
   readonly log: Logger;
   readonly retention?: Retention;

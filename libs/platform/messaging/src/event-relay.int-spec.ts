@@ -82,7 +82,7 @@ describe('the event relay', () => {
   const allThere = (): Promise<unknown> =>
     eventually(async () => expect(await broker.ids(STREAM)).toEqual(expected), PATIENTLY);
 
-  it('publishes what is public, in the order of the log, once, with position and request id', async () => {
+  it('publishes public events once, in log order, with position and request id', async () => {
     await append(5);
     await store.append('agent-private', [agentStarted('private', 'AgentNoted')], 'no_stream');
     await store.append('other-1', [agentStarted('other')], 'no_stream');
@@ -96,7 +96,7 @@ describe('the event relay', () => {
     expect(message?.json()).toEqual({ agentId: 'r1x0x0' });
   });
 
-  it('goes on where the stream ends after a stop, without publishing anything twice', async () => {
+  it('continues at the end of the stream after a stop, without publishing any event twice', async () => {
     const stop = start();
     await allThere();
     await stop();
@@ -105,7 +105,7 @@ describe('the event relay', () => {
     await allThere();
   });
 
-  it('publishes what was appended while it was down, also when its checkpoint never got written', async () => {
+  it('publishes events appended while it was down, even if its checkpoint was never written', async () => {
     const stop = start();
     await allThere();
     await stop();
@@ -115,7 +115,7 @@ describe('the event relay', () => {
     await allThere();
   });
 
-  it('recognises what the broker stored although the acknowledgement was lost', async () => {
+  it('recognises stored events whose acknowledgement was lost', async () => {
     const stop = start();
     await allThere();
     await stop();
@@ -218,7 +218,7 @@ describe('the event relay', () => {
     await allThere();
   });
 
-  it('keeps the last message and what a consumer still needs when it lets old ones go', async () => {
+  it('keeps the last message and those that a consumer still needs when it removes old ones', async () => {
     start();
     await allThere();
     const stream = await EventStream.of(link, 'agents');

@@ -11,14 +11,14 @@ const restarts = metrics.counter('berth_relay_restarts', 'Relay sessions that en
 ]);
 
 /**
- * Publishes a context's public events to the JetStream stream `<instance>_EVT_<CONTEXT>` in the order of the log, each stored
- * once. The last message of the stream says where to go on, a row in the database where it had been: a stream that
- * lost its tail, or everything, is filled again from the log.
+ * Publishes a context's public events to the JetStream stream `<instance>_EVT_<CONTEXT>` in log order, each stored
+ * once. The last message of the stream determines where to continue; a database row records how far it was. A stream
+ * that lost its tail, or all messages, is filled again from the log.
  */
 export class EventRelay {
   constructor(private readonly options: EventRelayOptions) {}
 
-  /** Relays until `signal` aborts; on any instance, one works at a time. Outages are waited out. Never throws. */
+  /** Relays until `signal` aborts; only one instance works at a time. Waits out outages. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { database, context, log } = this.options;
     await AdvisoryLock.run(
@@ -44,7 +44,7 @@ export class EventRelay {
     } catch (error) {
       if (held.aborted) return;
       restarts.inc({ context });
-      log.warn({ err: error, context }, 'The event relay starts over.');
+      log.warn({ err: error, context }, 'Restarting the event relay.');
       await pause(error instanceof StreamMoved ? DUPLICATE_WINDOW_MS + 200 : backoff(attempt), held);
     }
   }

@@ -19,15 +19,15 @@ import type { LogMark } from './log-mark.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream, findStream } from './replicated-stream.js';
 
-/** How much of the log stays at the broker for consumers that come late; the log itself keeps everything. */
+/** How much of the log the broker keeps for late consumers; the log itself keeps everything. */
 export interface Retention {
-  /** Older messages go, the last one and what a consumer still needs stay. Default 7 days. */
+  /** Removes older messages, except the last one and those that a consumer still needs. Default 7 days. */
   readonly maxAgeMs?: number;
-  /** The oldest go beyond this many. Default 1,000,000. */
+  /** Removes the oldest messages beyond this number. Default 1,000,000. */
   readonly maxMessages?: number;
 }
 
-/** Where a stream ends. */
+/** The end of a stream. */
 export interface StreamEnd {
   readonly sequence: number;
   /** The event of the last message; null when there is none. */
@@ -35,8 +35,8 @@ export interface StreamEnd {
 }
 
 const API_TIMEOUT_MS = 4_000;
-// Expected sequences keep publishing exact. The broker's own window is short, because it forgets a purge too slowly:
-// what is published again after one would be taken for a duplicate.
+// Expected sequences prevent duplicates. The broker's own deduplication window is short, because it outlasts a purge:
+// messages published again after a purge would be dropped as duplicates.
 export const DUPLICATE_WINDOW_MS = 1_000;
 
 /** The JetStream stream of one context's events, and its consumers. */
@@ -62,13 +62,13 @@ export class EventStream {
     return this.manager.consumers;
   }
 
-  /** Makes the stream if it is not there, and keeps its limits and replicas as configured. */
+  /** Creates the stream if it is missing and applies the configured limits and replicas. */
   ensure(retention: Retention): Promise<StreamInfo> {
     const max_msgs = retention.maxMessages ?? 1_000_000;
     return ensureStream(this.manager, this.link, { ...this.#config(), max_msgs });
   }
 
-  /** null when the stream does not exist. */
+  /** Returns null when the stream does not exist. */
   find(): Promise<StreamInfo | null> {
     return findStream(this.manager, this.name);
   }
@@ -79,14 +79,14 @@ export class EventStream {
     return { sequence: state.last_seq, last: markOf(last?.header) };
   }
 
-  /** Removes every message; sequences go on where they were. */
+  /** Removes every message; the sequences continue. */
   async empty(): Promise<void> {
     await this.manager.streams.purge(this.name);
   }
 
-  /** null when there is none at that sequence. */
+  /** Returns null when there is no message at that sequence. */
   async message(sequence: number): Promise<StoredMsg | null> {
-    // Sequences begin at 1; asked for an earlier one, the broker finds fault with the question.
+    // Sequences start at 1; the broker rejects earlier ones.
     if (sequence < 1) return null;
     try {
       return await this.manager.streams.getMessage(this.name, { seq: sequence });
@@ -96,7 +96,7 @@ export class EventStream {
     }
   }
 
-  /** null when the consumer does not exist. */
+  /** Returns null when the consumer does not exist. */
   async consumer(durable: string): Promise<ConsumerInfo | null> {
     try {
       return await this.manager.consumers.info(this.name, durable);
@@ -107,7 +107,7 @@ export class EventStream {
     }
   }
 
-  /** Removes a consumer; one that is gone already is fine. */
+  /** Removes a consumer if it exists. */
   async removeConsumer(durable: string): Promise<void> {
     try {
       await this.manager.consumers.delete(this.name, durable);
@@ -118,8 +118,8 @@ export class EventStream {
   }
 
   /**
-   * Removes consumers that remember more than the stream has: it lost its tail, and they would never get what is
-   * published below their floor. Their owners make them anew.
+   * Removes consumers that are ahead of the stream: it lost its tail, and they would never receive what is
+   * published below their floor. Their owners create them again.
    */
   async removeConsumersBeyond(sequence: number): Promise<readonly string[]> {
     const removed: string[] = [];
@@ -131,7 +131,7 @@ export class EventStream {
     return removed;
   }
 
-  /** The first sequence from `state.first_seq` on whose message satisfies `wanted`, which must stay true from there. */
+  /** Returns the first sequence whose message satisfies `wanted`, by bisection: it must hold for all later ones. */
   async firstWhere({ state }: StreamInfo, wanted: (message: StoredMsg) => boolean): Promise<number> {
     let low = Math.max(1, state.first_seq);
     let high = state.last_seq + 1;
@@ -144,7 +144,7 @@ export class EventStream {
     return low;
   }
 
-  /** Lets go of old messages: never the last one, nor what a consumer has not acknowledged. */
+  /** Removes old messages, but never the last one or one that a consumer has not acknowledged. */
   async trim(retention: Retention): Promise<number> {
     const info = await this.manager.streams.info(this.name);
     if (info.state.messages <= 1) return 0;
@@ -170,6 +170,6 @@ export class EventStream {
   }
 }
 
-/** Whether a consumer remembers more than a stream that ends at `sequence` can have told it. */
+/** Whether a consumer is ahead of a stream that ends at `sequence`. */
 export const isBeyond = (consumer: ConsumerInfo, sequence: number): boolean =>
   consumer.delivered.stream_seq > sequence || consumer.ack_floor.stream_seq > sequence;

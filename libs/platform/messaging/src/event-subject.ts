@@ -11,7 +11,7 @@ export interface EventSubject {
 const TOKEN = '[A-Za-z0-9_-]+';
 const SUBJECT = new RegExp(`^evt\\.(${TOKEN})\\.(${TOKEN})\\.v(\\d+)\\.(${TOKEN})\\.(${TOKEN})$`);
 
-/** Reads an event's subject; undefined when it is none. */
+/** Parses an event's subject; returns undefined for any other subject. */
 export const parseEventSubject = (subject: string): EventSubject | undefined => {
   const [, context, name, version, accountId, subjectId] = SUBJECT.exec(subject) ?? [];
   if (context === undefined || name === undefined || accountId === undefined || subjectId === undefined)
@@ -35,8 +35,8 @@ export const matchesFilter = (filter: string, subject: string): boolean => {
 };
 
 /**
- * The narrowest single filter that lets all of them through: servers before 2.10 take one filter per consumer, the
- * consumer drops what is too much.
+ * Returns the narrowest single filter that matches all of them: servers before 2.10 accept one filter per consumer, and
+ * the consumer drops the rest.
  */
 export const commonFilter = (filters: readonly [string, ...string[]]): string => {
   const [first, ...others] = filters.map((filter) => filter.split('.'));

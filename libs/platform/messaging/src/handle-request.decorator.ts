@@ -4,11 +4,11 @@ import { MessagePattern } from '@nestjs/microservices';
 import { throwError, type Observable } from 'rxjs';
 
 export interface HandleRequestOptions {
-  /** Every instance of the service hears the request, instead of one of them. */
+  /** Delivers the request to every instance of the service instead of one. */
   readonly broadcast?: boolean;
 }
 
-// Nest's own filter would flatten refusals to "Internal server error" before the server can map them.
+// Nest's own filter would turn every error into "Internal server error" before the server can map it.
 @Catch()
 class PassErrorsOn implements RpcExceptionFilter {
   catch(error: unknown): Observable<never> {
@@ -19,8 +19,8 @@ class PassErrorsOn implements RpcExceptionFilter {
 const passErrorsOn = new PassErrorsOn();
 
 /**
- * Makes a controller's method `(payload: Request) => Promise<Response>` answer `definition`. What it throws reaches
- * the caller as a DomainError.
+ * Makes a controller's method `(payload: Request) => Promise<Response>` the handler of `definition`. Its errors reach
+ * the caller as DomainErrors.
  */
 export const HandleRequest = <Request, Response>(
   definition: RequestDefinition<Request, Response>,

@@ -98,7 +98,7 @@ describe('the name of an installation', () => {
     await expect(process(THEIRS)).rejects.toThrow(InstanceTaken);
   });
 
-  it('lost to another installation ends the use of the broker, with a line that says so', async () => {
+  it('lost to another installation makes the process stop using the broker and log the reason', async () => {
     const asleep = await process(OURS, 'berth', 2 * SILENT_MS);
     await eventually(() => process(THEIRS), { timeoutMs: 3 * SILENT_MS });
     await eventually(() => expect(asleep.connection.isClosed()).toBe(true), { timeoutMs: 3 * SILENT_MS });

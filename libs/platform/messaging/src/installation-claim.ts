@@ -11,12 +11,12 @@ import { isApiError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream } from './replicated-stream.js';
 
-/** An installation that has been silent for this long has lost its name. */
+/** An installation that does not refresh its claim for this long loses its name. */
 export const SILENT_MS = 30_000;
 const REFRESH_EVERY_MS = 8_000;
 const API_TIMEOUT_MS = 4_000;
 
-/** Another installation, with another event log, uses the name right now. */
+/** Another installation, with another event log, currently uses the name. */
 export class InstanceTaken extends Error {
   override readonly name = 'InstanceTaken';
 
@@ -27,10 +27,10 @@ export class InstanceTaken extends Error {
 
 export interface InstallationClaimOptions {
   readonly link: NatsLink;
-  /** What tells this installation's event log from every other, see `logIdentity`. */
+  /** The identity of this installation's event log, see `logIdentity`. */
   readonly logId: string;
   readonly log: Logger;
-  /** Called when another installation has taken the name; the link is closed then. */
+  /** Called when another installation has taken the name and the link is closed. */
   readonly onLost?: () => void;
   readonly silentMs?: number;
   readonly refreshEveryMs?: number;
@@ -38,8 +38,8 @@ export interface InstallationClaimOptions {
 
 /**
  * Holds the installation's name on the broker against installations with another event log. The record of the owner
- * expires unless one of the owner's processes refreshes it; the last process that stops cleanly removes it. The broker's
- * clock alone decides.
+ * expires unless one of the owner's processes refreshes it; the last process that stops cleanly removes it. Only the
+ * broker's clock counts.
  */
 export class InstallationClaim {
   readonly #owner: string;
@@ -78,7 +78,7 @@ export class InstallationClaim {
     return claim;
   }
 
-  /** Gives the name up; it is free at once when this was the last process of the installation. */
+  /** Releases the name; it is free at once if this was the installation's last process. */
   async release(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
@@ -99,10 +99,10 @@ export class InstallationClaim {
       .then(() => (link.connected && !this.#ended ? this.#hold() : undefined))
       .catch(async (error: unknown) => {
         if (!(error instanceof InstanceTaken)) {
-          log.warn({ err: error }, 'The claim on the name of the installation could not be refreshed.');
+          log.warn({ err: error }, 'Could not refresh the claim on the name of the installation.');
           return;
         }
-        // This process was out of sight for longer than the claim lasts. To go on would mix two installations.
+        // This process was cut off for longer than the claim lasts. Continuing would mix two installations.
         log.fatal({ instance: error.instance }, `${error.message} This one stops using the broker.`);
         this.#ended = true;
         clearInterval(this.#timer);
@@ -114,7 +114,7 @@ export class InstallationClaim {
   async #hold(): Promise<void> {
     const { logId, link } = this.options;
     await this.#ensureStream();
-    // Before the owner is looked at, so that a process that stops meanwhile does not take itself for the last.
+    // Before the owner is read, so that a process that stops meanwhile does not conclude that it is the last.
     await this.manager.jetstream().publish(this.#member, logId, { timeout: API_TIMEOUT_MS });
     for (;;) {
       const holder = await this.#holder();
@@ -133,7 +133,7 @@ export class InstallationClaim {
     }
   }
 
-  /** False when somebody else was faster. */
+  /** Returns false when another process was faster. */
   async #publishAfter(sequence: number): Promise<boolean> {
     try {
       await this.manager.jetstream().publish(this.#owner, this.options.logId, {

@@ -26,7 +26,7 @@ const open = async (url: string): Promise<NatsLink> => {
   return link;
 };
 
-/** Handles `act` and notes what it was asked to do. */
+/** Handles `act` and records the requests. */
 const serve = async (link: NatsLink): Promise<string[]> => {
   const done: string[] = [];
   const server = new BerthNatsServer({ link, queue: 'late', log });
@@ -55,7 +55,7 @@ const CLOCKS: readonly (readonly [string, MonotonicClock])[] = [
 ];
 
 describe('requests that the broker held', () => {
-  it('are not begun after their callers gave up, whatever the clocks of known and unknown senders say', async () => {
+  it('are not started after their callers gave up, whatever the clocks of known and unknown senders show', async () => {
     const cluster = await NatsCluster.start(['left', 'right']);
     cleanUps.push(() => cluster.stop());
     const done = await serve(await open(cluster.server(0).url));
@@ -74,7 +74,7 @@ describe('requests that the broker held', () => {
 });
 
 describe('a request of another host', () => {
-  it.each(CLOCKS)('is begun at once, by %s', async (_, clock) => {
+  it.each(CLOCKS)('is started at once, by %s', async (_, clock) => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const done = await serve(await open(nats.url));
@@ -109,7 +109,7 @@ describe('a request of another host', () => {
   );
 });
 
-describe('a process that stood still', () => {
+describe('a process that was frozen', () => {
   let nats: NatsServerFixture;
   let child: WaitingProcess;
   let link: NatsLink;
@@ -122,7 +122,7 @@ describe('a process that stood still', () => {
     link = await open(nats.url);
   });
 
-  it('does not begin what lay in its socket when the caller has given up', async () => {
+  it('does not start a request that waited in its socket until the caller had given up', async () => {
     const requester = new Requester(link);
     const wait = defineRequest<{ ms: number }, string>('cmd.echo.wait.v1', 20_000);
     await requester.request(wait, { ms: 1 });
@@ -164,7 +164,7 @@ describe('a process that stood still', () => {
 });
 
 describe('a handler whose caller has given up', () => {
-  it('learns it from its heartbeat, and begins nothing more; with a reply sent it goes on', async () => {
+  it('learns that from its heartbeat and starts nothing more; after its reply is sent it continues', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const link = await open(nats.url);

@@ -5,7 +5,7 @@ const STREAM = 'log-identity';
 const WRITER = 'messaging';
 
 /**
- * What tells this event log from every other: the id of the only event in a stream of its own, written by the first
+ * Returns the identity of the event log: the id of the only event in a dedicated stream, written by the first
  * process that asks. A restored log has the identity of the original.
  */
 export const logIdentity = async (store: EventStore): Promise<string> => {

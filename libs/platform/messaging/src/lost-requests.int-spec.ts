@@ -21,7 +21,7 @@ const open = async (url: string): Promise<NatsLink> => {
 };
 
 describe('a request that is lost', () => {
-  it('in a broker that stands still is sent again when that is safe, and reaches another instance', async () => {
+  it('in a frozen broker is repeated if that is safe, and reaches another instance', async () => {
     const cluster = await NatsCluster.start(['one', 'two', 'three']);
     cleanUps.push(() => cluster.stop());
     const whoIsThere = defineRequest<null, number>('qry.lost.who-is-there.v1', 20_000);
@@ -51,7 +51,7 @@ describe('a request that is lost', () => {
     cluster.server(1).thaw();
   });
 
-  it('by a process that stands still is sent once when nobody says that repeating is safe', async () => {
+  it('by a frozen process is not repeated unless its definition allows that', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const child = WaitingProcess.start(nats.url);

@@ -2,7 +2,7 @@ import type { Database, SqlRunner } from '@berth/persistence';
 
 const LOCK_KEY = '7402114203';
 
-/** Looks first: ALTER TABLE locks out readers, also when there is nothing to alter. */
+/** Checks first: ALTER TABLE blocks readers even when there is nothing to alter. */
 const addColumn = (table: string, column: string): string => `
   DO $$ BEGIN
     IF NOT EXISTS (SELECT FROM information_schema.columns WHERE table_schema = current_schema()
@@ -33,10 +33,10 @@ const STATEMENTS = [
   addColumn('event_consumer', 'floor_event'),
 ];
 
-/** Creates what relay and consumers keep in a service's schema, once, whoever comes first. */
+/** Creates the tables of relay and consumers in a service's schema if they are missing. */
 export const ensureMessagingTables = (database: Database): Promise<void> =>
   database.transaction(async (tx: SqlRunner) => {
-    // Two processes creating the same table at once would meet in a unique violation.
+    // Two processes that create the same table concurrently would cause a unique violation.
     await tx.query('SELECT pg_advisory_xact_lock($1)', [LOCK_KEY]);
     for (const statement of STATEMENTS) await tx.query(statement);
   });

@@ -104,7 +104,7 @@ describe('a link', () => {
     await expect(isLetIn(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
   });
 
-  it('says at once that its credentials are refused', async () => {
+  it('fails at once when its credentials are rejected', async () => {
     nats = await NatsServerFixture.configured('authorization { user: u, password: p }');
     const begun = Date.now();
     await expect(isLetIn(`nats://u:wrong@127.0.0.1:${nats.port}`)).rejects.toThrow(UnfitBroker);

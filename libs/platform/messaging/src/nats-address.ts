@@ -7,7 +7,7 @@ import {
   type TlsOptions,
 } from '@nats-io/transport-node';
 
-/** Servers and credentials out of NATS_URL. */
+/** Servers and credentials from NATS_URL. */
 export interface NatsAddress {
   readonly servers: string[];
   readonly user?: string;
@@ -30,8 +30,8 @@ const ADDRESS =
 
 /**
  * Reads `nats://user:password@host:port` (`tls://` for TLS, `nats://token@host` for a token), several separated by
- * commas for a cluster. Those after the first may go without a scheme; the first that carries credentials gives them to
- * all.
+ * commas for a cluster. All but the first may omit the scheme; the first credentials found apply to
+ * all of them.
  */
 export const parseNatsUrl = (url: string): NatsAddress => {
   const parts = url.split(',').map((text) => {
@@ -51,7 +51,7 @@ export const parseNatsUrl = (url: string): NatsAddress => {
   };
 };
 
-/** Where to connect and as whom, as the client takes it. Files are read at each connect, so that they can be renewed. */
+/** Returns the client's options for address and credentials. Files are read at each connect, so they can be renewed. */
 export const accessOptions = (url: string, files: NatsCredentials = {}): ConnectionOptions => {
   const { tls, ...address } = parseNatsUrl(url);
   const authenticator = authenticatorOf(files);

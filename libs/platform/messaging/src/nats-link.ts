@@ -12,21 +12,21 @@ import { WireNames } from './wire-names.js';
 export interface NatsLinkOptions {
   /** `nats://user:password@host:port`, see `parseNatsUrl`. */
   readonly url: string;
-  /** Files that say who the service is, where the URL does not. */
+  /** Files with the service's credentials, if the URL has none. */
   readonly credentials?: NatsCredentials | undefined;
   /** The service: part of the connection's name as the broker shows it, and of its reply subjects. */
   readonly name: string;
-  /** The installation's name on the broker; `berth` unless said otherwise. */
+  /** The installation's name on the broker; default `berth`. */
   readonly instance?: string;
-  /** How many servers hold each message of a stream; `wantedReplicas` says what is the default. */
+  /** How many servers hold each message of a stream; for the default see `wantedReplicas`. */
   readonly replicas?: number | undefined;
   readonly log: Logger;
-  /** How long `open` waits for the broker, in milliseconds; 30,000 unless said otherwise. */
+  /** How long `open` waits for the broker, in milliseconds; default 30,000. */
   readonly openWithinMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A service's configuration of the broker as options of a link. */
+/** Returns the link options from a service's configuration. */
 export const brokerOf = (config: {
   readonly natsUrl: string;
   readonly natsCredentials?: NatsCredentials | undefined;
@@ -46,11 +46,11 @@ const DIAL_TIMEOUT_MS = 2_000;
 const RECONNECT_WAIT_MS = 200;
 const CLOSE_WITHIN_MS = 2_000;
 
-/** A service's one connection to the broker. Once open it reconnects for ever; subscriptions survive. */
+/** A service's only connection to the broker. Once open it reconnects without limit; subscriptions survive. */
 export class NatsLink {
   #connected = true;
   #closed = false;
-  /** What goes out together at the end of the turn. */
+  /** Messages that are sent together at the end of the event loop's turn. */
   readonly outgoing = new SendQueue();
   readonly #onDisconnect = new Set<() => void>();
   readonly #onReconnect = new Set<() => void>();
@@ -59,9 +59,9 @@ export class NatsLink {
 
   private constructor(
     readonly connection: NatsConnection,
-    /** How this installation's subjects and streams are called on the broker. */
+    /** Names of this installation's subjects and streams on the broker. */
     readonly names: WireNames,
-    /** What the link's reply subjects begin with. */
+    /** Prefix of the link's reply subjects. */
     readonly inboxPrefix: string,
     private readonly options: NatsLinkOptions,
   ) {
@@ -70,8 +70,8 @@ export class NatsLink {
   }
 
   /**
-   * Waits until the broker answers. DomainError('unavailable', 'service_unavailable') when it does not in time;
-   * refused credentials fail at once.
+   * Connects to the broker. Throws DomainError('unavailable', 'service_unavailable') when it does not respond in time;
+   * rejected credentials fail at once.
    */
   static async open(options: NatsLinkOptions): Promise<NatsLink> {
     const deadline = Date.now() + (options.openWithinMs ?? 30_000);
@@ -99,34 +99,34 @@ export class NatsLink {
     }
   }
 
-  /** What NATS_REPLICAS says; undefined without it. */
+  /** The value of NATS_REPLICAS, if set. */
   get replicas(): number | undefined {
     return this.options.replicas;
   }
 
-  /** Whether the broker is there right now, as far as is known. */
+  /** Whether the link is connected, as far as is known. */
   get connected(): boolean {
     return this.#connected;
   }
 
-  /** Calls `listener` whenever the broker is lost, the link's own close included; answers how to stop that. */
+  /** Calls `listener` on every disconnect, including the link's own close; returns a function that removes it. */
   onDisconnect(listener: () => void): () => void {
     this.#onDisconnect.add(listener);
     return () => this.#onDisconnect.delete(listener);
   }
 
-  /** Calls `listener` whenever the broker is back, perhaps with an emptied store. */
+  /** Calls `listener` on every reconnect; the broker's store may be empty then. */
   onReconnect(listener: () => void): () => void {
     this.#onReconnect.add(listener);
     return () => this.#onReconnect.delete(listener);
   }
 
-  /** Runs `work` (bounded) when the link is closed, while the broker can still be reached. */
+  /** Runs `work` (for a bounded time) on close, while the broker is still reachable. */
   beforeClose(work: () => Promise<void>): void {
     this.#beforeClose.push(work);
   }
 
-  /** Sends what is buffered (bounded) and closes for good. */
+  /** Sends what is buffered (for a bounded time) and closes permanently. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -154,7 +154,7 @@ export class NatsLink {
         this.options.log.warn({ subject: status.sub.getSubject() }, 'Slow consumer.');
     }
     this.#lost();
-    if (!this.#closed) this.options.log.fatal('The connection to the broker closed for good.');
+    if (!this.#closed) this.options.log.fatal('The connection to the broker closed permanently.');
   }
 
   #lost(): void {
@@ -194,6 +194,6 @@ const connectionOptions = (
   pingInterval: PING_INTERVAL_MS,
   maxPingOut: MAX_PINGS_OUT,
   timeout: DIAL_TIMEOUT_MS,
-  // Credentials that are changed on the broker first must not end the service.
+  // Credentials may be changed on the broker first; that must not end the service.
   ignoreAuthErrorAbort: true,
 });

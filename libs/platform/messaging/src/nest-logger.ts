@@ -1,7 +1,7 @@
 import type { Logger } from '@berth/telemetry';
 import type { LoggerService } from '@nestjs/common';
 
-/** Nest's own lines through the service's logger; its start-up chatter as debug. */
+/** Sends Nest's log lines to the service's logger, those of the start at level debug. */
 export class NestLogger implements LoggerService {
   constructor(private readonly target: Logger) {}
 

@@ -118,7 +118,7 @@ describe('when something dies', () => {
     await expect(inFlight).resolves.toBe('one');
   });
 
-  it('a frozen broker is noticed within 4 s, and all is well when it goes on', async () => {
+  it('a frozen broker is detected within 4 s, and requests work again when it thaws', async () => {
     await startEcho();
     nats.freeze();
     const frozenAt = performance.now();

@@ -3,21 +3,23 @@ import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 
 /** No reply and no heartbeat for this long: the handler's process is dead or frozen. */
 export const SILENCE_MS = 3_500;
-/** A handler that is at work sends its first heartbeat within 550 ms: after this long the request is taken for lost. */
+/** A running handler sends its first heartbeat within 550 ms; after this time the request counts as lost. */
 export const FIRST_SIGN_MS = 1_150;
-/** Tries that follow a lost one come sooner: the next may reach another instance of the service. */
+/** Interval between later tries: the next one may reach another instance of the service. */
 const NEXT_TRY_MS = 500;
-/** As `FIRST_SIGN_MS`, once there was a heartbeat: two of them are missing. */
+/** Like `FIRST_SIGN_MS`, after the first heartbeat: two heartbeats are missing. */
 const NEXT_SIGN_MS = 2_300;
 const SWEEP_MS = 250;
-/** Repeats are bounded by requests that succeeded: a service that is slow, not lost, must not get all of them again. */
+/**
+ * Successful requests earn repeats, up to this number: a service that is only slow must not get every request again.
+ */
 const MOST_REPEATS_AHEAD = 100;
 
-/** Time that the requests of one piece of work may lose together to handlers that give no sign of life. */
+/** The total time that the requests of one operation may lose to silent handlers. */
 export interface SilenceAllowance {
-  /** Milliseconds. A request is given up after this silence, if it is shorter than the usual one. */
+  /** Milliseconds left. A request fails after this silence if it is shorter than the usual one. */
   readonly leftMs: number;
-  /** Counts what a request has lost. */
+  /** Deducts the time that a request has lost. */
   spend(millis: number): void;
 }
 
@@ -40,11 +42,11 @@ interface Pending {
   readonly again: () => void;
   triedAt: number;
   tries: number;
-  /** How many of the tries certainly began nothing. */
+  /** Number of tries whose handler certainly did not start. */
   notBegun: number;
 }
 
-/** Requests that wait for their answer; watches deadlines and silence with one timer for all. */
+/** Requests that wait for their reply. Each has a timer for its deadline; one interval checks all for silence. */
 export class PendingRequests {
   readonly #pending = new Map<string, Pending>();
   #sweeper: NodeJS.Timeout | undefined;
@@ -52,8 +54,8 @@ export class PendingRequests {
   #repeatsLeft = MOST_REPEATS_AHEAD;
 
   /**
-   * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. `again` is called for a request that
-   * may be repeated when it is taken for lost.
+   * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. Calls `again` for a lost request
+   * that may be repeated.
    */
   add(id: string, deadlineMs: number, rules: SilenceRules, again: () => void): Promise<unknown> {
     return new Promise((resolve, reject) => {
@@ -80,7 +82,7 @@ export class PendingRequests {
     });
   }
 
-  /** For how many milliseconds `id` goes on waiting when it hears nothing; 0 when nobody waits for it. */
+  /** How long `id` will wait without a sign of life, in milliseconds; 0 for an unknown id. */
   waitsMs(id: string): number {
     const pending = this.#pending.get(id);
     if (pending === undefined) return 0;
@@ -90,15 +92,15 @@ export class PendingRequests {
   }
 
   /**
-   * How long `id` has waited for a reply to earlier copies, in milliseconds; 0 on the first try. A handler asks the caller
-   * about every later copy before it begins, which would double the cost of a request that is sent once.
+   * How long `id` has waited for a reply to earlier copies, in milliseconds; 0 on the first try. A handler asks the
+   * caller about every later copy before it begins, which would double the cost of a request that is sent once.
    */
   waitedMs(id: string): number {
     const pending = this.#pending.get(id);
     return pending === undefined || pending.tries === 1 ? 0 : performance.now() - pending.addedAt;
   }
 
-  /** Returns whether somebody waits for `id`. */
+  /** Records a sign of life; returns whether `id` is pending. */
   heard(id: string): boolean {
     const pending = this.#pending.get(id);
     if (pending === undefined) return false;
@@ -119,7 +121,7 @@ export class PendingRequests {
     this.#take(id)?.reject(error);
   }
 
-  /** One try certainly began nothing: fails with `error` unless another one may have. */
+  /** One try certainly did not start: fails with `error` unless another try may have started. */
   failNotBegun(id: string, error: () => DomainError): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -131,7 +133,7 @@ export class PendingRequests {
     for (const id of [...this.#pending.keys()]) this.fail(id, error());
   }
 
-  /** What was sent may be lost: sends everything again that may be sent again. */
+  /** Sends every request again that may be repeated, because messages may have been lost. */
   repeatAll(): void {
     const now = performance.now();
     for (const pending of this.#pending.values()) this.#repeat(pending, now);
@@ -176,7 +178,7 @@ export class PendingRequests {
     }
   }
 
-  /** When this process itself stood still, heartbeats lie unread in the socket: that time is not silence of the other side. */
+  /** How long this process was frozen since the last sweep: heartbeats may be unread, so this time is not silence. */
   #stoodStill(now: number): number {
     return Math.max(0, now - this.#sweptAt - 2 * SWEEP_MS);
   }
@@ -191,11 +193,11 @@ const isLost = (pending: Pending, now: number): boolean => {
 const patienceOf = (pending: Pending): number => {
   const { whenLost, allowance } = pending.rules;
   const usual = whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;
-  // Less would give up a handler that is at work.
+  // Less would give up on a running handler.
   return allowance === undefined ? usual : Math.min(usual, Math.max(nextSignMs(pending), allowance.leftMs));
 };
 
-/** Time in which a handler that is at work need not be heard is not lost. */
+/** The time in which a running handler need not send anything is not lost. */
 const spendSilence = (pending: Pending): void => {
   const silent = performance.now() - pending.heardAt;
   if (silent > nextSignMs(pending)) pending.rules.allowance?.spend(silent);

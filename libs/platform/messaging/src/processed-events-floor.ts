@@ -2,7 +2,7 @@ import type { Database, SqlRunner } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import { isInLog, isMissingFromLog, type LogMark, type MarkedLog } from './log-mark.js';
 
-/** A floor that has just been compared with the log is not compared again for every event. */
+/** Minimum interval between two comparisons of the floor with the log. */
 const COMPARED_MS = 1_000;
 
 export interface ProcessedEventsFloorOptions {
@@ -10,12 +10,12 @@ export interface ProcessedEventsFloorOptions {
   readonly durable: string;
   readonly store: MarkedLog;
   readonly log: Logger;
-  /** Called in the transaction that lowers the floor: what was derived from later positions is void. */
+  /** Called in the transaction that lowers the floor: discard what was derived from later positions. */
   readonly forgetAfter?: ((position: bigint | null, tx: SqlRunner) => Promise<void>) | undefined;
 }
 
 /**
- * Up to where in the log a consumer has dealt with everything. A floor belongs to one log: when the log was replaced or
+ * The position up to which a consumer has handled everything. A floor belongs to one log: when the log was replaced or
  * restored from a backup, events below it may be new, so it is lowered to the last event that both logs have.
  */
 export class ProcessedEventsFloor {
@@ -37,13 +37,13 @@ export class ProcessedEventsFloor {
     this.#mark = null;
     if (row === undefined) return;
     const position = BigInt(row.floor_position);
-    // Floors of earlier versions have no event: what the log has there must do.
+    // Floors of earlier versions have no event id, so the event in the log is accepted.
     const eventId = row.floor_event ?? (await store.eventAt(position))?.id ?? '';
     this.#mark = { position, eventId };
     await this.#compare();
   }
 
-  /** Whether the event is below the floor and the floor is one of this log. */
+  /** Whether the event is below the floor and the floor belongs to this log. */
   async covers(position: bigint): Promise<boolean> {
     if (this.#mark === null || position > this.#mark.position) return false;
     if (Date.now() - this.#comparedAt > COMPARED_MS) await this.#compare();
@@ -87,7 +87,7 @@ export class ProcessedEventsFloor {
     this.#mark = common;
   }
 
-  /** The last event that the consumer noted and the log still has; its older rows are in the log as well. */
+  /** Finds the last processed event that the log still has; the older ones are in the log as well. */
   async #lastCommon(floor: LogMark): Promise<LogMark | null> {
     const { database, durable, store } = this.options;
     const [total] = await database.query<{ count: string }>(
@@ -112,7 +112,7 @@ export class ProcessedEventsFloor {
   }
 }
 
-/** Nothing when another instance was faster. */
+/** Does nothing when another instance was faster. */
 const lower = async (
   tx: SqlRunner,
   durable: string,

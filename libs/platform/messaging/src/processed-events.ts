@@ -1,10 +1,10 @@
 import type { Database, SqlRunner } from '@berth/persistence';
 import type { ProcessedEventsFloor, ProcessedEventsFloorOptions } from './processed-events-floor.js';
 
-/** A row outlives the stream's messages (7 days) by far; below the floor it is not needed any more. */
+/** Rows outlive the stream's messages (7 days) by far; below the floor they are not needed. */
 const KEEP_DAYS = 30;
 
-/** Which events one consumer has dealt with. */
+/** The events that one consumer has processed. */
 export class ProcessedEvents {
   private readonly database: Database;
   private readonly durable: string;
@@ -17,7 +17,7 @@ export class ProcessedEvents {
     this.durable = durable;
   }
 
-  /** Runs `effect` and notes the event, both or neither; answers false when it was noted before. */
+  /** Runs `effect` and records the event atomically; returns false when it was recorded before. */
   async once(
     event: { id: string; position: bigint },
     effect: (tx: SqlRunner) => Promise<void>,
@@ -30,14 +30,14 @@ export class ProcessedEvents {
     });
   }
 
-  /** Notes that the event became a dead letter. */
+  /** Records that the event became a dead letter. */
   async deadLetter(event: { id: string; position: bigint }): Promise<void> {
     await this.#note(this.database, event, 'dead');
   }
 
   /**
-   * Runs `effect` for an event that became a dead letter and notes that it is done, both or neither; returns false when
-   * it was done before. The floor does not count: it is past every dead letter.
+   * Runs `effect` for a dead-lettered event and records that atomically; returns false when
+   * it was processed before. Ignores the floor, which is past every dead letter.
    */
   async requeue(
     event: { id: string; position: bigint },
@@ -56,7 +56,7 @@ export class ProcessedEvents {
     });
   }
 
-  /** Forgets old rows that the floor covers. */
+  /** Deletes old rows that the floor covers. */
   async prune(): Promise<void> {
     await this.database.query(
       `DELETE FROM event_inbox WHERE durable = $1 AND handled_at < now() - make_interval(days => $2)

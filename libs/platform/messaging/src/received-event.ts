@@ -6,20 +6,20 @@ import { EVENT_HEADERS, positionOf } from './event-headers.js';
 import { parseEventSubject, type EventSubject } from './event-subject.js';
 import type { WireNames } from './wire-names.js';
 
-/** A context's event as a consumer gets it. */
+/** An event as a consumer receives it. */
 export interface ReceivedEvent<Payload = { readonly [key: string]: Json | undefined }> extends EventSubject {
-  /** The recorded event's id, a UUID: the same event again has the same id. */
+  /** Id of the recorded event, a UUID; a redelivery has the same id. */
   readonly id: string;
   readonly subject: string;
   readonly payload: Payload;
-  /** Place in the event log. */
+  /** Position in the event log. */
   readonly position: bigint;
   readonly recordedAt: Date;
   /** 1 on the first delivery. */
   readonly delivery: number;
 }
 
-/** Reads a message; undefined when it is no event of a relay. */
+/** Parses a message; returns undefined if no relay published it. */
 export const readEvent = (message: JsMsg, names: WireNames): ReceivedEvent | undefined =>
   toEvent({
     subject: names.logical(message.subject),
@@ -30,7 +30,7 @@ export const readEvent = (message: JsMsg, names: WireNames): ReceivedEvent | und
     delivery: message.info.deliveryCount,
   });
 
-/** Reads the event of a dead letter; undefined when it was none. */
+/** Parses the event of a dead letter; returns undefined if the message was not an event. */
 export const readLetter = (letter: StoredLetter): ReceivedEvent | undefined =>
   toEvent({
     subject: letter.subject,

@@ -1,11 +1,11 @@
 import type { SqlRunner } from '@berth/persistence';
 import type { LogMark } from './log-mark.js';
 
-/** How far a relay had come, as its database remembers; null before the first event. */
+/** The stored progress of a relay; null before the first event. */
 export interface RelayProgress {
   /** The last event that the broker acknowledged. */
   readonly published: LogMark | null;
-  /** Up to here everything is published or not for publishing. */
+  /** Everything up to this position is published or private. */
   readonly scanned: LogMark | null;
 }
 
@@ -16,7 +16,9 @@ interface Row {
   readonly scanned_event: string | null;
 }
 
-/** Positions of earlier versions have no event and count as unknown: they cannot be compared with the log. */
+/**
+ * Positions of earlier versions have no event id and count as unknown, because they cannot be compared with the log.
+ */
 const toMark = (position: string | null | undefined, eventId: string | null | undefined): LogMark | null =>
   position === null || position === undefined || eventId === null || eventId === undefined
     ? null

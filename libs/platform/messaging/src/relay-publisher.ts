@@ -3,7 +3,7 @@ import type { MsgHdrs } from '@nats-io/transport-node';
 import type { StreamEnd } from './event-stream.js';
 import type { LogMark } from './log-mark.js';
 
-/** The stream is not where the relay thought: read where it is and go on from there. */
+/** The stream does not end where the relay expected: the session must read its end again. */
 export class StreamMoved extends Error {
   override readonly name = 'StreamMoved';
 }
@@ -20,8 +20,8 @@ const MAX_IN_FLIGHT = 64;
 const ACK_WITHIN_MS = 4_000;
 
 /**
- * Publishes in order, several in flight, each stating the sequence it must follow: whatever happens in between (a lost
- * acknowledgement, another relay, a lost tail), nothing is stored twice or out of order. The first failure ends it.
+ * Publishes in order, several at a time, each with the sequence it must follow: whatever happens in between (a lost
+ * acknowledgement, another relay, a lost tail), no event is stored twice or out of order. Ends at the first failure.
  */
 export class RelayPublisher {
   #nextAfter: number;
@@ -43,7 +43,7 @@ export class RelayPublisher {
     return this.#nextAfter;
   }
 
-  /** The last event that the broker acknowledged, like all before it. */
+  /** The last event that the broker acknowledged; all before it are acknowledged too. */
   get acknowledged(): LogMark | null {
     return this.#acknowledged;
   }
@@ -52,7 +52,7 @@ export class RelayPublisher {
     return this.#inFlight.length;
   }
 
-  /** Answers as soon as there is room; throws what an earlier publication failed with. */
+  /** Resolves as soon as there is room; throws the error of an earlier publication. */
   async publish(publication: Publication): Promise<void> {
     while (this.#inFlight.length >= MAX_IN_FLIGHT) await this.#inFlight[0];
     if (this.#failure !== undefined) throw this.#failure;
@@ -62,7 +62,7 @@ export class RelayPublisher {
     void stored.then(() => this.#inFlight.shift());
   }
 
-  /** Waits for everything in flight; throws when one failed. */
+  /** Waits for all publications in flight; throws when one failed. */
   async settle(): Promise<void> {
     await Promise.all(this.#inFlight);
     if (this.#failure !== undefined) throw this.#failure;

@@ -28,7 +28,7 @@ const replaced = metrics.counter(
   ['context'],
 );
 
-/** How far the log was read: an event, or a checkpoint, which names none. */
+/** How far the log was read: up to an event, or up to a checkpoint, which has no event id. */
 interface Scanned {
   readonly position: bigint;
   readonly eventId: string | null;
@@ -36,7 +36,7 @@ interface Scanned {
 
 const NOTHING = { published: null, scanned: null };
 
-/** One stretch of relaying, from reading where the stream ends to the first thing that is not as expected. */
+/** One session of a relay, from reading the end of the stream to the first unexpected condition. */
 export class RelaySession {
   readonly #checkpoint: RelayCheckpoint;
   readonly #stop = new AbortController();
@@ -52,7 +52,7 @@ export class RelaySession {
     this.#checkpoint = new RelayCheckpoint(options.database, options.context);
   }
 
-  /** Ends normally when `held` aborts; throws when it has to start over. */
+  /** Returns when `held` aborts; throws when the session must start over. */
   async run(held: AbortSignal): Promise<void> {
     const { link } = this.options;
     await this.stream.ensure(this.options.retention ?? {});
@@ -70,7 +70,7 @@ export class RelaySession {
     }
     await publisher.settle();
     if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
-    // The log is not asked any more: a stop does not wait for one that is frozen.
+    // Does not read the log any more: a stop must not wait for a frozen log.
     if (this.#scanned?.eventId !== null) await this.#save(publisher);
   }
 
@@ -90,14 +90,14 @@ export class RelaySession {
           had: String(before.published?.position ?? null),
           consumers: removed,
         },
-        'The stream lost messages; what is missing is published again from the log.',
+        'The stream lost messages; publishing the missing ones again from the log.',
       );
     }
     this.#scanned = tailIsLost ? end.last : larger(end.last, before.scanned);
     return this.#scanned?.position ?? 'start';
   }
 
-  /** A stream that holds what this log does not have is emptied: it is filled again from the start of the log. */
+  /** Empties a stream with events that this log does not have; it is then filled again from the start of the log. */
   async #requireSameLog(last: LogMark | null): Promise<void> {
     const { store, context, log } = this.options;
     if (last === null || !(await isMissingFromLog(store, last))) return;
@@ -110,7 +110,7 @@ export class RelaySession {
     throw new StreamMoved('The stream held events of another log.');
   }
 
-  /** The checkpoint may be of another log, as the database may be. It only spares reading, so in doubt it is ignored. */
+  /** The checkpoint may belong to another log. It only saves reading, so it is ignored in case of doubt. */
   async #knownToLog({ published, scanned }: RelayProgress): Promise<RelayProgress> {
     const { store } = this.options;
     const known = async (mark: LogMark | null): Promise<LogMark | null> =>
@@ -147,7 +147,7 @@ export class RelaySession {
     published.inc({ context });
   }
 
-  // An emptied stream tells nobody: the relay looks, also when nothing is to be published.
+  // Nothing notifies the relay of an emptied stream, so it checks even when there is nothing to publish.
   async #watch(publisher: RelayPublisher): Promise<void> {
     if (!this.options.link.connected || this.#stop.signal.aborted) return;
     if (publisher.inFlight === 0) {
@@ -167,26 +167,26 @@ export class RelaySession {
     await this.stream.trim(this.options.retention ?? {});
   }
 
-  /** The log may be replaced while nothing is to be published; the end of the stream tells. */
+  /** Detects by the end of the stream that the log was replaced, even when there is nothing to publish. */
   async #compareWithLog({ acknowledged }: RelayPublisher): Promise<void> {
     if (acknowledged === null || Date.now() - this.#comparedAt < COMPARE_EVERY_MS) return;
     this.#comparedAt = Date.now();
     const missing = await isMissingFromLog(this.options.store, acknowledged).catch((error: unknown) => {
-      // A log that is away says nothing.
+      // While the log is down nothing can be concluded.
       if (isDomainError(error, 'unavailable')) return false;
       throw error;
     });
     if (missing) throw new StreamMoved('The log does not have the last event of the stream any more.');
   }
 
-  /** A stream that was made while too few servers were up has fewer replicas than it should. */
+  /** Adds replicas to a stream that was created while too few servers were up. */
   async #raiseReplicas({ config }: StreamInfo): Promise<void> {
     if (config.num_replicas >= wantedReplicas(this.options.link)) return;
     await this.stream.ensure(this.options.retention ?? {});
   }
 
   async #save(publisher: RelayPublisher): Promise<void> {
-    // After a failure nothing is in flight either, and `scanned` is past what was not stored.
+    // After a failure nothing is in flight either, although `scanned` is past the events that were not stored.
     if (this.#stop.signal.aborted) return;
     const { acknowledged: published } = publisher;
     const scanned = publisher.inFlight === 0 ? this.#scanned : published;
@@ -198,7 +198,7 @@ export class RelaySession {
     this.#written = { published, scanned };
   }
 
-  /** A checkpoint of the log names no event; what stands there tells the log from another one. */
+  /** Adds the event id to a checkpoint of the log, to distinguish the log from another one. */
   async #marked({ position, eventId }: Scanned): Promise<LogMark | null> {
     const id = eventId ?? (await this.options.store.eventAt(position))?.id;
     return id === undefined ? null : { position, eventId: id };

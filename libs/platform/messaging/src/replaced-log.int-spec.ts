@@ -98,7 +98,7 @@ describe('streams of an earlier log', () => {
     );
   });
 
-  it('lose the tail that a restored log never had; what both have is not handled again', async () => {
+  it('lose the tail that a restored log does not have; events that both logs have are not handled again', async () => {
     start();
     await round.append(4);
     await round.allDoneOnce();

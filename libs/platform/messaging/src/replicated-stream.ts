@@ -12,15 +12,15 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 const DEFAULT_IN_CLUSTER = 3;
 
 /**
- * How many servers hold each message: what NATS_REPLICAS says, else 3 in a cluster and 1 elsewhere. A client cannot tell
- * the size of a cluster; one that is too small refuses.
+ * How many servers hold each message: NATS_REPLICAS if set, otherwise 3 in a cluster and 1 elsewhere. A client cannot
+ * know the size of a cluster; one that is too small rejects the stream.
  */
 export const wantedReplicas = ({ replicas, connection }: NatsLink): number =>
   replicas ?? (connection.info?.cluster === undefined ? 1 : DEFAULT_IN_CLUSTER);
 
 /**
- * Makes the stream, or gives the one that is there the limits and replicas of `config`. Where the cluster cannot hold as
- * many replicas as wanted, a new stream gets one and an existing one keeps what it has: the next call tries again.
+ * Creates the stream, or applies the limits and replicas of `config` to an existing one. If the cluster cannot hold as
+ * many replicas as configured, a new stream gets one and an existing one keeps its number; the next call tries again.
  */
 export const ensureStream = async (
   manager: JetStreamManager,
@@ -36,7 +36,7 @@ export const ensureStream = async (
   }
   const { num_replicas: has, max_msgs } = found.config;
   const limits = { max_msgs: config.max_msgs ?? max_msgs };
-  // An operator may have given a stream more replicas; only NATS_REPLICAS takes some away.
+  // An operator may have added replicas; only NATS_REPLICAS removes them.
   const replicas = link.replicas ?? Math.max(has, wanted);
   if (max_msgs === limits.max_msgs && (has === replicas || wasRefused(link, config.name))) return found;
   return unlessTooFewServers(
@@ -50,7 +50,7 @@ export const ensureStream = async (
 
 const AGAIN_AFTER_MS = 8_000;
 
-/** When a cluster refused replicas last: health checks and claims ask often. */
+/** When a cluster last rejected replicas; limits how often health checks and claims try again. */
 const refusals = new WeakMap<NatsLink, Map<string, number>>();
 
 const noteRefusal = (link: NatsLink, stream: string): void => {
@@ -60,7 +60,7 @@ const noteRefusal = (link: NatsLink, stream: string): void => {
 const wasRefused = (link: NatsLink, stream: string): boolean =>
   Date.now() - (refusals.get(link)?.get(stream) ?? 0) < AGAIN_AFTER_MS;
 
-/** null when the stream does not exist. */
+/** Returns null when the stream does not exist. */
 export const findStream = async (manager: JetStreamManager, name: string): Promise<StreamInfo | null> => {
   try {
     return await manager.streams.info(name);

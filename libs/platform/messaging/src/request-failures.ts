@@ -10,11 +10,11 @@ export const serviceUnavailable = (options: DomainErrorOptions = {}): DomainErro
     options,
   );
 
-/** As `serviceUnavailable`, where it is certain that no handler began the request. */
+/** Like `serviceUnavailable`, when certainly no handler started the request. */
 export const serviceUnreached = (): DomainError => serviceUnavailable({ effect: 'none' });
 
 export const deadlineExceeded = (): DomainError =>
-  new DomainError('timeout', 'deadline_exceeded', 'The service did not answer in time.');
+  new DomainError('timeout', 'deadline_exceeded', 'The service did not respond in time.');
 
 export const payloadTooLarge = (maxBytes: number): DomainError =>
   new DomainError(
@@ -25,19 +25,21 @@ export const payloadTooLarge = (maxBytes: number): DomainError =>
     { effect: 'none' },
   );
 
-/** The request reached its handler after the caller had given up, or the caller could not be asked: it was not begun. */
+/**
+ * The handler did not start: the caller had given up or could not be asked.
+ */
 export const noLongerAwaited = (): DomainError =>
   new DomainError(
     'unavailable',
     'service_unavailable',
-    'The request arrived too late and was not begun. Try again shortly.',
+    'The request arrived too late and was not started. Try again shortly.',
     {},
     { effect: 'none' },
   );
 
 /**
- * Whether a failed request was certainly begun by no handler (no receiver, the link was down, it was too large, it arrived
- * after its caller had given up).
+ * Whether certainly no handler started a failed request (no receiver, link down, request too large, or it arrived after
+ * its caller had given up).
  */
 export const neverReached = (error: unknown): boolean =>
   isDomainError(error) &&

@@ -11,23 +11,23 @@ import {
 import { injectTrace, requestContext, type TraceCarrier } from '@berth/telemetry';
 import { headers as newHeaders, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 
-/** Headers of a request. Names are compared to the letter. */
+/** Headers of a request. Names are case-sensitive. */
 export const HEADERS = {
   requestId: 'Berth-Request-Id',
-  /** Milliseconds the caller still waits when it sends. */
+  /** How long the caller waits after sending, in milliseconds. */
   deadlineMs: 'Berth-Deadline-Ms',
-  /** On a request: the caller understands heartbeats. On an empty reply: the handler still runs. */
+  /** On a request: the caller supports heartbeats. On an empty reply: the handler still runs. */
   heartbeat: 'Berth-Heartbeat',
   /**
-   * On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life> <ms that it
-   * has waited already, on a request that is sent again>`.
+   * On a request: `<clock id> <time of sending on that clock> <ms that its caller waits for a first sign of life> <ms
+   * that it has waited already, on a request that is sent again>`.
    */
   sent: 'Berth-Sent',
-  /** On an empty reply, before its request is handled: the handler's process asks whether the caller still waits. */
+  /** On an empty reply, before the request is handled: asks whether the caller still waits. */
   stillWaiting: 'Berth-Still-Waiting',
 } as const;
 
-/** When a request was sent, and until when its handling may begin. */
+/** When a request was sent, and how long its caller waits for a first sign of life. */
 export interface Sending {
   readonly clock: string;
   readonly sentAt: number;
@@ -36,18 +36,18 @@ export interface Sending {
   readonly waitedMs: number;
 }
 
-/** What a caller replies to a heartbeat nobody waits for, and to `stillWaiting`. */
+/** A caller's reply to `stillWaiting`, and to a heartbeat of a request that it no longer waits for. */
 export interface Waiting {
   readonly clock: string;
   readonly now: number;
-  /** For how long from `now` the caller goes on waiting for a sign of life; 0 when it has given up. */
+  /** How long from `now` the caller waits for a sign of life; 0 when it has given up. */
   readonly waitsMs: number;
 }
 
 export const formatSending = ({ clock, sentAt, waitsMs, waitedMs }: Sending): string =>
   `${clock} ${sentAt.toFixed(1)} ${Math.ceil(waitsMs)} ${Math.ceil(waitedMs)}`;
 
-/** undefined for a request of a client that does not say when it sent it. */
+/** Returns undefined for a request without a time of sending. */
 export const sendingOf = (headers: MsgHdrs | undefined): Sending | undefined => {
   const [clock = '', ...numbers] = (headers?.get(HEADERS.sent) ?? '').split(' ');
   // A sender of an older release does not say how long its caller has waited.
@@ -67,14 +67,14 @@ export const parseWaiting = (message: Msg): Waiting | undefined => {
   }
 };
 
-/** What Nest's NATS transport sends (`ReadPacket & PacketId`). */
+/** A request of Nest's NATS transport (`ReadPacket & PacketId`). */
 export interface RequestPacket {
   readonly pattern: string;
   readonly data: unknown;
   readonly id: string;
 }
 
-/** What Nest's NATS transport answers (`WritePacket & PacketId`). */
+/** A reply of Nest's NATS transport (`WritePacket & PacketId`). */
 export interface ReplyPacket {
   readonly id?: string;
   readonly err?: unknown;
@@ -82,7 +82,7 @@ export interface ReplyPacket {
   readonly isDisposed?: boolean;
 }
 
-/** A refusal on its way between services. */
+/** An error as it is sent between services. */
 export interface ErrorEnvelope {
   readonly kind: ErrorKind;
   readonly code: string;
@@ -92,7 +92,7 @@ export interface ErrorEnvelope {
   readonly effect?: Effect;
 }
 
-/** What a caller is told when something broke that is no refusal. */
+/** What a caller gets for any error that is not a DomainError. */
 export const INTERNAL_ERROR: ErrorEnvelope = {
   kind: 'internal',
   code: 'internal_error',
@@ -100,7 +100,7 @@ export const INTERNAL_ERROR: ErrorEnvelope = {
   context: {},
 };
 
-/** The one place where an error becomes what another service sees: anything but a refusal says nothing of itself. */
+/** The only place that converts errors for other services. Errors other than DomainErrors reveal nothing. */
 export const toEnvelope = (error: unknown): ErrorEnvelope => {
   if (!isDomainError(error)) return INTERNAL_ERROR;
   const { kind, code, message, context, effect } = error;
@@ -109,12 +109,12 @@ export const toEnvelope = (error: unknown): ErrorEnvelope => {
 };
 
 /**
- * Codes of failed requests. When a handler rethrows one it concerns a request of its own, which says nothing of what the
- * handler did before.
+ * Codes of failed requests. When a handler rethrows one it concerns a request of its own, which says nothing of what
+ * the handler did before.
  */
 const TRANSPORT_CODES: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded']);
 
-/** The far side's refusal as an error of this side; an unknown shape is an internal error. */
+/** Converts an error from another service; an unknown shape becomes an internal error. */
 export const fromEnvelope = (value: unknown): DomainError => {
   const { kind, code, message, context, effect } = isEnvelope(value) ? value : INTERNAL_ERROR;
   return new DomainError(kind, code, message, context ?? {}, isEffect(effect) ? { effect } : {});
@@ -134,7 +134,7 @@ const isEnvelope = (value: unknown): value is ErrorEnvelope =>
   'message' in value &&
   typeof value.message === 'string';
 
-/** Puts the host's name into a subject that has a place for it. */
+/** Replaces `{host}` in a subject. */
 export const fillHost = (subject: string, host: string | undefined): string => {
   if (!subject.includes('{host}')) return subject;
   if (host === undefined || !/^[A-Za-z0-9_-]+$/.test(host)) {
@@ -144,15 +144,15 @@ export const fillHost = (subject: string, host: string | undefined): string => {
 };
 
 /**
- * Who answers requests of this subject, as one token of a reply subject: `agents`, `runtime`, and `runtime-hst_1` for
- * what names a host.
+ * The responder to requests of this subject, as one token of a reply subject: `agents`, `runtime`, or `runtime-hst_1`
+ * for a subject with a host.
  */
 export const responderOf = (template: string, host?: string): string => {
   const [, service = ''] = template.split('.');
   return host !== undefined && template.includes('{host}') ? `${service}-${host}` : service;
 };
 
-/** Headers of a request: whose request it is, when it was sent, how long it may take, the trace it belongs to. */
+/** Returns the headers of a request: request id, time of sending, deadline and trace. */
 export const requestHeaders = (deadlineMs: number, sending: Sending): MsgHdrs => {
   const headers = newHeaders();
   headers.set(HEADERS.sent, formatSending(sending));
@@ -163,20 +163,20 @@ export const requestHeaders = (deadlineMs: number, sending: Sending): MsgHdrs =>
   return headers;
 };
 
-/** W3C trace context as headers. */
+/** Sets the W3C trace context. */
 export const setTrace = (headers: MsgHdrs, { traceparent, tracestate }: TraceCarrier): void => {
   if (traceparent !== undefined) headers.set('traceparent', traceparent);
   if (tracestate !== undefined && tracestate !== '') headers.set('tracestate', tracestate);
 };
 
-/** The trace context that headers carry, `{}` without one. */
+/** Returns the trace context in the headers, `{}` without one. */
 export const traceOf = (headers: MsgHdrs | undefined): TraceCarrier => {
   const traceparent = headers?.get('traceparent') ?? '';
   const tracestate = headers?.get('tracestate') ?? '';
   return { ...(traceparent === '' ? {} : { traceparent }), ...(tracestate === '' ? {} : { tracestate }) };
 };
 
-/** The request id that headers carry, a new one without. */
+/** Returns the request id in the headers, or a new one. */
 export const requestIdOf = (headers: MsgHdrs | undefined): string => {
   const id = headers?.get(HEADERS.requestId) ?? '';
   return /^[\w.:-]{1,128}$/.test(id) ? id : newId('req');

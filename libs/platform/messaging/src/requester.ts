@@ -23,23 +23,23 @@ export interface RequestOptions {
   readonly host?: string;
   /** Overrides the definition's deadline, in milliseconds. */
   readonly deadlineMs?: number;
-  /** Shared by the requests of one piece of work. If it is used up, the request is not sent: see `neverReached`. */
+  /** Shared by the requests of one operation. If it is used up, the request is not sent: see `neverReached`. */
   readonly silence?: SilenceAllowance;
 }
 
-// What a packet's envelope and headers take at most beside the payload.
+// Maximum size of a packet's envelope and headers.
 const HEADROOM_BYTES = 2_048;
 const RECONNECT_GRACE_MS = 1_000;
 
 const duration = metrics.histogram(
   'berth_request_seconds',
-  'Requests to other services, by subject and how they ended.',
+  'Duration of requests to other services, by subject and outcome.',
   { unit: 's', buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 1, 5, 30, 120, 600] },
   ['subject', 'outcome'],
 );
 
 /**
- * Asks other services over the link, with one reply subscription for all requests. Speaks the packets of Nest's NATS
+ * Sends requests to other services, with one reply subscription for all of them. Uses the packet format of Nest's NATS
  * transport.
  */
 export class Requester {
@@ -59,10 +59,10 @@ export class Requester {
   }
 
   /**
-   * Answers what the handler answered; its refusal is thrown as the same DomainError. Nobody listens, the link is
-   * down or the handler's process died: ('unavailable', 'service_unavailable'), with effect `none` if no handler began it. No answer within
-   * the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker takes: ('too_large', 'payload_too_large').
-   * What happens to a request that seems lost is its definition's `whenLost`.
+   * Returns the handler's response or throws its DomainError. Without a subscriber, while the link is down or the
+   * handler's process died: ('unavailable', 'service_unavailable'), with effect `none` if no handler started it. No
+   * reply within the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker accepts: ('too_large',
+   * 'payload_too_large'). The definition's `whenLost` determines what happens to a request that seems lost.
    */
   request<Req, Res>(
     definition: RequestDefinition<Req, Res>,
@@ -89,8 +89,9 @@ export class Requester {
   }
 
   /**
-   * Asks everybody who listens and answers what came within `waitMs`; refusals are left out. For handlers declared
-   * with `broadcast`. Nobody there: `[]`. The link is down: ('unavailable', 'service_unavailable').
+   * Sends the request to all subscribers and returns the replies received within `waitMs`, without errors. For handlers
+   * declared with `broadcast`. Returns `[]` without subscribers. The link is down: ('unavailable',
+   * 'service_unavailable').
    */
   requestAll<Req, Res>(
     definition: RequestDefinition<Req, Res>,
@@ -140,7 +141,7 @@ export class Requester {
     }
   }
 
-  // Who may answer is part of the reply subject: the broker lets nobody else send there.
+  // The reply subject contains the responder's name: the broker lets only that service publish there.
   #nextId(template: string, host?: string): string {
     this.#sequence = (this.#sequence + 1) % Number.MAX_SAFE_INTEGER;
     return `${responderOf(template, host)}.${this.#sequence.toString(36)}`;
@@ -159,7 +160,7 @@ export class Requester {
     return { waitsMs: this.#pending.waitsMs(id), waitedMs: this.#pending.waitedMs(id) };
   }
 
-  // A request that is published while the link is down would be sent on reconnect, after its caller was told no.
+  // The client would send a request published while disconnected on reconnect, after its caller got an error.
   #publish(
     subject: string,
     data: Buffer,
@@ -202,7 +203,7 @@ export class Requester {
     else this.#pending.heard(id);
   }
 
-  /** What says something of a request before its answer. */
+  /** Handles an empty message: no subscriber, a heartbeat, or the question whether the caller still waits. */
   #onSign(message: Msg, id: string): void {
     if (message.headers?.code === 503) {
       this.#gathering.get(id)?.({});
@@ -219,11 +220,11 @@ export class Requester {
     try {
       message.respond(JSON.stringify(waiting));
     } catch {
-      // The link is closing; the handler goes by the silence.
+      // The link is closing; the handler will notice the silence.
     }
   }
 
-  // Answers are lost with the link, unless it is back before their handlers are done.
+  // Replies are lost with the link unless it is back before their handlers finish.
   #failUnlessBackSoon(): void {
     const timer = setTimeout(() => {
       if (!this.link.connected) this.#pending.failAll(serviceUnavailable);
@@ -237,7 +238,7 @@ const parseReply = (message: Msg): ReplyPacket => {
     const reply: unknown = message.json();
     if (typeof reply === 'object' && reply !== null) return reply;
   } catch {
-    // Falls through: an unreadable answer is the far side's fault.
+    // Falls through to the error for an unreadable reply.
   }
   return { err: 'unreadable', isDisposed: true };
 };

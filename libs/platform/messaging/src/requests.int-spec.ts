@@ -50,7 +50,7 @@ describe('requests between services', () => {
       (error: unknown) => error,
     );
 
-  it('bring the answer, and the request id to the handler', async () => {
+  it('return the reply, and pass the request id to the handler', async () => {
     await serve('one', 'h1');
     const answer = await requestContext.run({ requestId: 'req-77' }, () =>
       requester.request(echoRequests.echo, { text: 'ü' }),
@@ -58,7 +58,7 @@ describe('requests between services', () => {
     expect(answer).toEqual({ text: 'ü', by: 'one', requestId: 'req-77' });
   });
 
-  it('answer hundreds at once, each with its own answer', async () => {
+  it('get their own reply each when hundreds are in flight', async () => {
     await serve('one', 'h1');
     const texts = Array.from({ length: 500 }, (_, index) => String(index));
     const answers = await Promise.all(texts.map((text) => requester.request(echoRequests.echo, { text })));
@@ -78,7 +78,7 @@ describe('requests between services', () => {
     expect(effectOf(error)).not.toBe('none');
   });
 
-  it('say nothing of what broke, and log it with the request id', async () => {
+  it('reveal nothing about an internal failure, which is logged with the request id', async () => {
     await serve('one', 'h1');
     const error = await requestContext.run({ requestId: 'req-broken' }, () =>
       failure(requester.request(echoRequests.breakDown, null)),
@@ -91,7 +91,7 @@ describe('requests between services', () => {
     expect(lines.filter((line) => line.includes('"requestId":"req-broken"'))).toHaveLength(1);
   });
 
-  it('are refused at once when nobody listens', async () => {
+  it('fail at once when no service subscribes', async () => {
     const startedAt = Date.now();
     const error = await failure(requester.request(echoRequests.echo, { text: '' }));
     expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
@@ -105,7 +105,7 @@ describe('requests between services', () => {
     expect(error).toMatchObject({ kind: 'timeout', code: 'deadline_exceeded' });
   });
 
-  it('wait longer than the silence limit while heartbeats come', async () => {
+  it('wait longer than the silence limit while heartbeats arrive', async () => {
     await serve('one', 'h1');
     await expect(requester.request(echoRequests.wait, { ms: 5_000 })).resolves.toBe('one');
   });
@@ -143,7 +143,7 @@ describe('requests between services', () => {
     expect([...answers].sort()).toEqual(['one', 'two']);
   });
 
-  it('answer an empty list when a broadcast meets nobody', async () => {
+  it('return an empty list for a broadcast without subscribers', async () => {
     await expect(requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 5_000 })).resolves.toEqual([]);
   });
 
@@ -157,7 +157,7 @@ describe('requests between services', () => {
     ).resolves.toMatchObject({ by: 'one' });
   });
 
-  it('with an answer larger than the broker takes end as an internal error, and the link survives', async () => {
+  it('whose reply is larger than the broker accepts end as an internal error, and the link survives', async () => {
     await serve('one', 'h1');
     await expect(failure(requester.request(echoRequests.grow, { bytes: 2_000_000 }))).resolves.toMatchObject({
       kind: 'internal',
@@ -165,7 +165,7 @@ describe('requests between services', () => {
     await expect(requester.request(echoRequests.grow, { bytes: 10 })).resolves.toBe('xxxxxxxxxx');
   });
 
-  it('with an answer that is not JSON end as an internal error', async () => {
+  it('whose reply is not valid JSON end as an internal error', async () => {
     await serve('one', 'h1');
     await expect(failure(requester.request(echoRequests.count, null))).resolves.toMatchObject({
       kind: 'internal',
@@ -184,13 +184,13 @@ describe('requests between services', () => {
     },
   );
 
-  it('without a reply subject that are malformed hurt nobody', async () => {
+  it('that are malformed and without a reply subject have no effect', async () => {
     await serve('one', 'h1');
     link.connection.publish('berth.qry.echo.echo.v1', '{');
     await expect(requester.request(echoRequests.echo, { text: 'on' })).resolves.toMatchObject({ text: 'on' });
   });
 
-  it('lose none to a service that stops: running handlers finish, later requests go elsewhere', async () => {
+  it('are not lost when a service stops: running handlers finish, later requests reach another instance', async () => {
     const stop = await serve('one', 'h1');
     const started = Array.from({ length: 10 }, () => requester.request(echoRequests.wait, { ms: 500 }));
     // The requester holds back what it sends until the end of the event loop's turn.
@@ -204,7 +204,7 @@ describe('requests between services', () => {
     });
   });
 
-  it('can come from a plain Nest client, heartbeats spared', async () => {
+  it('can come from a plain Nest client, which gets no heartbeats', async () => {
     await serve('one', 'h1');
     const client = new ClientNats({ servers: [nats.url] });
     try {
@@ -214,7 +214,7 @@ describe('requests between services', () => {
     }
   });
 
-  it('stop the boot when two handlers answer the same', async () => {
+  it('prevent the start when two handlers have the same subject', async () => {
     @Controller()
     class Twice {
       @HandleRequest(echoRequests.refuse)

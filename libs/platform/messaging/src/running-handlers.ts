@@ -2,23 +2,23 @@ import type { RequestCaller } from '@berth/telemetry';
 import { SILENCE_MS } from './pending-requests.js';
 
 const BEAT_EVERY_MS = 1_000;
-/** The first one comes early: a caller that may ask again takes longer silence for a lost request. */
+/** The first heartbeat is early: a caller that may repeat its request would otherwise consider it lost. */
 const FIRST_BEAT_AFTER_MS = 300;
 const TICK_MS = 250;
 
-/** How the caller of a running handler is told of it. */
+/** Sends heartbeats of a running handler to its caller. */
 export interface Heartbeat {
-  /** Sends one; returns whether it left. Calls `onGaveUp` when the caller replies that it does not wait any more. */
+  /** Sends one; returns whether it was sent. Calls `onGaveUp` when the caller replies that it no longer waits. */
   send(onGaveUp: () => void): boolean;
-  /** How old the request may have been when its handler began, in milliseconds. */
+  /** Maximum age of the request when its handler started, in milliseconds. */
   readonly age: number;
-  /** How long its caller may have waited then; longer than `age` for a request that was sent again. */
+  /** Maximum time that its caller had waited then; longer than `age` for a repeated request. */
   readonly waitedMs: number;
 }
 
-/** One handler at work, and what is known of its caller. */
+/** A running handler and the state of its caller. */
 export class Running implements RequestCaller {
-  /** When the caller last got a sign of life, as far as this process can know. */
+  /** When the caller last received a sign of life, as far as this process knows. */
   #beatAt: number;
   #first = true;
   #settled = false;
@@ -37,12 +37,12 @@ export class Running implements RequestCaller {
 
   get gaveUp(): boolean {
     if (this.#settled || this.heartbeat === undefined) return false;
-    // This process stood still, or is cut off from the broker: its caller heard nothing of it.
+    // This process was frozen or cut off from the broker, so its caller received no heartbeats.
     if (performance.now() - this.#beatAt > SILENCE_MS) this.#gaveUp = true;
     return this.#gaveUp;
   }
 
-  /** The caller has its reply: what goes on behind it is bound to nobody. */
+  /** The caller has its reply: work that continues afterwards does not depend on it. */
   settle(): void {
     this.#settled = true;
   }
@@ -56,7 +56,7 @@ export class Running implements RequestCaller {
   }
 }
 
-/** Handlers at work: tells their callers once a second that they are, and knows when all are done. */
+/** The running handlers: sends heartbeats to their callers each second, and reports when all have finished. */
 export class RunningHandlers {
   readonly #running = new Set<Running>();
   #ticker: NodeJS.Timeout | undefined;
@@ -66,7 +66,7 @@ export class RunningHandlers {
     return this.#running.size;
   }
 
-  /** Runs `work`, which may ask what is known of its caller; sends heartbeats until it is done. */
+  /** Runs `work`, which gets the state of its caller; sends heartbeats until it ends. */
   async run(
     work: (caller: Running) => Promise<void>,
     heartbeat: Heartbeat | undefined,
@@ -75,7 +75,7 @@ export class RunningHandlers {
     const entry = new Running(heartbeat, commandId);
     this.#running.add(entry);
     this.#ticker ??= setInterval(() => this.#tick(), TICK_MS);
-    // Its caller has heard nothing for a while already.
+    // The caller has been without a sign of life for a while.
     if ((heartbeat?.age ?? 0) > BEAT_EVERY_MS) entry.tick(performance.now());
     try {
       await work(entry);
@@ -86,7 +86,7 @@ export class RunningHandlers {
     }
   }
 
-  /** Counts as running until `decision` is made. */
+  /** Counts as running until `decision` settles. */
   async hold<T>(decision: Promise<T>): Promise<T> {
     let decided: { readonly value: T } | undefined;
     await this.run(async () => void (decided = { value: await decision }), undefined);
@@ -94,7 +94,7 @@ export class RunningHandlers {
     return decided.value;
   }
 
-  /** Resolves when nothing runs any more, or after `withinMs`; returns whether all were done. */
+  /** Resolves when all handlers have finished or after `withinMs`; returns whether all finished. */
   async done(withinMs: number): Promise<boolean> {
     if (this.#running.size === 0) return true;
     let timer: NodeJS.Timeout | undefined;

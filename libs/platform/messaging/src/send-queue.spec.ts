@@ -15,7 +15,7 @@ describe('a send queue', () => {
     expect(sent).toEqual([1, 2]);
   });
 
-  it('sends once what was flushed before the turn was over', async () => {
+  it('sends messages that were flushed before the end of the turn only once', async () => {
     const queue = new SendQueue();
     const sent: number[] = [];
     queue.add(() => sent.push(1));
@@ -24,7 +24,7 @@ describe('a send queue', () => {
     expect(sent).toEqual([1]);
   });
 
-  it('keeps what is added while it sends for the next turn', async () => {
+  it('keeps messages added during a flush for the next turn', async () => {
     const queue = new SendQueue();
     const sent: number[] = [];
     queue.add(() => queue.add(() => sent.push(2)));

@@ -1,6 +1,6 @@
 /**
- * Holds back what is sent until the end of the event loop's turn: the client writes what was published in one turn
- * to its socket at once, and a system call for each message is what a request costs most.
+ * Delays messages until the end of the event loop's turn: the client writes everything published in one turn
+ * to its socket at once, and the system call for each message is the largest cost of a request.
  */
 export class SendQueue {
   #waiting: (() => void)[] = [];
@@ -10,7 +10,7 @@ export class SendQueue {
     if (this.#waiting.push(send) === 1) setImmediate(() => this.flush());
   }
 
-  /** Sends what waits, now and in order. */
+  /** Sends the waiting messages now, in order. */
   flush(): void {
     const sends = this.#waiting;
     this.#waiting = [];

@@ -60,7 +60,7 @@ describe('the age of a request', () => {
     expect(known.ageAtMost('far', time.mono + 69_000)).toBeUndefined();
   });
 
-  it('is not learned from an answer to a question from before this machine was suspended', () => {
+  it('is not learned from a reply to a question sent before this machine was suspended', () => {
     const { known, pass, time } = clocks();
     const askedAt = time.mono;
     pass(5);

@@ -1,9 +1,9 @@
 import type { MonotonicClock } from './monotonic-clock.js';
 
-/** Twice what a kernel slews a clock by at most when it follows NTP. */
+/** Twice the maximum rate by which a kernel slews a clock that follows NTP. */
 const DRIFT = 0.001;
 const REFRESH_AFTER_MS = 30_000;
-/** A wall clock that leaves the monotonic one by so much was set, or this machine was suspended. */
+/** When wall clock and monotonic clock diverge by this much, the former was set or the machine was suspended. */
 const STEP_MS = 500;
 const MOST_SENDERS = 1_000;
 
@@ -13,11 +13,11 @@ interface Measured {
   readonly at: number;
 }
 
-/** What is known of the clocks of other processes: bounds of their offsets, so that an age is never underestimated. */
+/** Measured clocks of other processes: lower bounds of their offsets, so that an age is never underestimated. */
 export class SenderClocks {
   readonly #measured = new Map<string, Measured>();
   #lead: number;
-  /** Own time when a step was last noticed. */
+  /** Own time of the last detected step. */
   #steppedAt = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -27,7 +27,7 @@ export class SenderClocks {
     this.#lead = wallClock() - own.now();
   }
 
-  /** Returns an upper bound of how long ago `sender` read `sentAt` from its clock; undefined when its clock is unknown. */
+  /** Returns an upper bound of the time since `sender` read `sentAt` from its clock; undefined for an unknown clock. */
   ageAtMost(sender: string, sentAt: number): number | undefined {
     const now = this.own.now();
     if (sender === this.own.id) return now - sentAt;
@@ -37,7 +37,7 @@ export class SenderClocks {
     return now - sentAt - measured.offset + (now - measured.at) * DRIFT;
   }
 
-  /** Whether the sender's clock should be measured again, although it is known. */
+  /** Whether a known clock should be measured again. */
   isDue(sender: string): boolean {
     const measured = this.#measured.get(sender);
     return measured !== undefined && this.own.now() - measured.at > REFRESH_AFTER_MS;
@@ -47,18 +47,18 @@ export class SenderClocks {
   learn(sender: string, askedAt: number, senderNow: number): void {
     const now = this.own.now();
     this.#forgetAfterStep(now);
-    // The answer may be from before the step, and says nothing about the clocks as they are now.
+    // The reply may be from before the step and is then useless.
     if (askedAt <= this.#steppedAt) return;
     const known = this.#measured.get(sender);
     const offset = askedAt - senderNow;
-    // The greater lower bound is the better one, also when it is older.
+    // The greater lower bound is the better one, even if it is older.
     if (known !== undefined && known.offset - (now - known.at) * DRIFT >= offset && !this.isDue(sender))
       return;
     if (this.#measured.size >= MOST_SENDERS) this.#measured.clear();
     this.#measured.set(sender, { offset, at: askedAt });
   }
 
-  // A monotonic clock stands still while its machine is suspended: ages would come out too small.
+  // A monotonic clock stops while its machine is suspended, so ages would be too small.
   #forgetAfterStep(now: number): void {
     const lead = this.wallClock() - now;
     if (Math.abs(lead - this.#lead) > STEP_MS) {

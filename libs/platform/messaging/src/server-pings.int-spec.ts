@@ -18,7 +18,7 @@ describe("a server's pings", () => {
     expect(await pingsOften(await serverWith(`${USERS}\nping_interval: "2s"`, await freePort()))).toBe(true);
   });
 
-  it('are too rare by default, and the operator is told what to set, once', async () => {
+  it('are too rare by default, and the advice for the operator is logged once', async () => {
     const probe = { ...(await serverWith(USERS, await freePort())), withinMs: 3_000 };
     expect(await pingsOften(probe)).toBe(false);
     const { log, lines } = keepingLogger();

@@ -13,7 +13,7 @@ export interface PingProbe {
   /** `host:port` of the server to ask. */
   readonly server: string;
   readonly signal: AbortSignal;
-  /** How long a ping may take to come before the server's interval counts as too long; 10 s unless said otherwise. */
+  /** The server's interval counts as too long when no ping arrives within this time; default 10 s. */
   readonly withinMs?: number;
 }
 
@@ -31,7 +31,7 @@ export const adviseOnPings = async (probe: PingProbe, log: Logger): Promise<void
 };
 
 /**
- * Whether the server pings a silent client in time. Undefined where that does not matter (no cluster) or cannot be told:
+ * Whether the server pings a silent client in time. Undefined where that is irrelevant (no cluster) or unknown:
  * over TLS, or when the connection ends first. The client library pings by itself and does not show the server's pings,
  * so this speaks the protocol.
  */
@@ -53,7 +53,8 @@ const countPings = async (
   probe: PingProbe,
   ended: AbortSignal,
 ): Promise<boolean | undefined> => {
-  // The first ping measures the way and comes after 2 s whatever the interval is; the second one tells it.
+  // The first ping measures the round trip and is sent after 2 s whatever the interval is; only the second one shows
+  // it.
   let pings = 0;
   const outcome = Promise.withResolvers<boolean | undefined>();
   ended.addEventListener('abort', () => outcome.resolve(undefined), { once: true });

@@ -66,7 +66,7 @@ const consumer = (handle: EventConsumerOptions['handle']): EventConsumer =>
     maxDeliveries: 1,
   });
 
-it('services claim, relay, consume, bury, replay and mend streams with no more than the permissions they have', async () => {
+it('services claim, relay, consume, dead-letter, replay and repair streams with only the permissions they have', async () => {
   for (const link of [agents, exec])
     await InstallationClaim.take({ link, logId: await logIdentity(store), log });
   expect(await new BrokerCheck(agents, { publishes: ['agents'] }, log).isFit()).toBe(true);
@@ -90,7 +90,7 @@ it('services claim, relay, consume, bury, replay and mend streams with no more t
   expect(await letters.remove(deleted)).toBe(true);
   expect(await letters.list()).toEqual([]);
 
-  // The stream goes, and with it the consumer: both are made again.
+  // The stream is deleted together with its consumer; both are created again.
   const operator = await NatsLink.open({ url: infra.natsUrl, name: 'operator', log });
   await (await Broker.of(operator)).streams.delete('berth_EVT_AGENTS');
   await operator.close();

@@ -18,7 +18,7 @@ export interface ServiceOptions {
 export interface RunningService {
   readonly name: string;
   readonly app: INestMicroservice;
-  /** Takes no more requests, lets the running ones finish (bounded), then runs Nest's shutdown hooks. */
+  /** Stops accepting requests, lets running ones finish (for a bounded time), then runs Nest's shutdown hooks. */
   stop(): Promise<void>;
 }
 

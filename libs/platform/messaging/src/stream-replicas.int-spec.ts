@@ -48,7 +48,7 @@ describe('streams in a cluster of three', () => {
     return link;
   };
 
-  /** Waits until the cluster has a leader that takes orders. */
+  /** Waits until the cluster has a leader that accepts requests. */
   const prepared = async (link: NatsLink): Promise<void> => {
     await eventually(async () => (await EventStream.of(link, 'agents')).ensure({}), PATIENTLY);
     await eventually(async () => (await DeadLetters.of(link, 'agents', 'x')).ensure(), PATIENTLY);
@@ -74,7 +74,7 @@ describe('streams in a cluster of three', () => {
     cleanups.push(() => (controller.abort(), relaying));
   };
 
-  it('have three replicas without being told, and lose no event when a server is killed', async () => {
+  it('have three replicas by default, and lose no event when a server is killed', async () => {
     const link = await open();
     await prepared(link);
     expect(await replicasOf(link, STREAM)).toBe(3);

@@ -6,7 +6,7 @@ import { NatsServerFixture } from './__fixtures__/nats-server.fixture.js';
 import { BerthNatsServer, NatsLink, Requester } from './index.js';
 
 describe('a trace', () => {
-  it('goes on behind a request', async () => {
+  it('continues in the handler of a request', async () => {
     const { log } = keepingLogger();
     const nats = await NatsServerFixture.start();
     const telemetry = await startTelemetry({ service: 'test', otlpEndpoint: 'http://127.0.0.1:9' });

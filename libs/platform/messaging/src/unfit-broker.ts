@@ -3,12 +3,12 @@ interface UnfitBrokerOptions extends ErrorOptions {
   readonly servesMeanwhile?: boolean;
 }
 
-/** The broker is there and cannot serve; only its operator can change that. The message continues "NATS_URL …". */
+/** The broker is reachable but misconfigured; only its operator can fix that. The message continues "NATS_URL …". */
 export class UnfitBroker extends Error {
   override readonly name = 'UnfitBroker';
-  /** A cluster that has no leader yet refuses in the same words; only time tells the two apart. */
+  /** A cluster without a leader yet refuses with the same error; only time distinguishes the two. */
   readonly passesInCluster: boolean;
-  /** The service can work meanwhile: it starts, and reports itself degraded. */
+  /** The service can work nevertheless: it starts and reports itself as degraded. */
   readonly servesMeanwhile: boolean;
 
   constructor(message: string, options: UnfitBrokerOptions = {}) {

@@ -4,7 +4,7 @@ import { WireNames } from './wire-names.js';
 describe('names on the broker', () => {
   const names = new WireNames('Team_2-eu');
 
-  it('carry the name of the installation', () => {
+  it('contain the name of the installation', () => {
     expect(names.subject('cmd.agents.create.v1')).toBe('Team_2-eu.cmd.agents.create.v1');
     expect(names.queue('agents')).toBe('Team_2-eu.agents');
     expect(names.eventStream('end-users')).toBe('Team_2-eu_EVT_END_USERS');
@@ -12,20 +12,20 @@ describe('names on the broker', () => {
     expect(names.inboxPrefix('agents')).toBe('_INBOX.Team_2-eu.agents');
   });
 
-  it('lead back to the logical subject, those of another installation do not', () => {
+  it('map back to the logical subject, except those of another installation', () => {
     expect(names.logical(names.subject('evt.agents.started.v1.a.b'))).toBe('evt.agents.started.v1.a.b');
     expect(names.logical('berth.evt.agents.started.v1.a.b')).toBe('berth.evt.agents.started.v1.a.b');
   });
 
-  it('are `berth.…` unless said otherwise', () => {
+  it('are `berth.…` by default', () => {
     expect(new WireNames().subject('qry.agents.get.v1')).toBe('berth.qry.agents.get.v1');
   });
 
-  it.each(['', 'a.b', 'a b', '*', '>', 'käse', 'x'.repeat(33)])('refuse the installation name "%s"', (name) =>
+  it.each(['', 'a.b', 'a b', '*', '>', 'käse', 'x'.repeat(33)])('reject the installation name "%s"', (name) =>
     expect(() => new WireNames(name)).toThrow(/letters, digits/),
   );
 
-  it('refuse a context that is no token', () => {
+  it('reject a context that is not a token', () => {
     expect(() => names.eventStream('a.b')).toThrow(/context/);
   });
 });

@@ -1,12 +1,12 @@
-/** The name of an installation on a broker that says nothing else. */
+/** The default name of an installation on its broker. */
 export const DEFAULT_INSTANCE = 'berth';
 
 const INSTANCE = /^[A-Za-z0-9_-]{1,32}$/;
 const CONTEXT = /^[a-z][a-z0-9-]*$/;
 
 /**
- * What contracts call by logical names, as the broker knows it: every subject, queue group and stream carries the name
- * of the installation, so that several share one broker. The only place that maps between the two.
+ * Maps the logical names of contracts to those on the broker: every subject, queue group and stream name contains the
+ * name of the installation, so that several can share one broker. The only place with this mapping.
  */
 export class WireNames {
   readonly #prefix: string;
@@ -22,7 +22,7 @@ export class WireNames {
     return this.#prefix + logical;
   }
 
-  /** The way back; a subject of no installation, or of another, stays as it is. */
+  /** Reverses `subject`; returns a subject of another installation unchanged. */
   logical(subject: string): string {
     return subject.startsWith(this.#prefix) ? subject.slice(this.#prefix.length) : subject;
   }
@@ -36,17 +36,17 @@ export class WireNames {
     return `${this.instance}_EVT_${streamPart(context)}`;
   }
 
-  /** The JetStream stream of what a context's consumers could not handle. */
+  /** The JetStream stream of a context's dead letters. */
   deadLetterStream(context: string): string {
     return `${this.instance}_DLQ_${streamPart(context)}`;
   }
 
-  /** The JetStream stream of who uses the name right now. */
+  /** The JetStream stream with the current user of the name. */
   get presenceStream(): string {
     return `${this.instance}_PRESENCE`;
   }
 
-  /** What all reply subjects of a service begin with: nobody else may listen there. */
+  /** Prefix of all reply subjects of a service; only that service may subscribe there. */
   inboxPrefix(service: string): string {
     return `_INBOX.${this.instance}.${service}`;
   }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
-/** Where the limit cannot be read: the lowest default in use. */
+/** Used when the limit cannot be read: the lowest common default. */
 const ASSUMED_LIMIT = 1_024;
 
 const OPEN_FILES = /^Max open files\s+(\d+|unlimited)/m;
 
 /**
- * How many connections a server may hold so that the rest of the process keeps descriptors for files, databases and
- * brokers: a share of what the process may open, at most `most`.
+ * Returns how many connections a server may hold so that the process keeps descriptors for files, databases and
+ * brokers: a share of its limit, at most `most`.
  */
 export const shareOfDescriptors = (share: number, most: number): number =>
   Math.max(1, Math.min(most, Math.floor(descriptorLimit() * share)));

@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 
-/** How long the other side has to read the last bytes and to close. */
+/** How long the peer has to read the last bytes and close. */
 const LINGER_MS = 2_000;
-/** How long the last bytes may take to leave where nothing is waited for behind them. */
+/** How long sending the last bytes may take without `linger`. */
 const FLUSH_MS = 1_000;
 
 const ending = new WeakSet<Duplex>();
 
-/** Whether `endSocket` has been called for it. */
+/** Whether `endSocket` has been called for this socket. */
 export const isEnding = (socket: Duplex): boolean => ending.has(socket);
 
 /**
- * Ends a raw connection: writes the last bytes, closes our half, discards what still arrives, and destroys the socket when
- * the other side has closed, or after a bounded wait. The wait exists because a socket that is destroyed with unread input
- * resets the connection, and a reset can overtake the answer. `linger: false` leaves it out and takes no more input.
+ * Ends a raw connection: writes the last bytes, closes our half, discards further input, and destroys the socket when
+ * the peer has closed, or after a bounded wait. Without the wait, destroying a socket with unread input would reset the
+ * connection, and a reset can overtake the response. `linger: false` skips the wait and reads no more input.
  */
 export const endSocket = (
   socket: Duplex,

@@ -17,7 +17,7 @@ const ASK = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 let server: Server;
 let guarded: GuardedConnections;
 let clients: Socket[] = [];
-/** Responses to `/held`, which the test gives when it likes. */
+/** Responses to `/held`, which the test sends at its own time. */
 let held: ServerResponse[] = [];
 
 afterEach(async () => {
@@ -73,7 +73,7 @@ const occupy = async (): Promise<Socket> => {
 };
 
 describe('a guarded server', () => {
-  it('outlives the reset of a socket that Node has handed over and nobody listens to', async () => {
+  it('survives the reset of a socket that Node has handed over and that has no listeners', async () => {
     const taken: Socket[] = [];
     await start({}, (one) => {
       one.on('connect', (_request, socket: Socket) => taken.push(socket));
@@ -98,7 +98,7 @@ describe('a guarded server', () => {
     expect(guarded.size).toBe(1);
   });
 
-  it('outlives the reset of a connection that asks to be taken over and still owes its body', async () => {
+  it('survives the reset of a connection that requests an upgrade and has not sent its body', async () => {
     const taken: Duplex[] = [];
     await start({}, (one) => {
       for (const event of ['connect', 'upgrade'] as const) {
@@ -122,7 +122,7 @@ describe('a guarded server', () => {
     expect(guarded.size).toBe(1);
   });
 
-  it('lets the connection give way that has been idle for longest', async () => {
+  it('closes the connection that has been idle for longest', async () => {
     await start({ most: 3 });
     const [first, second] = [await dial(), await dial()];
     expect(await ask(first)).toContain('here');
@@ -134,7 +134,7 @@ describe('a guarded server', () => {
     expect(guarded.size).toBe(3);
   });
 
-  it('closes no connection whose request is in flight, but the new one', async () => {
+  it('closes the new connection instead of one with a request in flight', async () => {
     await start({ most: 2 });
     const busy = [await occupy(), await occupy()];
     await once(await dial(), 'close');
@@ -145,7 +145,7 @@ describe('a guarded server', () => {
     expect(await ask(await dial())).toContain('here');
   });
 
-  it('holds twice the requests of one connection only once, and until the last is answered', async () => {
+  it('counts a connection with two requests once, until the last response', async () => {
     await start({ most: 1 });
     const client = await occupy();
     const arrived = once(server, 'request');
@@ -158,7 +158,7 @@ describe('a guarded server', () => {
     expect(String((await once(client, 'data'))[0])).toContain('two');
   });
 
-  it('closes a connection that asks for nothing, although it sends line breaks', async () => {
+  it('closes a connection without a request, although it sends line breaks', async () => {
     await start({ idleMs: 500 });
     const client = await dial();
     expect(await ask(client)).toContain('here');
@@ -167,7 +167,7 @@ describe('a guarded server', () => {
     clearInterval(timer);
   });
 
-  it('cuts a client that takes nothing of its answer although it sends, and none that waits for one', async () => {
+  it('disconnects a client that accepts nothing of its response although it sends, but not one that waits for a response', async () => {
     await start({ stalledMs: 300 });
     const waiting = await occupy();
     const client = await dial();
@@ -196,7 +196,7 @@ describe('a guarded server', () => {
     },
   );
 
-  it('serves the next request of a connection whose last body nobody read', async () => {
+  it('serves the next request of a connection whose last body was not read', async () => {
     await start({});
     const client = await dial();
     expect(await ask(client, `PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 3000000\r\n\r\n`)).toContain(
@@ -207,7 +207,7 @@ describe('a guarded server', () => {
     await new Promise((resolve) => client.once('close', resolve));
   });
 
-  it('cuts no client that takes its answer slowly', async () => {
+  it('does not disconnect a client that reads its response slowly', async () => {
     await start({ stalledMs: 300 });
     const client = await dial();
     let bytes = 0;
@@ -223,8 +223,8 @@ describe('a guarded server', () => {
   });
 });
 
-describe('a raw socket that is ended', () => {
-  it('delivers its last bytes to a client that is still sending, and does not outlive it for long', async () => {
+describe('a raw socket that ends', () => {
+  it('delivers its last bytes to a client that is still sending, and closes soon after it', async () => {
     let ended: Promise<unknown> | undefined;
     await start({}, (one) =>
       one.on('connect', (_request, socket: Socket) => {
@@ -244,8 +244,8 @@ describe('a raw socket that is ended', () => {
     expect(guarded.size).toBe(0);
   });
 
-  it('closes with a client that closes, and does not wait out its time for that', async () => {
-    // Time stands still for timers, so only the end of the client can close the socket.
+  it('closes as soon as the client closes, before the wait is over', async () => {
+    // Fake timers do not advance, so only the end of the client can close the socket.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     let ended: Promise<unknown> | undefined;
     await start({}, (one) =>

@@ -4,29 +4,29 @@ import type { Duplex } from 'node:stream';
 import { sentOf } from './sent-bytes.js';
 
 export interface ConnectionBounds {
-  /** Connections at once. Beyond it the one that has been idle for longest gives way, or the new one if none is idle. */
+  /** Maximum number of connections. Beyond it the longest idle one is closed, or the new one if none is idle. */
   readonly most: number;
   /** A connection without a request in flight is closed after this time. */
   readonly idleMs: number;
-  /** A client that takes nothing of what it is sent for this time is cut. */
+  /** A client that accepts no bytes of its response for this time is disconnected. */
   readonly stalledMs: number;
 }
 
 export interface GuardedConnections {
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly size: number;
 }
 
-/** How long the rest of a body may take whose request has its answer already. */
+/** How long the rest of a body may take after the response. */
 const UNREAD_MS = 10_000;
 
-/** How often per bound it is looked whether a connection is past it. */
+/** Number of checks within each time limit. */
 const LOOKS = 5;
 
 /**
- * Bounds the connections of a server in number and time, and gives every socket and response an `error` listener from its
- * first moment: a socket that Node hands over (`connect`, `upgrade`) has none of its own, and its error would end the
- * process. Call it once the server has its listeners: a listener for `upgrade` or `checkContinue` changes what Node does.
+ * Bounds the connections of a server in number and time, and gives every socket and response an `error` listener from
+ * the start: a socket that Node hands over (`connect`, `upgrade`) has none, and its error would end the process. Call
+ * it after the server's listeners are registered: a listener for `upgrade` or `checkContinue` changes Node's behaviour.
  */
 export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedConnections => {
   const connections = new Connections(bounds);
@@ -42,7 +42,7 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     });
   };
   const takeOver = (request: IncomingMessage, stream: Duplex): void => {
-    // Where the request has a body it is a stream in front of the socket, which passes the errors of the socket on.
+    // If the request has a body, this is a stream around the socket that forwards the socket's errors.
     stream.on('error', () => stream.destroy());
     connections.hold(request.socket);
   };
@@ -69,8 +69,8 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
 };
 
 /**
- * Discards the rest of a body after its response, and keeps the connection open for it. A socket that is closed with unread
- * input, or written to afterwards, is reset, and the reset can overtake the response.
+ * Discards the rest of a body after its response, and keeps the connection open for it. A socket that is closed with
+ * unread input, or written to afterwards, is reset, and the reset can overtake the response.
  */
 const discardUnread = (request: IncomingMessage): void => {
   const { socket } = request;
@@ -89,7 +89,7 @@ const discardUnread = (request: IncomingMessage): void => {
   request.resume();
 };
 
-/** Until its body has come to its end, a connection is of no use to another request. */
+/** A connection cannot serve another request before the end of the body. */
 const cutUnread = (request: IncomingMessage): void => {
   const { socket } = request;
   if (request.complete || socket.destroyed) return;
@@ -99,16 +99,16 @@ const cutUnread = (request: IncomingMessage): void => {
   socket.once('close', () => clearTimeout(late));
 };
 
-/** A connection with requests in flight, or that somebody has taken over. */
+/** A connection with requests in flight, or one that was handed over. */
 interface Held {
   requests: number;
-  /** What the client had taken when it was last looked at, and at how many looks that has not changed. */
+  /** How much the client had accepted at the last check, and at how many checks that has not changed. */
   sent: string | undefined;
   unchanged: number;
 }
 
 class Connections implements GuardedConnections {
-  /** Since when each has been idle, the longest first. */
+  /** Idle connections and the start of their idleness, longest first. */
   readonly #idle = new Map<Duplex, number>();
   readonly #held = new Map<Duplex, Held>();
 
@@ -153,8 +153,8 @@ class Connections implements GuardedConnections {
   }
 
   /**
-   * What a client sends meanwhile is no progress, although a timeout of the socket would count it as such. Looks are
-   * counted and not time, because a process that was frozen has given its clients no chance.
+   * Input from the client is no progress, although a socket time-out would count it. Counts checks instead of time,
+   * because clients of a frozen process had no chance to make progress.
    */
   cutStalled(): void {
     for (const [socket, held] of this.#held) {

@@ -1,19 +1,19 @@
 import type { Duplex } from 'node:stream';
 
-/** What a client may send before it is answered; one that sends more has not understood the protocol. */
+/** Maximum number of bytes that a client may send before the response; more violates the protocol. */
 const MOST_EARLY_BYTES = 65_536;
 
-/** A raw socket that has to wait for its answer. */
+/** A raw socket that waits for its response. */
 export interface HeldSocket {
-  /** Aborts when the other side has closed, half-closed or reset. */
+  /** Aborts when the peer has closed, half-closed or reset the connection. */
   readonly gone: AbortSignal;
-  /** Stops the watching and returns what has come so far; the caller reads on in the same turn of the event loop. */
+  /** Stops watching and returns the input so far; the caller continues reading in the same turn of the event loop. */
   take(): Buffer;
 }
 
 /**
- * Reads a raw socket while it waits for its answer, because the end of a connection shows to its reader only. `head` is what
- * Node has read of it already.
+ * Reads a raw socket while it waits for its response, because only a reader notices the end of a connection. `head` is
+ * the input that Node has already read.
  */
 export const holdSocket = (socket: Duplex, head: Buffer): HeldSocket => {
   const left = new AbortController();

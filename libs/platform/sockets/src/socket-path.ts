@@ -11,8 +11,8 @@ export interface SocketPath {
 }
 
 /**
- * A path to listen at or to connect to. A path that is too long is replaced by one that starts at an open descriptor of its
- * folder. Errors: those of opening the folder. On systems without `/proc/self/fd` the longer path stays as it is.
+ * A path to listen at or to connect to. A path that is too long is replaced by one that starts at an open descriptor of
+ * its folder. Errors: those of opening the folder. On systems without `/proc/self/fd` the longer path stays as it is.
  */
 export const openSocketPath = async (path: string): Promise<SocketPath> => {
   if (Buffer.byteLength(path) <= LONGEST_PATH_BYTES || process.platform !== 'linux')

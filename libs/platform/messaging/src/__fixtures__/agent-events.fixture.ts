@@ -15,7 +15,7 @@ export const agentStarted = (agent: string, type = 'AgentStarted'): NewEvent => 
   },
 });
 
-/** Appends one event to each of `count` new streams `agent-<prefix><n>`; answers their ids in the order of the log. */
+/** Appends one event to each of `count` new streams `agent-<prefix><n>`; returns their ids in log order. */
 export const appendAgents = async (store: EventStore, prefix: string, count: number): Promise<string[]> => {
   const ids: string[] = [];
   for (let index = 0; index < count; index++) {
@@ -27,7 +27,7 @@ export const appendAgents = async (store: EventStore, prefix: string, count: num
   return ids;
 };
 
-/** Publishes what is called AgentStarted or AgentStopped, nothing else. */
+/** Publishes AgentStarted and AgentStopped, no other type. */
 export const toContractEvent = (event: RecordedEvent): ContractEvent | null => {
   const name = { AgentStarted: 'started', AgentStopped: 'stopped' }[event.type];
   if (name === undefined) return null;

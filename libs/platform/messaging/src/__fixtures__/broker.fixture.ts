@@ -6,7 +6,7 @@ import {
 } from '@nats-io/jetstream';
 import type { NatsLink } from '../nats-link.js';
 
-/** Looks into, and damages, what the broker stores. */
+/** Inspects and damages the broker's store. */
 export class Broker {
   private constructor(private readonly manager: JetStreamManager) {}
 
@@ -37,7 +37,7 @@ export class Broker {
     return this.manager.consumers;
   }
 
-  /** Makes a stream of the same name that holds only its first messages, as after a crash that lost the tail. */
+  /** Creates a stream of the same name with only its first messages, as after a crash that lost the tail. */
   async loseAllBut(stream: string, count: number): Promise<void> {
     const { config } = await this.manager.streams.info(stream);
     const kept = [];

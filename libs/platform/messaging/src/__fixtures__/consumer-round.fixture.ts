@@ -13,7 +13,7 @@ export const PATIENTLY = { timeoutMs: 20_000 };
 
 const { log, lines } = keepingLogger();
 
-/** The effect of the tests: a row per event. */
+/** The effect in the tests: one row for each event. */
 export const noteEffect: EventConsumerOptions['handle'] = async (event, tx) => {
   await tx.query('INSERT INTO effect (event_id, agent) VALUES ($1, $2)', [
     event.id,
@@ -70,7 +70,7 @@ export class ConsumerRound {
     await this.store.close();
   }
 
-  /** Starts the relay of this round's streams; answers how to stop it. */
+  /** Starts the relay of this round's streams; returns a function that stops it. */
   relay(): () => Promise<void> {
     const { store, link, database, prefix } = this;
     const relay = new EventRelay({
@@ -105,7 +105,7 @@ export class ConsumerRound {
     return (await this.consumer(options).deadLetters()).list();
   }
 
-  /** Starts a consumer; answers how to stop it. */
+  /** Starts a consumer; returns a function that stops it. */
   consume(options: Partial<EventConsumerOptions> = {}): () => Promise<void> {
     const consumer = this.consumer(options);
     return this.#run((signal) => consumer.run(signal));

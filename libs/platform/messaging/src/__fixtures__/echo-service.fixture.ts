@@ -18,7 +18,7 @@ export const echoRequests = {
   whoIsThere: defineRequest<null, string>('qry.echo.who-is-there.v1'),
 };
 
-/** A service named `by` that answers, waits, refuses and breaks on request. */
+/** A service named `by` that replies, waits, refuses and fails on request. */
 export const echoModule = (by: string): DynamicModule => {
   @Controller()
   class EchoController {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEventStoreServer, type EventStoreServer } from '@berth/embedded';
 import { freePort } from '@berth/testing';
 
-/** An event log of a test's own, always on one port, that can be replaced by an empty one or by its backup. */
+/** A test's own event log on a fixed port, which can be replaced by an empty one or by its backup. */
 export class OwnLog {
   #server: EventStoreServer | undefined;
   #logs = 0;

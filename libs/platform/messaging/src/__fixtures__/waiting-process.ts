@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a process of its own (the built one), to be killed or frozen. */
+/**
+ * A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a process of its own (the built one), to be killed
+ * or frozen.
+ */
 export class WaitingProcess {
   readonly #lines: string[] = [];
 
