@@ -116,7 +116,7 @@ describe('an event consumer', () => {
       PATIENTLY,
     );
     expect(tries).toBe(3);
-    expect(round.lines.some((line) => line.includes('becomes a dead letter'))).toBe(true);
+    expect(round.lines.some((line) => line.includes('to the dead letters'))).toBe(true);
     await expect(round.letters({ durable: 'others' })).resolves.toEqual([]);
   });
 
