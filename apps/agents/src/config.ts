@@ -1,19 +1,18 @@
-import { readEnv, type Env, type ServiceEnv } from '@berth/config';
+import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { parseKeyring, type Keyring } from '@berth/persistence';
 
-export interface AgentsConfig extends ServiceEnv {
+export abstract class AgentsConfig extends ServiceEnv {
   /** Seconds an agent sleeps warm before it goes cold; 0 goes cold at once. */
-  readonly warmSleepSeconds: number;
+  abstract readonly warmSleepSeconds: number;
   /** Folders of templates, the shipped ones first. */
-  readonly templateFolders: readonly string[];
-  /** The operator's keys that seal secrets at rest. */
-  readonly keyring: Keyring;
+  abstract readonly templateFolders: readonly string[];
+  /** The operator's keys, which encrypt secrets at rest. */
+  abstract readonly keyring: Keyring;
 }
 
 /**
- * NATS_URL, EVENTSTORE_URL, DATABASE_URL, BERTH_WARM_SLEEP_SECONDS (300), BERTH_SHIPPED_TEMPLATES_DIR,
- * BERTH_TEMPLATES_DIR, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first). Throws `ConfigError` naming
- * every bad variable.
+ * The common variables, and `BERTH_WARM_SLEEP_SECONDS` (300), `BERTH_SHIPPED_TEMPLATES_DIR`, `BERTH_TEMPLATES_DIR`,
+ * `BERTH_SECRET_KEY` (`id:base64 of 32 bytes`, newest first). Throws `ConfigError` with every invalid variable.
  */
 export const readAgentsConfig = (env: Env): AgentsConfig => {
   const reader = readEnv(env);

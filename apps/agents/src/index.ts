@@ -1,2 +1,2 @@
+export { AgentsModule } from './agents.module.js';
 export { readAgentsConfig, type AgentsConfig } from './config.js';
-export { startAgents } from './start-agents.js';

@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { runMain } from '@berth/service';
-import { readAgentsConfig, startAgents } from './index.js';
+import { runService } from '@berth/service';
+import { AgentsModule } from './agents.module.js';
 
-await runMain({ name: 'agents', env: process.env, readConfig: readAgentsConfig, start: startAgents });
+await runService(AgentsModule, process.env);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AccountsModule } from '@berth/accounts';
-import { readAgentsConfig, startAgents } from '@berth/agents';
+import { AgentsModule } from '@berth/agents';
 import type { Env } from '@berth/config';
 import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
@@ -25,8 +25,7 @@ const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecM
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
-    ...MODULES.map((module) => definitionOf(module).readConfig),
-    readAgentsConfig,
+    ...[...MODULES, AgentsModule].map((module) => definitionOf(module).readConfig),
     readFilesConfig,
     readRuntimeConfig,
     readGatewayConfig,
@@ -81,8 +80,8 @@ export const startServices = async (
     ...MODULES.map(launch),
     start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself to `agents` as soon as it is up.
-    start('agents', () => startAgents(readAgentsConfig(envOf('agents')), logOf('agents'), { signal })).then(
-      () => start('runtime', () => startRuntime(readRuntimeConfig(envOf('runtime')), logOf('runtime'))),
+    launch(AgentsModule).then(() =>
+      start('runtime', () => startRuntime(readRuntimeConfig(envOf('runtime')), logOf('runtime'))),
     ),
   ];
   try {

@@ -1,13 +1,15 @@
 import type { ActivityKind, ReportActivity } from '@berth/contracts/agents';
-import type { SqlRunner } from '@berth/persistence';
-import type { Activity } from './agent-view.js';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
 import type { LiveAgent } from '../agent/agent.js';
+import type { Activity } from './agent-view.js';
 
-/** When agents were last used. Beside the log: it decides nothing, and losing it loses nothing. */
+/** When agents were last used. Not in the log, because no decision depends on it. */
+@Injectable()
 export class AgentActivity {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** What a host tells, in batches; a second late at most. */
+  /** Stores a batch of a host's reports; a use older than the stored one is ignored. */
   async report(items: ReportActivity['items']): Promise<void> {
     await this.database.query(
       `INSERT INTO agent_activity (agent_id, last_active_at, last_activity_kind, sleep_at)
@@ -32,7 +34,7 @@ export class AgentActivity {
     );
   }
 
-  /** The last use of one agent; null before its first. */
+  /** Returns the last use of an agent; null before its first. */
   async of(agentId: string): Promise<Activity | null> {
     const rows = await this.database.query<{
       last_active_at: Date;
@@ -50,7 +52,7 @@ export class AgentActivity {
     };
   }
 
-  /** A use that begins: whoever caused it sees it at once; when it ends the host tells. */
+  /** Records a use that begins, so that its caller sees it at once; the host reports when it ends. */
   async note({ agentId, profile }: LiveAgent, kind: ActivityKind): Promise<void> {
     const now = Date.now();
     const { idleTtlSeconds } = profile;

@@ -12,6 +12,7 @@ import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { agentDecider } from '../agent/agent.decider.js';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
+import { AgentStreams } from '../agent/agent.streams.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
 import { agentCodec } from '../agent/agent.events.js';
 import type { Agent, AgentEvent } from '../agent/agent.js';
@@ -26,7 +27,7 @@ const AGENTS = 40;
 const STEPS = 12;
 const log = createLogger({ service: 'test', level: 'silent' });
 
-/** A small seeded generator (mulberry32), so that a failing history can be made again. */
+/** A seeded generator (mulberry32), so that a failing history can be reproduced. */
 const seeded = (seed: number): (() => number) => {
   let state = seed;
   return () => {
@@ -109,7 +110,7 @@ describe('the agent list', () => {
     }
   };
 
-  /** One agent's life at random; answers the position of its last event. */
+  /** Sends random commands to one new agent; returns the position of its last event. */
   const live = async (random: () => number): Promise<bigint> => {
     const agentId = newId('agt');
     let at = Date.UTC(2026, 10, 21);
@@ -139,13 +140,13 @@ describe('the agent list', () => {
 
   const decided = (): DecidedAgents =>
     new DecidedAgents(
-      new AgentCommandHandler({ store, snapshots: new SnapshotTable(database, log) }, runner),
+      new AgentCommandHandler(new AgentStreams(store, new SnapshotTable(database, log)), store, runner),
       new AgentActivity(database),
     );
 
   const rows = (): Promise<unknown[]> => database.query('SELECT * FROM agent_list ORDER BY id');
 
-  it('built anew from the log is row by row what it was live', async () => {
+  it('has the same rows after a rebuild as before', async () => {
     const random = seeded(20_261_121);
     let last = 0n;
     for (let agent = 0; agent < AGENTS; agent++) last = await live(random);
@@ -157,7 +158,7 @@ describe('the agent list', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('shows every agent as its log has it', async () => {
+  it('returns every agent as its log has it', async () => {
     const fromLog = decided();
     const query = new AgentListQuery(database, fromLog);
     const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);
@@ -165,7 +166,7 @@ describe('the agent list', () => {
     for (const { id } of shown) expect(await fromLog.view('acc_1', id)).toEqual(await query.get('acc_1', id));
   });
 
-  it('shows on every page what its filters ask for, and each agent once', async () => {
+  it('returns only agents that match its filters, each on exactly one page', async () => {
     const query = new AgentListQuery(database, decided());
     const all = {
       accountId: 'acc_1',
@@ -198,12 +199,12 @@ describe('the agent list', () => {
     });
   });
 
-  it('pages by bytes: no page of the largest agents is larger than a message, and none is left out', async () => {
+  it('limits the size of a page: no page of the largest agents exceeds a message, and no agent is missing', async () => {
     const accountId = 'acc_large';
     const ids: string[] = [];
     for (let n = 0; n < 30; n++) {
       const agentId = newId('agt');
-      // What was accepted before instructions were bounded: 100,000 characters of six bytes each in JSON.
+      // Accepted before instructions were limited: 100,000 characters of six bytes each in JSON.
       const profile = { ...aProfile(agentId), accountId, instructions: '\u0001'.repeat(100_000) };
       const at = new Date().toISOString();
       const last = await send(agentId, { type: 'Create', agentId, profile, host: 'hst_1', attempt: 0, at });
@@ -236,7 +237,7 @@ describe('the agent list', () => {
     expect([whole.items.length, whole.nextCursor !== null]).toEqual([2, true]);
   });
 
-  it('writes a batch of the largest agents in statements of a bounded size', async () => {
+  it('writes a batch of the largest agents in statements of limited size', async () => {
     const at = new Date().toISOString();
     const metadata = {
       correlationId: 'c',

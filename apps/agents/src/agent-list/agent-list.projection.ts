@@ -29,8 +29,8 @@ const COLUMNS = `
   updated_at timestamptz(3) NOT NULL`;
 
 /**
- * A batch of events may name thousands of agents, and rows of agents are read and written whole: 2,000 of the largest are
- * more than a statement, or a string, can hold. JSON writes a character in up to six bytes.
+ * A batch of events may concern thousands of agents, and rows are read and written whole: 2,000 of the largest exceed what
+ * a statement, or a string, can hold. JSON encodes a character in up to six bytes.
  */
 const AGENTS_AT_ONCE = 100;
 const STATEMENT_CHARS = 1_048_576;
@@ -38,7 +38,7 @@ const ROW_CHARS = 4_096;
 
 const table = (suffix: string): string => `agent_list_${suffix}`;
 
-/** The table behind every read of agents: one row an agent, kept until its removal is done. */
+/** The table of every read of agents: one row per agent, until its removal is complete. */
 export const agentListProjection: Projection = {
   name: 'agent-list',
   version: 1,
@@ -54,7 +54,7 @@ export const agentListProjection: Projection = {
       `CREATE INDEX ON ${name} (account_id, external_user_id) WHERE external_user_id IS NOT NULL`,
     );
     await tx.query(`CREATE INDEX ON ${name} (host)`);
-    // The timers look at these few only, however many agents sleep.
+    // For the reconciler, which reads only these few, no matter how many agents sleep.
     await tx.query(
       `CREATE INDEX ON ${name} (state_changed_at) WHERE state IN ('deploying', 'starting', 'stopping', 'deleting')`,
     );
@@ -117,7 +117,7 @@ const saveRows = async (
   for (const some of bySize(kept)) await upsert(tx, name, some);
 };
 
-/** Runs of rows that one statement takes; a row by itself is far smaller. */
+/** Splits the rows into groups of at most `STATEMENT_CHARS`; a single row is far smaller. */
 const bySize = (rows: readonly AgentRow[]): readonly (readonly AgentRow[])[] => {
   const runs: AgentRow[][] = [];
   let left = 0;

@@ -1,11 +1,12 @@
 import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts/agents';
 import { DomainError, type Page } from '@berth/kernel';
-import { decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
 import type { AgentRow } from './agent-row.js';
 import { viewOf } from './agent-view.js';
-import type { DecidedAgents } from './decided-agents.js';
+import { DecidedAgents } from './decided-agents.js';
 
-/** The row with what the activity table knows beside it. */
+/** A row joined with the agent's last use. */
 interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'created_at' | 'updated_at'> {
   readonly state_changed_at: Date;
   readonly woken_at: Date;
@@ -21,28 +22,29 @@ const SELECT = `
   FROM agent_list l LEFT JOIN agent_activity a ON a.agent_id = l.id`;
 
 interface ListedRow extends ShownRow {
-  /** How many rows there are for this page, one beyond its limit included. */
+  /** Number of rows found for this page, including one beyond its limit. */
   readonly found: string;
 }
 
-/** The JSON of a page's agents without its last one, at most; the largest agent takes less than 1 MiB. */
+/** Maximum size of a page's JSON without its last agent; the largest agent takes less than 1 MiB. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
-/** What an agent takes in JSON, roughly: exact in the members that can be large. */
+/** Approximate size of an agent's JSON, exact for the members that can be large. */
 const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + octet_length(l.labels::text)
   + octet_length(coalesce(l.last_error::text, '')) + 4096`;
 
 /** How often a waiting read looks again. */
 const WAIT_POLL_MS = 50;
 
-/** Reads of agents. A deleted agent is not found from the moment its deletion was accepted. */
+/** Reads of agents. A deleted agent is not found as soon as its deletion is accepted. */
+@Injectable()
 export class AgentListQuery {
   constructor(
-    private readonly database: SqlRunner,
-    private readonly decided: Pick<DecidedAgents, 'view' | 'locate'>,
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly decided: DecidedAgents,
   ) {}
 
-  /** An agent that the list does not show yet is read from its log. Errors: not_found `agent_not_found`. */
+  /** Reads an agent that is not in the list yet from its log. Errors: not_found `agent_not_found`. */
   async get(accountId: string, agentId: string): Promise<AgentView> {
     const rows = await this.database.query<ShownRow>(
       `${SELECT} WHERE l.id = $1 AND l.account_id = $2 AND l.state <> 'deleting'`,
@@ -52,7 +54,7 @@ export class AgentListQuery {
     return row === undefined ? this.decided.view(accountId, agentId) : toView(row);
   }
 
-  /** Answers as soon as the agent is in the state waited for or `failed`, or when the time is over. */
+  /** Returns once the agent is in the requested state or has failed, or when the time is over. */
   async waitFor({ accountId, agentId, wait }: GetAgent): Promise<AgentView> {
     const end = Date.now() + (wait?.timeoutSeconds ?? 0) * 1000;
     for (;;) {
@@ -65,7 +67,7 @@ export class AgentListQuery {
     }
   }
 
-  /** A page ends at `limit`, or earlier where one message would not hold more. */
+  /** A page ends at `limit`, or earlier at the size of a message. */
   async list(query: ListAgents): Promise<Page<AgentView>> {
     const { sql, params } = listSql(query);
     const rows = await this.database.query<ListedRow>(sql, params);
@@ -75,7 +77,7 @@ export class AgentListQuery {
     return { items, nextCursor: more ? encodeCursor({ before: last.id }) : null };
   }
 
-  /** Where the agent's volume is, and its guest. Errors: not_found. */
+  /** Returns the host of the agent's volume, and the agent's guest. Errors: not_found `agent_not_found`. */
   async locate(accountId: string, agentId: string): Promise<LocatedAgent> {
     const rows = await this.database.query<LocatedAgent>(
       `SELECT host, guest FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
@@ -99,7 +101,7 @@ const listSql = (query: ListAgents): { sql: string; params: unknown[] } => {
   if (query.label !== null) addLabel(query.label, add);
   if (query.cursor !== null) add((n) => `l.id < $${n}`, cursorId(query.cursor));
   params.push(query.limit + 1);
-  // The sizes are summed up before any row is read as a whole: a page of the largest agents is 100 MB.
+  // Sums the sizes before it reads whole rows: `limit` rows of the largest agents are 100 MB.
   return {
     sql: `
       WITH page AS (SELECT l.id, ${JSON_BYTES} AS bytes FROM agent_list l WHERE ${conditions.join(' AND ')}
@@ -125,12 +127,12 @@ const addLabel = (
 const cursorId = (cursor: string): string => {
   const decoded = decodeCursor<{ before?: unknown } | null>(cursor);
   if (typeof decoded?.before === 'string') return decoded.before;
-  throw new DomainError('invalid', 'invalid_request', 'The cursor is not one of ours.', {
+  throw new DomainError('invalid', 'invalid_request', 'The cursor is invalid.', {
     fields: [{ path: 'cursor', message: 'must be a nextCursor of an earlier page' }],
   });
 };
 
-/** Times arrive from the table as `Date`; the row has them as the log does. */
+/** Converts times, which the driver returns as `Date`, to ISO 8601. */
 const toView = ({ last_active_at, last_activity_kind, sleep_at, ...row }: ShownRow): AgentView =>
   viewOf(
     {

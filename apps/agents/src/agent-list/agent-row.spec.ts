@@ -39,7 +39,7 @@ describe('a row of the agent list', () => {
     });
   });
 
-  it('has a deadline in transient states only', () => {
+  it('has a deadline only in transient states', () => {
     const running = rowAfter(created, starting, {
       type: 'AgentStarted',
       data: { agentId, epoch: 1, guest: { version: '1', capabilities: [] }, at: at(2) },
@@ -68,7 +68,7 @@ describe('a row of the agent list', () => {
     });
   });
 
-  it('knows how deep an agent sleeps, and forgets it when it wakes', () => {
+  it('has the sleep depth while the agent sleeps', () => {
     const asleep: AgentEvent = {
       type: 'AgentFellAsleep',
       data: { agentId, epoch: 1, depth: 'warm', reason: 'idle', at: at(4) },
@@ -77,7 +77,7 @@ describe('a row of the agent list', () => {
     expect(rowAfter(created, starting, asleep, starting)).toMatchObject({ sleep_depth: null });
   });
 
-  it('stays until the removal is done, then is gone', () => {
+  it('is removed once the removal of the agent is complete', () => {
     const requested: AgentEvent = { type: 'AgentDeletionRequested', data: { agentId, at: at(5) } };
     expect(rowAfter(created, starting, requested)).toMatchObject({ state: 'deleting' });
     expect(

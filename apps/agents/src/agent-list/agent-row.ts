@@ -23,9 +23,9 @@ export interface AgentRow {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
   readonly epoch: number;
   readonly host: string | null;
-  /** When the transient state is overdue; null in a lasting one. */
+  /** Deadline of a transient state; null in any other. */
   readonly deadline_at: string | null;
-  /** Set with every state that is activity by itself (starting, waking). */
+  /** When the agent last started or woke, which counts as activity. */
   readonly woken_at: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -39,7 +39,7 @@ const CAUSE_REASONS = {
   recover: 'recovering',
 } as const;
 
-/** What one event does to the row; null removes it. Pure. */
+/** Applies an event to the row; null removes the row. Pure. */
 export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
   if (event.type === 'AgentCreated.v2') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;

@@ -30,18 +30,18 @@ const row: AgentRow = {
 };
 const used = { lastActiveAt: at(7), lastActivityKind: 'exec', sleepAt: at(22) };
 
-describe('what is shown of an agent', () => {
-  it('counts its last start as its last use until it was used', () => {
+describe('the view of an agent', () => {
+  it('shows the last start as the last use until the agent is used', () => {
     const shown = { lastActiveAt: at(4), lastActivityKind: 'start', sleepAt: at(20) };
     expect(viewOf(row, null)).toMatchObject(shown);
     expect(viewOf(row, { ...used, lastActiveAt: at(3) })).toMatchObject(shown);
   });
 
-  it('says when it was last used, and when it falls asleep', () => {
+  it('shows when the agent was last used, and when it falls asleep', () => {
     expect(viewOf(row, used)).toMatchObject(used);
   });
 
-  it('names no time to fall asleep unless it runs and may sleep', () => {
+  it('shows no time to fall asleep unless the agent runs and may sleep', () => {
     expect(viewOf({ ...row, state: 'stopped' }, used).sleepAt).toBeNull();
     expect(viewOf({ ...row, idle_ttl_seconds: 0 }, used).sleepAt).toBeNull();
   });

@@ -8,7 +8,7 @@ export interface Activity {
   readonly sleepAt: string | null;
 }
 
-/** What the API shows of an agent; `activity` is null when no use was noted yet. */
+/** The API's view of an agent; `activity` is null before its first use. */
 export const viewOf = (row: AgentRow, activity: Activity | null): AgentView => {
   if (!isState(row.state)) throw new Error(`A row of the agent list has the unknown state ${row.state}.`);
   const used = activity !== null && activity.lastActiveAt > row.woken_at ? activity : null;

@@ -1,21 +1,23 @@
 import type { AgentView, LocatedAgent } from '@berth/contracts/agents';
 import { DomainError, isId } from '@berth/kernel';
-import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
-import type { AgentActivity } from './agent-activity.js';
+import { Injectable } from '@nestjs/common';
+import { AgentCommandHandler } from '../agent/agent.command-handler.js';
+import { AgentActivity } from './agent-activity.js';
 import type { AgentRow } from './agent-row.js';
 import { viewOf, type Activity } from './agent-view.js';
 
 /**
- * Agents as their log has them, however far the agent list is: what commands answer with, and what a read falls back to
- * when the list does not show the agent yet.
+ * Agents folded from their log, independent of the agent list: the results of commands, and the fallback of reads while
+ * the list does not contain the agent yet.
  */
+@Injectable()
 export class DecidedAgents {
   constructor(
-    private readonly agents: Pick<AgentCommandHandler, 'loadRow'>,
-    private readonly activity: Pick<AgentActivity, 'of'>,
+    private readonly agents: AgentCommandHandler,
+    private readonly activity: AgentActivity,
   ) {}
 
-  /** Errors: not_found `agent_not_found`, also for another account's agent and one that is being deleted. */
+  /** Errors: not_found `agent_not_found`, also for another account's agent and for one that is being deleted. */
   async view(accountId: string, agentId: string): Promise<AgentView> {
     const row = await this.row(accountId, agentId);
     return viewOf(row, await this.lastUse(agentId));
@@ -34,7 +36,7 @@ export class DecidedAgents {
     return row;
   }
 
-  /** It decides nothing: without the tables the answer shows the last start. */
+  /** While the tables are unavailable, the view shows the last start instead. */
   private async lastUse(agentId: string): Promise<Activity | null> {
     return this.activity.of(agentId).catch(() => null);
   }

@@ -1,10 +1,16 @@
 import type { ActivityKind } from '@berth/contracts/agents';
+import { Injectable } from '@nestjs/common';
 import type { LiveAgent } from './agent.js';
 
-/** Asked before every wake: an end user's policy or suspension may refuse it by throwing a `DomainError`. */
-export interface Admission {
-  admitWake(agent: LiveAgent, kind: ActivityKind): Promise<void>;
+/** Checks every wake first: throws a `DomainError` when an end user's policy or suspension forbids it. */
+export abstract class Admission {
+  abstract admitWake(agent: LiveAgent, kind: ActivityKind): Promise<void>;
 }
 
-/** An account's own agents are under no policy. */
-export const ownersAdmission: Admission = { admitWake: () => Promise.resolve() };
+/** No policy applies to an account's own agents. */
+@Injectable()
+export class OwnersAdmission implements Admission {
+  admitWake(): Promise<void> {
+    return Promise.resolve();
+  }
+}

@@ -1,31 +1,33 @@
 import { runtimeRequests, type StartedAgent } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
-import { countStart } from './agent-metrics.js';
-import { systemOrigin, type AgentCommandHandler, type CommandOrigin } from './agent.command-handler.js';
-import type { Agent, LiveAgent } from './agent.js';
+import { Requester } from '@berth/messaging';
+import { Logger } from '@berth/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
 import { ENV_TOO_LARGE } from '../env/env-limits.js';
-import type { StartRecipe } from './start-recipe.js';
+import { countStart } from './agent-metrics.js';
+import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.command-handler.js';
+import type { Agent, LiveAgent } from './agent.js';
+import { StartRecipe } from './start-recipe.js';
 
-/** Nothing is under way any more, or why it could not be carried on. */
+/** Settled: no transition is in progress any more. Otherwise why the transition could not continue. */
 export type DriveResult = { readonly settled: true } | { readonly settled: false; readonly error: unknown };
 
 /**
- * Carries out what the log says is under way: starts, thaws, stops and removals, each addressed to the
- * host with the epoch of the decision, so that any process may do it, twice or after a crash.
+ * Carries out the transitions that are in progress according to the log: starts, thaws, stops and removals. Each request
+ * to the host has the epoch of the decision, so any process may send it, twice or after a crash.
  */
+@Injectable()
 export class AgentLifecycle {
   private readonly underWay = new Map<string, Promise<DriveResult>>();
 
   constructor(
     private readonly agents: AgentCommandHandler,
-    private readonly requester: Pick<Requester, 'request'>,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly recipe: StartRecipe,
     private readonly log: Logger,
   ) {}
 
-  /** Drives the agent until nothing is under way, or its host cannot be reached. Calls at the same time are one. */
+  /** Carries out the agent's transitions until none is in progress, or one fails. Concurrent calls share one run. */
   drive(agentId: string): Promise<DriveResult> {
     const running = this.underWay.get(agentId);
     if (running !== undefined) return running;
@@ -39,13 +41,13 @@ export class AgentLifecycle {
       while (await this.step(await this.agents.load(agentId)));
       return { settled: true };
     } catch (error) {
-      // The timers come back to it; the deadline of the state bounds how often.
-      this.log.warn({ agentId, err: error }, 'a transition could not be carried on');
+      // The reconciler tries again, until the deadline of the state.
+      this.log.warn({ agentId, err: error }, 'could not continue a transition');
       return { settled: false, error };
     }
   }
 
-  /** Whether there was something to do and it is done. */
+  /** Returns whether it carried out a transition. */
   private async step(agent: Agent): Promise<boolean> {
     if (agent.status === 'deleting') return await this.remove(agent);
     if (agent.status !== 'live') return false;
@@ -89,7 +91,7 @@ export class AgentLifecycle {
     return true;
   }
 
-  /** Null when the host has nothing frozen to thaw any more. */
+  /** Returns null when the host has no frozen processes of the agent any more. */
   private async thaw(agent: LiveAgent): Promise<StartedAgent | null> {
     try {
       const { agentId, epoch } = agent;
@@ -132,7 +134,7 @@ export class AgentLifecycle {
     return true;
   }
 
-  /** Warm to cold: frees the memory. A wake that comes between has a higher epoch, and the host keeps it. */
+  /** Takes the agent from warm sleep to cold, which frees its memory. A concurrent wake has a higher epoch and wins. */
   async cool(agent: LiveAgent): Promise<void> {
     if (agent.life.state !== 'sleeping' || agent.life.depth !== 'warm' || agent.host === null) return;
     const { agentId, epoch } = agent;
@@ -146,7 +148,7 @@ export class AgentLifecycle {
   }
 }
 
-/** Another try would be as large: the start has failed. Only agents of versions without limits are so large. */
+/** A retry would be as large, so the start fails. Only agents from before the limits can be this large. */
 const refuseTooLarge = (error: unknown): never => {
   if (!isDomainError(error, 'too_large')) throw error;
   throw new DomainError('upstream', ENV_TOO_LARGE.code, ENV_TOO_LARGE.message, {}, { cause: error });

@@ -1,6 +1,6 @@
 /**
- * What the agent runs. `version` counts the agent's own versions: 1 is the one it was created with, and each deployment
- * makes the next, so that a host can keep two versions apart and go back to the one before.
+ * What the agent runs. `version` counts the agent's own versions: the agent is created with version 1, and each deployment
+ * makes the next, so that a host can tell two versions apart and return to the previous one.
  */
 export type AgentSource =
   | { readonly kind: 'template'; readonly version: number; readonly name: string }

@@ -6,7 +6,7 @@ const START_DEADLINE_SECONDS = 60;
 export const after = (at: string, seconds: number): string =>
   new Date(Date.parse(at) + seconds * 1000).toISOString();
 
-/** A start under the next epoch, on the host that holds the volume. */
+/** A start with the next epoch, on the host that holds the volume. */
 export const starting = (
   agent: LiveAgent,
   cause: StartCause,

@@ -1,17 +1,17 @@
 import type { Guest, Profile, SleepReason } from './agent.js';
 
-/** Everything that can be asked of an agent or told about it. `at` is when, ISO 8601. */
+/** The commands on an agent. `at` is the current time, ISO 8601. */
 export type AgentCommand =
   | {
       readonly type: 'Create';
       readonly agentId: string;
       readonly profile: Profile;
       readonly host: string;
-      /** How often the creation had been given up when this try began; given up again since, the try is refused. */
+      /** The number of abandoned attempts when this one began; if it has been abandoned since, the command is refused. */
       readonly attempt: number;
       readonly at: string;
     }
-  /** Ends the attempt for good, unless the agent exists or that attempt has been given up already. */
+  /** Ends the attempt for good, unless the agent exists or the attempt has been abandoned already. */
   | {
       readonly type: 'AbandonCreation';
       readonly agentId: string;

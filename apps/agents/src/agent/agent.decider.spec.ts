@@ -79,7 +79,7 @@ describe('creating', () => {
     { type: 'AgentDeleted', data: { agentId, at } },
   ];
 
-  it('deploys at once, under the first epoch', () => {
+  it('deploys at once, with the first epoch', () => {
     const decided = given([], create);
     expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting']);
     expect(decided.events[0]).toMatchObject({
@@ -90,20 +90,20 @@ describe('creating', () => {
     });
   });
 
-  it('is already so for an agent that is there', () => expect(types(given(running, create))).toEqual([]));
+  it('has no effect on an existing agent', () => expect(types(given(running, create))).toEqual([]));
 
-  it('is refused to an attempt that was abandoned, and granted to the next one', () => {
+  it('fails for an abandoned attempt, and succeeds for the next one', () => {
     expect(given([abandoned], create).refusal).toBeInstanceOf(CreationOvertaken);
     expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v2', 'AgentStarting']);
     expect(given([abandoned, abandoned], createAs(1)).refusal).toBeInstanceOf(CreationOvertaken);
   });
 
-  it('never brings a deleted agent back', () => {
+  it('never recreates a deleted agent', () => {
     expect(refusal(given(deleted, create))).toBe('agent_not_found');
     expect(refusal(given(deleted.slice(0, -1), create))).toBe('agent_not_found');
   });
 
-  it('is abandoned once for each attempt, and not any more once the agent was created', () => {
+  it('is abandoned once for each attempt, and never after the agent was created', () => {
     expect(types(given([], abandonAs(0)))).toEqual(['AgentCreationAbandoned']);
     expect(types(given([abandoned], abandonAs(0)))).toEqual([]);
     expect(types(given([abandoned], abandonAs(1)))).toEqual(['AgentCreationAbandoned']);
@@ -113,7 +113,7 @@ describe('creating', () => {
 });
 
 describe('waking', () => {
-  it('thaws from warm sleep and starts from cold sleep, under a new epoch', () => {
+  it('thaws from warm sleep and starts from cold sleep, with a new epoch', () => {
     for (const [depth, thaw] of [
       ['warm', true],
       ['cold', false],
@@ -123,7 +123,7 @@ describe('waking', () => {
     }
   });
 
-  it('joins a wake or a recovery that goes on', () => {
+  it('joins a wake or a recovery in progress', () => {
     for (const cause of ['wake', 'recover'] as const)
       expect(types(given([...running, starting(2, cause)], wake()))).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('waking', () => {
     ]);
   });
 
-  it('believes the host that refused the present epoch, and no other', () => {
+  it('starts a running agent again only when its host refused the current epoch', () => {
     expect(given(running, wake(1)).events).toMatchObject([
       { type: 'AgentStarting', data: { epoch: 2, thaw: true } },
     ]);
@@ -161,7 +161,7 @@ describe('waking', () => {
   });
 });
 
-describe('what a host reports', () => {
+describe('a report of a host', () => {
   it('puts a running agent to sleep, and a warm one deeper', () => {
     const sleep = (depth: 'warm' | 'cold'): AgentCommand => ({
       type: 'FallAsleep',
@@ -176,7 +176,7 @@ describe('what a host reports', () => {
     expect(types(given([...running, asleep(1, 'cold')], sleep('warm')))).toEqual([]);
   });
 
-  it('changes nothing when it is of an old epoch', () => {
+  it('has no effect when it belongs to an old epoch', () => {
     const later = [...running, asleep(1, 'warm'), starting(2, 'wake', true), started(2)];
     const reports: AgentCommand[] = [
       { type: 'FallAsleep', epoch: 1, depth: 'warm', reason: 'idle', at },
@@ -191,7 +191,7 @@ describe('what a host reports', () => {
     for (const report of reports) expect(types(given(later, report)), report.type).toEqual([]);
   });
 
-  it('starts a crashed agent again, until it crashed too often of late', () => {
+  it('starts a crashed agent again, unless it has crashed too often recently', () => {
     const crash: AgentCommand = { type: 'ReportCrash', epoch: 1, message: 'exit code 1', at };
     expect(given(running, crash).events).toMatchObject([
       { type: 'AgentStarting', data: { cause: 'recover', epoch: 2 } },
@@ -206,7 +206,7 @@ describe('what a host reports', () => {
     expect(types(given(history, muchLater))).toEqual(['AgentStarting']);
   });
 
-  it('leaves a frozen agent whose processes died cold asleep, not awake', () => {
+  it('takes a frozen agent whose processes died cold, instead of starting it', () => {
     const decided = given([...running, asleep(1, 'warm')], {
       type: 'ReportCrash',
       epoch: 1,
@@ -218,7 +218,7 @@ describe('what a host reports', () => {
 });
 
 describe('a host that restarted without the agent', () => {
-  it('leaves it cold asleep', () => {
+  it('takes the agent cold', () => {
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:02:00.000Z' };
     expect(given(running, settle).events).toMatchObject([
       { type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } },
@@ -227,19 +227,19 @@ describe('a host that restarted without the agent', () => {
     expect(types(given([...running, asleep(1, 'cold')], settle))).toEqual([]);
   });
 
-  it('starts it again when it had just come up: its create promised that it runs', () => {
+  it('starts the agent again when it had just started, because its caller may still wait for it', () => {
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:01:59.000Z' };
     expect(given(running, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
     expect(types(given([...running, asleep(1, 'warm')], settle))).toEqual(['AgentFellAsleep']);
   });
 
-  it('starts it again when it is always on', () => {
+  it('starts the agent again when it is always on', () => {
     const alwaysOn = [created({ idleTtlSeconds: 0 }), starting(1, 'deploy'), started(1)];
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T12:00:00.000Z' };
     expect(given(alwaysOn, settle).events).toMatchObject([{ data: { cause: 'recover', epoch: 2 } }]);
   });
 
-  it('starts it again after an orderly end too, but not what had been put to sleep', () => {
+  it('starts an always-on agent again after an orderly shutdown, but not one that was put to sleep before', () => {
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at };
     const shutDown: AgentCommand = {
       type: 'FallAsleep',
@@ -258,7 +258,7 @@ describe('a host that restarted without the agent', () => {
     expect(types(given([...atRest, ...cooled], settle))).toEqual([]);
   });
 
-  it('gives a lost agent back when the host returns with it', () => {
+  it('recovers a lost agent when the host returns with it', () => {
     const lost = [...running, failed(1, 'host_lost')];
     expect(types(given(running, { type: 'LoseHost', at }))).toEqual(['AgentFailed']);
     expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: false, at }))).toEqual(['AgentStarted']);
@@ -279,10 +279,10 @@ describe('a host that restarted without the agent', () => {
   });
 });
 
-describe('what the owner asks for', () => {
+describe('a request of the owner', () => {
   const stop = (target: 'stopped' | 'sleeping'): AgentCommand => ({ type: 'Stop', target, at });
 
-  it('is already so when it holds', () => {
+  it('has no effect when the agent is in the requested state', () => {
     expect(types(given(running, { type: 'Start', cause: 'start', at }))).toEqual([]);
     expect(types(given([...running, stopping(2, 'stopped'), stopped(2)], stop('stopped')))).toEqual([]);
     expect(types(given([...running, stopping(2, 'stopped')], stop('stopped')))).toEqual([]);
@@ -301,7 +301,7 @@ describe('what the owner asks for', () => {
     }
   });
 
-  it('wakes a sleeping agent by a start, and a chat meanwhile joins', () => {
+  it('wakes a sleeping agent with a start, which a concurrent chat joins', () => {
     for (const depth of ['warm', 'cold'] as const) {
       const history = [...running, asleep(1, depth)];
       const { events } = given(history, { type: 'Start', cause: 'start', at });
@@ -316,7 +316,7 @@ describe('what the owner asks for', () => {
     }
   });
 
-  it('stops and sleeps from every other state, past a start that goes on', () => {
+  it('stops and sleeps from every other state, also during a start', () => {
     for (const history of [running, [created(), starting(1, 'deploy')], [...running, asleep(1, 'warm')]]) {
       expect(types(given(history, stop('stopped')))).toEqual(['AgentStopping']);
     }
@@ -327,7 +327,7 @@ describe('what the owner asks for', () => {
     expect(types(given(during, { type: 'ConfirmStarted', epoch: 1, guest, at }))).toEqual([]);
   });
 
-  it('restarts from every state, and joins a restart that goes on', () => {
+  it('restarts from every state, and joins a restart in progress', () => {
     const restart: AgentCommand = { type: 'Start', cause: 'restart', at };
     for (const rest of [[], [asleep(1, 'cold')], [failed(1, 'x')], [stopping(2, 'stopped')]]) {
       expect(types(given([...running, ...rest], restart))).toEqual(['AgentStarting']);
@@ -378,7 +378,7 @@ describe('deleting', () => {
     }
   });
 
-  it('leaves nothing to be found or woken', () => {
+  it('leaves no agent that can be found or woken', () => {
     const commands: AgentCommand[] = [
       wake(),
       { type: 'Start', cause: 'start', at },
@@ -402,7 +402,7 @@ describe('deleting', () => {
 });
 
 describe('transient states', () => {
-  it('fail when their deadline passed, with the reason', () => {
+  it('fail with the reason when their deadline is over', () => {
     for (const history of [
       [created(), starting(1, 'deploy')],
       [...running, starting(1, 'wake')],

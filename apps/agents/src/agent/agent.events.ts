@@ -2,7 +2,7 @@ import type { EventCodec, EventData, StoredEvent } from '@berth/event-store';
 import { templateSource } from './agent-source.js';
 import type { AgentEvent } from './agent.js';
 
-/** Every shape that is stored today. A changed shape is a `.v2`; `fromStored` converts the earlier one. */
+/** The event types that are stored today. A changed shape gets the suffix `.v2`; `fromStored` converts the earlier one. */
 const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentCreated.v2',
   'AgentCreationAbandoned',

@@ -1,6 +1,6 @@
 import type { AgentSource } from './agent-source.js';
 
-/** Why a start goes on: only a wake or a recovery may be joined by callers, the others answer `agent_deploying`. */
+/** Why the agent starts. Callers that need it awake wait for a wake or a recovery; the others refuse with `agent_deploying`. */
 export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
 
 export type Resources = {
@@ -26,7 +26,7 @@ export type Profile = {
   readonly resources: Resources;
 };
 
-/** Everything that can happen to an agent. Times are ISO 8601. Every start and stop has an epoch of its own. */
+/** The events of an agent. Times are ISO 8601. Every start and stop has an epoch of its own. */
 export type AgentEvent =
   | {
       readonly type: 'AgentCreated.v2';
@@ -49,7 +49,7 @@ export type AgentEvent =
         readonly cause: StartCause;
         /** Whether the host is expected to have it frozen. */
         readonly thaw: boolean;
-        /** Past it the start counts as failed. */
+        /** The start fails when it has not succeeded by then. */
         readonly deadline: string;
         readonly at: string;
       };
@@ -105,7 +105,7 @@ export type AgentEvent =
 
 export type SleepReason = 'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown';
 
-/** What an agent is doing. */
+/** The state of an agent. */
 export type Life =
   | {
       readonly state: 'deploying' | 'starting';
@@ -130,14 +130,14 @@ export interface LiveAgent {
   /** The host that holds its volume; null before the first start. */
   readonly host: string | null;
   readonly guest: Guest;
-  /** Times of the last recoveries, newest last: how often it crashed of late. */
+  /** Times of the last recoveries, newest last. */
   readonly recoveries: readonly string[];
   readonly since: string;
 }
 
 export type Agent =
   | { readonly status: 'absent' }
-  /** Never created; `times` counts how often its creation was given up. */
+  /** Never created; `times` counts the abandoned attempts. */
   | { readonly status: 'abandoned'; readonly times: number }
   | LiveAgent
   | {
@@ -154,13 +154,17 @@ export const NO_GUEST: Guest = { version: '', capabilities: [] };
 
 const KEPT_RECOVERIES = 10;
 
-/** How often the creation was given up so far: the number of the next attempt. */
+/** The number of abandoned attempts to create the agent, and of the next attempt. */
 export const timesAbandoned = (agent: Agent): number => (agent.status === 'abandoned' ? agent.times : 0);
+
+/** Whether the agent exists or existed. */
+export const wasCreated = ({ status }: Agent): boolean =>
+  status === 'live' || status === 'deleting' || status === 'deleted';
 
 const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent> = {}): Agent =>
   agent.status === 'live' ? { ...agent, life, since: at, ...more } : agent;
 
-/** Replays one event. Pure: the same history always gives the same agent. */
+/** Applies one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
   switch (event.type) {
     case 'AgentCreated.v2':
@@ -204,7 +208,7 @@ const created = ({
   agentId,
   profile,
   source,
-  // The first start follows in the same append; this is what a history cut short would show.
+  // The first start follows in the same append.
   life: { state: 'stopped' },
   epoch: 0,
   host: null,

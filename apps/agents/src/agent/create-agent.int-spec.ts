@@ -31,16 +31,16 @@ describe('a retried create', () => {
     expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
   });
 
-  it('at the same time as its first try makes one agent', async () => {
+  it('creates one agent when it runs concurrently with its first try', async () => {
     await test.another();
     const creation = aCreation({ externalId: newId('req') });
-    const answers = await Promise.all([1, 2, 3, 4].map(() => test.create(creation)));
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    const views = await Promise.all([1, 2, 3, 4].map(() => test.create(creation)));
+    expect(new Set(views.map(({ id }) => id)).size).toBe(1);
     const created = (await test.log('agent')).filter(({ type }) => type === 'AgentCreated.v2');
     expect(created.filter(({ data }) => data['name'] === creation.name)).toHaveLength(1);
   });
 
-  it('leaves variables alone that were changed since its first try', async () => {
+  it('keeps variables that were changed since its first try', async () => {
     const creation = aCreation({ env: [{ key: 'A', value: 'first', isSecret: false }] });
     const { id } = await test.create(creation);
     await test.requester.request(agentsRequests.setEnv, {
@@ -58,7 +58,7 @@ describe('a retried create', () => {
     expect(items).toMatchObject([{ key: 'A', value: 'second' }]);
   });
 
-  it('returns the first answer when the agent was deleted since, and takes no name from others', async () => {
+  it('returns the same view after the agent was deleted, and takes no name from another agent', async () => {
     const creation = aCreation();
     const first = await test.create(creation);
     await test.requester.request(agentsRequests.delete, command(first.id));
@@ -70,7 +70,7 @@ describe('a retried create', () => {
     });
   });
 
-  it('creates the agent that its first try could not', async () => {
+  it('creates the agent after its first try failed', async () => {
     const creation = aCreation({ externalId: newId('req'), env: [{ key: 'A', value: '1', isSecret: true }] });
     await test.database.query('ALTER TABLE env_vault RENAME TO env_vault_away');
     await expect(test.create(creation)).rejects.toThrow();
@@ -88,7 +88,7 @@ describe('a retried create', () => {
 });
 
 describe('a create that failed', () => {
-  it('frees the name and the external id for others', async () => {
+  it('releases the name and the external id', async () => {
     const creation = aCreation({ externalId: newId('req'), env: [{ key: 'A', value: '1', isSecret: true }] });
     await test.database.query('ALTER TABLE env_vault RENAME TO env_vault_away');
     await expect(test.create(creation)).rejects.toThrow();
@@ -103,7 +103,7 @@ describe('a create that failed', () => {
 });
 
 describe('while the agent list lags', () => {
-  it('a create returns the agent that was created', async () => {
+  it('create returns the new agent', async () => {
     const creation = aCreation({ labels: { a: 'b' }, instructions: 'Be kind.' });
     const agent = await test.withListHeld(() => test.create(creation));
     expect(agent).toMatchObject({ name: creation.name, state: 'deploying', labels: { a: 'b' } });
@@ -111,7 +111,7 @@ describe('while the agent list lags', () => {
     expect({ ...agent, ...volatile(shown) }).toEqual(shown);
   });
 
-  it('a read after the create sees the agent', async () => {
+  it('a read after a create returns the agent', async () => {
     const { id } = await test.withListHeld(async () => {
       const agent = await test.create(aCreation());
       expect(await test.get(agent.id)).toMatchObject({ id: agent.id });
@@ -126,7 +126,7 @@ describe('while the agent list lags', () => {
     ['stop', 'stopped'],
     ['sleep', 'sleeping'],
     ['restart', 'running'],
-  ] as const)('%s returns the agent as it was decided', async (verb, state) => {
+  ] as const)('%s returns the agent in its new state', async (verb, state) => {
     const { id } = await test.create(aCreation());
     await eventually(async () => expect((await test.get(id)).state).toBe('running'));
     const result = await test.withListHeld(() =>
@@ -136,7 +136,7 @@ describe('while the agent list lags', () => {
     await eventually(async () => expect(await test.get(id)).toEqual(result.agent));
   });
 
-  it('reload returns the agent as it was decided', async () => {
+  it('reload returns the agent in its current state', async () => {
     const { id } = await test.create(aCreation());
     const agent = await test.withListHeld(() =>
       test.requester.request(agentsRequests.reloadEnv, command(id), { deadlineMs: 20_000 }),
@@ -144,14 +144,14 @@ describe('while the agent list lags', () => {
     expect(agent).toMatchObject({ id, state: 'running' });
   });
 
-  it('delete is answered, and frees the name', async () => {
+  it('delete succeeds, and releases the name', async () => {
     const { id, name } = await test.create(aCreation());
     await test.withListHeld(() => test.requester.request(agentsRequests.delete, command(id)));
     expect((await test.create(aCreation({ name }))).id).not.toBe(id);
   });
 });
 
-/** What changes by itself soon after a create. */
+/** Members that change without a request soon after a create. */
 const volatile = (agent: object): object =>
   Object.fromEntries(
     Object.entries(agent).filter(([key]) =>
@@ -169,6 +169,15 @@ const volatile = (agent: object): object =>
   );
 
 describe('the log', () => {
+  it('contains no value of a variable that an agent is created with', async () => {
+    const value = 'never in the log';
+    const env = [{ key: 'TOKEN', value, isSecret: true }];
+    await test.create(aCreation({ externalId: newId('req'), env }));
+    const events = await test.log('agent', 'agentName', 'agentExternalId', 'agentEnv');
+    expect(events.map(({ type }) => type)).toContain('NameReserved.v2');
+    expect(events.filter(({ data }) => JSON.stringify(data).includes(value))).toEqual([]);
+  });
+
   it('has the account of every event', async () => {
     const events = await test.log('agent', 'agentName', 'agentExternalId', 'agentEnv');
     expect(events.map(({ type }) => type)).toContain('AgentCreationAbandoned');

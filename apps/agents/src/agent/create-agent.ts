@@ -1,58 +1,34 @@
 import type { AgentView, CreateAgent } from '@berth/contracts/agents';
-import { deriveId, DomainError, isDomainError } from '@berth/kernel';
-import type { Logger } from '@berth/telemetry';
+import { deriveId, DomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
 import type { AgentRow } from '../agent-list/agent-row.js';
 import { viewOf } from '../agent-list/agent-view.js';
-import type { EnvVault } from '../env/env-vault.js';
-import type { Placement } from '../host/placement.js';
-import type { Holder } from '../reservation/reservation.js';
-import type { Reservations } from '../reservation/reservations.js';
-import type { TemplateCatalogue } from '../templates/template-catalogue.js';
-import { systemOrigin, type AgentCommandHandler } from './agent.command-handler.js';
-import type { AgentLifecycle } from './agent-lifecycle.js';
-import { timesAbandoned, type Agent, type Profile } from './agent.js';
-import { within } from './within.js';
-import { claimsOf } from './claims.js';
+import { TemplateCatalogue } from '../templates/template-catalogue.js';
+import { AgentCommandHandler } from './agent.command-handler.js';
+import { AgentLifecycle } from './agent-lifecycle.js';
+import { timesAbandoned, wasCreated, type Profile } from './agent.js';
 import { CreationOvertaken } from './creation-overtaken.js';
+import { CreationResources, type CreationAttempt } from './creation-resources.js';
+import { CreationRollback } from './creation-rollback.js';
 
 const DEFAULT_IDLE_TTL_SECONDS = 900;
 
-/** How often one call begins anew because other tries of its command abandon each other. */
+/** How often one call starts over because other tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
 
-/** What creating an agent uses besides the log. */
-export interface CreationParts {
-  readonly reservations: Reservations;
-  readonly templates: TemplateCatalogue;
-  readonly placement: Placement;
-  readonly vault: EnvVault;
-  /** A failed creation is undone before the answer, but the answer waits no longer than this from the call on. */
-  readonly undoneWithinMs: number;
-}
-
-/** One attempt of one command. */
-interface Attempt extends Holder {
-  readonly request: CreateAgent;
-  readonly profile: Profile;
-}
-
-const EVERY_ATTEMPT = 2 ** 31 - 1;
-
-type Undone = 'created' | 'undone';
-
 /**
- * Creates agents. The agent's id derives from the command's, so every try of a command is about the same agent. A try that
- * fails abandons its attempt in the agent's stream first: from then on nothing of that attempt can create the agent, and
- * what it claimed and stored is released. The next try of the command is another attempt (ADR 15).
+ * Creates agents. The agent's id derives from the command's id, so every try of a command is about the same agent. A try
+ * that fails first abandons its attempt in the agent's stream: from then on that attempt cannot create the agent, and its
+ * resources are released. The next try of the command is another attempt (ADR 15).
  */
+@Injectable()
 export class AgentCreation {
-  private readonly undoing = new Set<Promise<unknown>>();
-
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly parts: CreationParts,
-    private readonly log: Logger,
+    private readonly templates: TemplateCatalogue,
+    private readonly resources: CreationResources,
+    private readonly rollback: CreationRollback,
   ) {}
 
   /** Errors: invalid `unknown_template`; conflict `agent_name_taken`, `external_id_taken`; unavailable without a host. */
@@ -67,50 +43,21 @@ export class AgentCreation {
       try {
         return viewOf(await this.make(attempt), null);
       } catch (error) {
-        const undone = await this.undoInTime(attempt, error, begun);
-        if (undone === 'created') return this.firstView(agentId);
+        const end = await this.rollback.undo(attempt, error, begun);
+        if (end === 'created') return this.firstView(agentId);
         if (!(error instanceof CreationOvertaken)) throw error;
       }
     }
     throw new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');
   }
 
-  /** Whether no agent is left behind a reservation; an overdue creation is ended for good. */
-  async isGone(holder: Holder, overdue: boolean, accountId: string): Promise<boolean> {
-    const agent = await this.agents.load(holder.agentId);
-    if (agent.status === 'live') return false;
-    if (wasCreated(agent) || holder.attempt < timesAbandoned(agent)) return true;
-    return (
-      overdue && (await this.abandon({ ...holder, attempt: timesAbandoned(agent) }, accountId)) === 'undone'
-    );
-  }
-
-  /** A creation that no host has announced: its agent exists all the same, or its try ended midway. */
-  async settleOverdue(agentId: string, accountId: string): Promise<void> {
-    const agent = await this.agents.load(agentId);
-    if (wasCreated(agent)) {
-      if (agent.status === 'live') await this.parts.placement.settled(agentId);
-      else await this.parts.vault.forgetCreated(agentId, EVERY_ATTEMPT);
-    } else await this.abandon({ agentId, attempt: timesAbandoned(agent) }, accountId);
-  }
-
-  /** Waits for what is being undone behind answers. */
-  async settle(): Promise<void> {
-    while (this.undoing.size > 0) await Promise.allSettled(this.undoing);
-  }
-
   /** Returns the new agent's row. */
-  private async make(attempt: Attempt): Promise<AgentRow> {
-    const { agentId, request, profile } = attempt;
-    const { reservations, placement, vault } = this.parts;
-    for (const claim of claimsOf(profile)) await reservations.claim(claim, attempt, request);
-    const { memMb } = profile.resources;
-    const host = await placement.place({ ...attempt, accountId: profile.accountId, memMb });
-    await vault.putCreated(agentId, attempt.attempt, request.env);
-    const at = new Date().toISOString();
+  private async make(creation: CreationAttempt): Promise<AgentRow> {
+    const { agentId, attempt, request, profile } = creation;
+    const host = await this.resources.acquire(creation);
     const { row, isFirst } = await this.agents.decide(
       agentId,
-      { type: 'Create', agentId, profile, host, attempt: attempt.attempt, at },
+      { type: 'Create', agentId, profile, host, attempt, at: new Date().toISOString() },
       request,
     );
     void this.lifecycle.drive(agentId);
@@ -128,53 +75,8 @@ export class AgentCreation {
     return row;
   }
 
-  /** Past the time for the answer the undoing goes on behind it. */
-  private async undoInTime(attempt: Attempt, error: unknown, begun: number): Promise<Undone> {
-    // The name is claimed first, so this try has made nothing.
-    if (isDomainError(error) && error.code === 'agent_name_taken') return 'undone';
-    const work: Promise<Undone> = this.undo(attempt)
-      .catch((failure: unknown): Undone => {
-        // What is left is found by the next try, by whatever meets the name, and by the timers.
-        this.log.warn(
-          { agentId: attempt.agentId, err: failure },
-          'a failed creation could not be undone yet',
-        );
-        return 'undone';
-      })
-      .finally(() => this.undoing.delete(work));
-    this.undoing.add(work);
-    return within(Math.max(0, begun + this.parts.undoneWithinMs - Date.now()), work, 'undone');
-  }
-
-  /** The append may have been carried out although its answer was lost: the stream decides. */
-  private async undo({ agentId, attempt, request, profile }: Attempt): Promise<Undone> {
-    const holder = { agentId, attempt };
-    const releases = async (): Promise<void> => {
-      for (const claim of claimsOf(profile)) await this.parts.reservations.release(claim, holder, request);
-    };
-    const outcome = await this.abandon(holder, request.accountId, releases);
-    if (outcome === 'created') void this.lifecycle.drive(agentId);
-    return outcome;
-  }
-
-  /** Ends the attempt in the log first, then takes back what it left elsewhere. */
-  private async abandon(
-    { agentId, attempt }: Holder,
-    accountId: string,
-    alsoTakeBack: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<Undone> {
-    const agent = await this.agents.handle(
-      agentId,
-      { type: 'AbandonCreation', agentId, attempt, at: new Date().toISOString() },
-      systemOrigin(accountId, `${agentId}/abandon/${String(attempt)}`),
-    );
-    if (wasCreated(agent)) return 'created';
-    await Promise.all([this.parts.vault.forgetCreated(agentId, attempt), alsoTakeBack()]);
-    return 'undone';
-  }
-
   private profile(request: CreateAgent): Profile {
-    const template = this.parts.templates.get(request.templateId);
+    const template = this.templates.get(request.templateId);
     const { accountId, name, templateId, externalId, externalUserId, instructions, labels, idleTtlSeconds } =
       request;
     return {
@@ -190,6 +92,3 @@ export class AgentCreation {
     };
   }
 }
-
-const wasCreated = ({ status }: Agent): boolean =>
-  status === 'live' || status === 'deleting' || status === 'deleted';

@@ -1,8 +1,8 @@
-/** This try of a creation was abandoned by another one: the command is to be tried again as the next attempt. */
+/** Another try of the same command abandoned this attempt; the command must be tried again as the next attempt. */
 export class CreationOvertaken extends Error {
   override readonly name = 'CreationOvertaken';
 
   constructor() {
-    super('The creation was abandoned meanwhile');
+    super('The creation was abandoned in the meantime.');
   }
 }

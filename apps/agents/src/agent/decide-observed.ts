@@ -2,11 +2,11 @@ import type { AgentCommandOf } from './agent.commands.js';
 import type { AgentEvent, LiveAgent } from './agent.js';
 import { failed, starting } from './agent-starting.js';
 
-/** So many crashes within the window, and the agent is failed instead of started again. */
+/** After this many recoveries within the window, a crash fails the agent instead of starting it again. */
 export const MAX_RECOVERIES = 5;
 export const RECOVERY_WINDOW_SECONDS = 600;
 
-/** Who asked for a start so short ago may still wait for the agent: it goes on running after a crash of its host. */
+/** The caller of a start this recent may still wait for the agent, so it is started again after a crash of its host. */
 const AWAITED_SECONDS = 120;
 
 export const fallAsleep = (
@@ -18,7 +18,7 @@ export const fallAsleep = (
   const deeper = state === 'sleeping' && agent.life.depth === 'warm' && command.depth === 'cold';
   if (state !== 'running' && !deeper) return [];
   const { epoch, depth, at } = command;
-  // What slept already did not fall asleep because its host went, and is not got up when the host is back.
+  // A frozen agent did not fall asleep because its host stopped, so the host's return must not start it.
   const reason = deeper ? 'cooled' : command.reason;
   return [{ type: 'AgentFellAsleep', data: { agentId: agent.agentId, epoch, depth, reason, at } }];
 };
@@ -40,7 +40,7 @@ export const crash = (command: AgentCommandOf<'ReportCrash'>, agent: LiveAgent):
   return starting(agent, 'recover', false, command.at);
 };
 
-/** The host has nothing of an agent it should have: processes went with the machine or the host's end. */
+/** The host does not have an agent that it should have: the processes ended with the machine or with the host's process. */
 export const settleAbsence = (
   command: AgentCommandOf<'SettleAbsence'>,
   agent: LiveAgent,
@@ -77,14 +77,14 @@ export const findAgain = (command: AgentCommandOf<'FindAgain'>, agent: LiveAgent
 
 export const loseHost = (command: AgentCommandOf<'LoseHost'>, agent: LiveAgent): readonly AgentEvent[] =>
   agent.life.state === 'running'
-    ? failed(agent, 'host_lost', 'The machine that runs the agent does not answer.', command.at)
+    ? failed(agent, 'host_lost', 'The machine that runs the agent does not respond.', command.at)
     : [];
 
 type EpochCommand = AgentCommandOf<
   'ConfirmStarted' | 'FailTransition' | 'ConfirmStopped' | 'ReportCrashLoop'
 >;
 
-/** What the host tells of an epoch: an old epoch changes nothing any more. */
+/** Results that a host reports for an epoch; those of an old epoch are ignored. */
 export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
   const { life, agentId, epoch } = agent;

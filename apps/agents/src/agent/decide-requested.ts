@@ -48,11 +48,11 @@ export const start = (command: AgentCommandOf<'Start'>, agent: LiveAgent): reado
   const { life } = agent;
   if (command.cause === 'start') {
     if (life.state === 'running' || life.state === 'starting' || life.state === 'deploying') return [];
-    // Starting a sleeping agent wakes it (interface §3), and whoever comes meanwhile joins the wake.
+    // Starting a sleeping agent wakes it (interface §3); other callers join the wake.
     if (life.state === 'sleeping') return starting(agent, 'wake', life.depth === 'warm', command.at);
     return starting(agent, 'start', false, command.at);
   }
-  // A restart asked for while one goes on is that one.
+  // A restart in progress satisfies the request.
   if (life.state === 'deploying' || (life.state === 'starting' && life.cause === 'restart')) return [];
   return starting(agent, 'restart', false, command.at);
 };
@@ -63,7 +63,7 @@ export const wake = (command: AgentCommandOf<'Wake'>, agent: LiveAgent): readonl
     case 'sleeping':
       return starting(agent, 'wake', life.depth === 'warm', command.at);
     case 'running':
-      // The host froze it and its report is still under way.
+      // The host has frozen the agent, and its report has not arrived yet.
       return command.refusedEpoch === agent.epoch ? starting(agent, 'wake', true, command.at) : [];
     case 'starting':
       if (life.cause === 'wake' || life.cause === 'recover') return [];
@@ -79,7 +79,7 @@ export const wake = (command: AgentCommandOf<'Wake'>, agent: LiveAgent): readonl
         'The agent is deploying; try again when it is running.',
       );
     case 'stopping':
-      // Falling asleep loses against a wake; a stop is not undone by itself.
+      // A wake wins over falling asleep, but not over a stop.
       if (life.target === 'sleeping') return starting(agent, 'wake', false, command.at);
       throw new DomainError('conflict', 'agent_stopped', 'The agent is stopping; start it first.');
     case 'stopped':

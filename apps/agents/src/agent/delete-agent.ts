@@ -1,11 +1,13 @@
 import type { AgentRef as AgentRequest } from '@berth/contracts/agents';
-import type { Reservations } from '../reservation/reservations.js';
-import type { AgentCommandHandler } from './agent.command-handler.js';
-import type { AgentLifecycle } from './agent-lifecycle.js';
+import { Injectable } from '@nestjs/common';
+import { Reservations } from '../reservation/reservations.js';
+import { AgentCommandHandler } from './agent.command-handler.js';
+import { AgentLifecycle } from './agent-lifecycle.js';
 import { claimsOf } from './claims.js';
 import { ofAccount } from './ensure-awake.js';
 
-/** Deletes agents: the decision first, then the names; the removal itself goes on behind the answer. */
+/** Deletes agents: decides, then releases the names; the removal from the host continues in the background. */
+@Injectable()
 export class AgentDeletion {
   constructor(
     private readonly agents: AgentCommandHandler,
@@ -13,7 +15,7 @@ export class AgentDeletion {
     private readonly reservations: Reservations,
   ) {}
 
-  /** From the answer on every read is not found and the name is free. */
+  /** Once it resolves, every read returns not found and the name is free. */
   async delete(request: AgentRequest): Promise<void> {
     const { agentId } = request;
     const { profile } = ofAccount(await this.agents.load(agentId), request.accountId);

@@ -33,12 +33,12 @@ const ask = (asleep: EnsureAwake['asleep']): Promise<AwakeAgent> =>
 const command = (definition: typeof agentsRequests.sleep) =>
   served.requester.request(definition, { commandId: newId('cmd'), accountId: ACCOUNT, actor, agentId });
 
-describe('an agent that is asked for and shall not be woken', () => {
-  it('is found while it runs', async () => {
+describe('ensureAwake', () => {
+  it('returns a running agent without a wake', async () => {
     expect(await ask('refuse')).toMatchObject({ agentId, epoch: 1 });
   });
 
-  it('was started with the version of its source that its log names', () => {
+  it('finds an agent that its host started with the source in its log', () => {
     const starts = served.hosts
       .asked(runtimeRequests.start)
       .filter(({ payload }) => payload.agentId === agentId);
@@ -47,7 +47,7 @@ describe('an agent that is asked for and shall not be woken', () => {
     ]);
   });
 
-  it('is left asleep, and woken by whoever wants it awake', async () => {
+  it('wakes a sleeping agent, unless the caller refuses to wake it', async () => {
     await command(agentsRequests.sleep);
     const before = await served.history(agentId);
     await expect(ask('refuse')).rejects.toMatchObject({ kind: 'conflict', code: 'agent_asleep' });
@@ -56,7 +56,7 @@ describe('an agent that is asked for and shall not be woken', () => {
     expect(await ask(undefined)).toMatchObject({ agentId, epoch: 2 });
   });
 
-  it('is refused as it is when it is to be woken', async () => {
+  it('fails for a stopped agent with the same error whether it may wake it or not', async () => {
     await command(agentsRequests.stop);
     for (const asleep of ['refuse', 'wake'] as const)
       await expect(ask(asleep)).rejects.toMatchObject({ kind: 'conflict', code: 'agent_stopped' });

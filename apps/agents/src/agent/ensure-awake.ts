@@ -1,19 +1,21 @@
 import type { AwakeAgent, EnsureAwake } from '@berth/contracts/agents';
 import { DomainError, isDomainError, stepOf } from '@berth/kernel';
-import type { Logger } from '@berth/telemetry';
-import type { AgentActivity } from '../agent-list/agent-activity.js';
-import type { Admission } from './admission.js';
-import type { AgentCommandHandler } from './agent.command-handler.js';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AgentActivity } from '../agent-list/agent-activity.js';
+import { Admission } from './admission.js';
+import { AgentCommandHandler } from './agent.command-handler.js';
 import { agentDecider } from './agent.decider.js';
-import type { AgentLifecycle } from './agent-lifecycle.js';
+import { AgentLifecycle } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
 
 const OVERALL_MS = 62_000;
-/** A host that cannot be reached is given so long to come back before the caller is told. */
+/** How long a host that cannot be reached has to come back before the caller gets the error. */
 const UNREACHABLE_MS = 2_500;
 const RETRY_MS = 250;
 
-/** Answers where the awake agent is, waking it first when it sleeps. A hundred callers cause one start. */
+/** Returns where the awake agent is, and wakes it first when it sleeps. A hundred concurrent callers cause one start. */
+@Injectable()
 export class EnsureAwakeHandler {
   constructor(
     private readonly agents: AgentCommandHandler,
@@ -23,7 +25,7 @@ export class EnsureAwakeHandler {
     private readonly log: Logger,
   ) {}
 
-  /** Errors: see `agentsRequests`; unavailable `agent_unavailable` when it does not come up in time. */
+  /** Errors: see `agentsRequests`; unavailable `agent_unavailable` when the agent is not awake in time. */
   async handle(request: EnsureAwake): Promise<AwakeAgent> {
     const start = Date.now();
     const end = start + OVERALL_MS;
@@ -47,15 +49,17 @@ export class EnsureAwakeHandler {
 
   private awake(agent: LiveAgent, { kind }: EnsureAwake): AwakeAgent {
     const { agentId, epoch, guest } = agent;
-    // Nobody waits for it: what it brings takes longer than that.
+    // Written without waiting: the use itself takes longer.
     this.activity
       .note(agent, kind)
-      .catch((error: unknown) => this.log.warn({ agentId, err: error }, 'a use could not be noted'));
+      .catch((error: unknown) =>
+        this.log.warn({ agentId, err: error }, 'could not record a use of the agent'),
+      );
     return { agentId, host: agent.host ?? '', epoch, guest };
   }
 }
 
-/** Why the agent is not awake: what refuses to wake it comes before that it sleeps. */
+/** Why the agent is not awake. An error that a wake would cause, e.g. `agent_stopped`, takes precedence. */
 const asleep = (agent: LiveAgent, refusedEpoch: number | null): DomainError => {
   agentDecider.decide({ type: 'Wake', refusedEpoch, at: new Date().toISOString() }, agent);
   return new DomainError('conflict', 'agent_asleep', 'The agent is asleep.');
@@ -70,7 +74,7 @@ const tooLate = (cause?: unknown): DomainError =>
     { cause },
   );
 
-/** Another account's agent is the same 404 as none. */
+/** Returns the agent. Errors: not_found `agent_not_found`, also for another account's agent. */
 export const ofAccount = (agent: Agent, accountId: string): LiveAgent => {
   if (agent.status === 'live' && agent.profile.accountId === accountId) return agent;
   throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');

@@ -5,9 +5,9 @@ import type { Decider } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
 import { envCodec, envDecider } from '../env/agent-env.js';
 import { reservationCodec, reservationDecider } from '../reservation/reservation.js';
-import { shownDecider } from './agent.command-handler.js';
 import { agentCodec } from './agent.events.js';
-import { SNAPSHOT_VERSIONS } from './agent-streams.js';
+import { shownDecider } from './agent.streams.js';
+import { SNAPSHOT_VERSIONS } from './snapshot-versions.js';
 
 const AGENT_HISTORY = [
   'AgentCreated',

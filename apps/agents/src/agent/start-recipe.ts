@@ -1,14 +1,21 @@
 import type { StartAgent } from '@berth/contracts/runtime';
-import type { EnvVault } from '../env/env-vault.js';
-import { agentToken } from './agent-token.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentsConfig } from '../config.js';
+import { EnvVault } from '../env/env-vault.js';
+import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
 
-/** Puts together what a host needs to start an agent: variables, secrets, token, sizes. */
+/** Composes the request that starts an agent on a host: variables, secrets, token, sizes. */
+@Injectable()
 export class StartRecipe {
+  private readonly tokenSecret: Buffer;
+
   constructor(
-    private readonly vault: Pick<EnvVault, 'open' | 'forget'>,
-    private readonly tokenSecret: Buffer,
-  ) {}
+    @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'open' | 'forget'>,
+    @Inject(AgentsConfig) { keyring }: Pick<AgentsConfig, 'keyring'>,
+  ) {
+    this.tokenSecret = tokenSecretOf(keyring);
+  }
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
     const { agentId, epoch, profile, source } = agent;
@@ -28,7 +35,7 @@ export class StartRecipe {
     };
   }
 
-  /** Nothing of a deleted agent's secrets stays. */
+  /** Removes the variables of a deleted agent. */
   async forget(agentId: string): Promise<void> {
     await this.vault.forget(agentId);
   }

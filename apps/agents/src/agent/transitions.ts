@@ -1,31 +1,29 @@
 import type { AgentRef, TransitionResult } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, stepOf } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { DecidedAgents } from '../agent-list/decided-agents.js';
-import type { AgentCommandHandler } from './agent.command-handler.js';
+import { Requester } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { DecidedAgents } from '../agent-list/decided-agents.js';
+import { AgentsConfig } from '../config.js';
+import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
-import type { AgentLifecycle } from './agent-lifecycle.js';
+import { AgentLifecycle } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
 import type { LiveAgent } from './agent.js';
 import { within } from './within.js';
 
-/** Past it a transition is answered 202 with the agent as it is. */
+/** After this time a transition returns the agent as it is, unsettled (202). */
 const SETTLE_MS = 60_000;
 
-export interface TransitionOptions {
-  /** How long explicit sleep keeps the processes frozen before they end; 0 ends them at once. */
-  readonly warmSleepSeconds: number;
-}
-
-/** start, stop, sleep and restart as the owner asks for them. Repeating one that holds already is fine. */
+/** Start, stop, sleep and restart at the owner's request. Repeating a request has no effect. */
+@Injectable()
 export class Transitions {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
-    private readonly requester: Pick<Requester, 'request'>,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly decided: DecidedAgents,
-    private readonly options: TransitionOptions,
+    private readonly config: AgentsConfig,
   ) {}
 
   start(request: AgentRef): Promise<TransitionResult> {
@@ -40,12 +38,12 @@ export class Transitions {
     return this.decideAndDrive(request, { type: 'Stop', target: 'stopped', at: now() });
   }
 
-  /** Running and warm sleep wanted: freeze. Everything else goes cold by the way of a stop. */
+  /** Freezes a running agent if warm sleep is enabled; any other agent is stopped and sleeps cold. */
   async sleep(request: AgentRef): Promise<TransitionResult> {
     const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
     if (
       agent.life.state === 'running' &&
-      this.options.warmSleepSeconds > 0 &&
+      this.config.warmSleepSeconds > 0 &&
       (await this.freeze(agent, request))
     ) {
       return { agent: await this.decided.view(request.accountId, request.agentId), settled: true };
@@ -54,7 +52,7 @@ export class Transitions {
     return await this.decideAndDrive(request, command, FALLING_ASLEEP);
   }
 
-  /** Whether the matter is settled: frozen, or awake again because a wake met it and won. */
+  /** Returns whether the request is settled: the agent is frozen, or a concurrent wake won. */
   private async freeze(agent: LiveAgent, request: AgentRef): Promise<boolean> {
     const { agentId, epoch, host } = agent;
     try {
@@ -84,7 +82,7 @@ export class Transitions {
 }
 
 const TRANSIENT: ReadonlySet<string> = new Set(['deploying', 'starting', 'stopping']);
-/** An agent that starts was asleep and is being woken again: the wake wins, and the sleep is over. */
+/** `starting` is settled here: a concurrent wake won. */
 const FALLING_ASLEEP: ReadonlySet<string> = new Set(['stopping']);
 
 const now = (): string => new Date().toISOString();

@@ -1,4 +1,4 @@
-/** What the work results in, or `late` when it takes longer than that; the work goes on. */
+/** Returns the result of the work, or `late` after `millis`; the work continues. */
 export const within = async <T, Late>(millis: number, work: Promise<T>, late: Late): Promise<T | Late> => {
   let timer: NodeJS.Timeout | undefined;
   const overdue = new Promise<Late>((resolve) => {

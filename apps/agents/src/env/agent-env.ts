@@ -1,7 +1,7 @@
 import type { EventCodec } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
 
-/** Who changed which variable when; values stand in the vault alone. */
+/** Changes of variables; only the vault contains their values. */
 export type EnvEvent =
   | {
       readonly type: 'EnvVarSet';

@@ -1,21 +1,21 @@
 import { AGENT_LIMITS } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 
-/** How much an agent holds in variables. */
+/** Number and size of an agent's variables. */
 export interface EnvTotals {
   readonly variables: number;
   readonly bytes: number;
 }
 
-/** Why an agent that is beyond its limits cannot be started or reloaded. */
+/** The error of starting or reloading an agent that exceeds its limits. */
 export const ENV_TOO_LARGE = {
   code: 'env_too_large',
   message: "The agent's variables and instructions are too large to start it with. Delete variables.",
 } as const;
 
 /**
- * Refuses a change that takes an agent beyond its limits: invalid `invalid_request`. Agents of earlier versions may be
- * beyond them already; what makes them smaller, or no larger, is let through.
+ * Throws invalid `invalid_request` for a change after which an agent exceeds its limits. Agents of earlier versions may
+ * exceed them already; a change that does not make those larger is accepted.
  */
 export const checkEnvGrowth = (before: EnvTotals, after: EnvTotals): void => {
   const { variables, variablesBytes } = AGENT_LIMITS;

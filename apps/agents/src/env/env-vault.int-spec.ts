@@ -16,7 +16,7 @@ const VALUE_BYTES = AGENT_LIMITS.variableValueChars;
 
 describe('the vault of variables', () => {
   let infra: TestInfra;
-  /** As many processes of the service. */
+  /** One per simulated process of the service. */
   let databases: readonly Database[];
   let vaults: readonly EnvVault[];
 
@@ -68,7 +68,7 @@ describe('the vault of variables', () => {
     return items;
   };
 
-  it('holds 256 variables of an agent and no more, also when several processes set them at once', async () => {
+  it('limits an agent to 256 variables, also when several processes set them concurrently', async () => {
     const agentId = newId('agt');
     const names = Array.from({ length: 270 }, (_, n) => `NAME_${String(n)}`);
     const outcomes = await Promise.allSettled(names.map((name, n) => put(agentId, name, 'x', n)));
@@ -87,7 +87,7 @@ describe('the vault of variables', () => {
     expect((await put(agentId, 'IN_ITS_PLACE', 'x')).value).toBe('x');
   });
 
-  it('holds 1 MiB of names and values and not a byte more, also when several processes set them at once', async () => {
+  it('limits names and values of an agent to 1 MiB, also when several processes set them concurrently', async () => {
     const agentId = newId('agt');
     const names = Array.from({ length: 40 }, (_, n) => `N${String(n).padStart(3, '0')}`);
     const outcomes = await Promise.allSettled(
@@ -125,7 +125,7 @@ describe('the vault of variables', () => {
     expect(await all(agentId)).toHaveLength(256);
   });
 
-  it('takes the variables of an attempt only while it is under way, and forgets those of attempts that were undone', async () => {
+  it('accepts variables of an attempt only while it is in progress, and removes those of attempts that were undone', async () => {
     const agentId = newId('agt');
     const variables = [{ key: 'A', value: 'first', isSecret: false }];
     await expect(vault().putCreated(agentId, 0, variables)).rejects.toBeInstanceOf(CreationOvertaken);
@@ -151,7 +151,7 @@ describe('the vault of variables', () => {
     expect(await all(agentId)).toMatchObject([{ value: 'changed' }]);
   });
 
-  it('shows what an earlier version kept beyond the limits, and lets it shrink but not grow', async () => {
+  it('returns variables that an earlier version stored beyond the limits, which may shrink but not grow', async () => {
     const agentId = newId('agt');
     const earlier = await open('earlier', [createAgentsTables]);
     const value = '\u0001'.repeat(VALUE_BYTES);

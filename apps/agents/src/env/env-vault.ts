@@ -1,13 +1,14 @@
 import { variableBytes, type EnvPage, type EnvVarView } from '@berth/contracts/agents';
 import { KeyedQueue } from '@berth/event-store';
-import { lockKey, type Database, type SecretBox, type SqlRunner } from '@berth/persistence';
+import { Database, lockKey, SecretBox, type SqlRunner } from '@berth/persistence';
+import { Injectable } from '@nestjs/common';
 import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import { checkEnvGrowth, type EnvTotals } from './env-limits.js';
 
-/** What a secret's value is shown as. */
+/** Replaces the value of a secret in responses. */
 const MASK = '********';
 
-/** A page holds so many bytes of names and values and one variable more: as JSON at most six times that. */
+/** A page ends with the variable that exceeds this many bytes of names and values; its JSON is at most six times as large. */
 const PAGE_BYTES = 1_048_576;
 const PAGE_ITEMS = 1_000;
 
@@ -21,16 +22,17 @@ interface VaultRow {
 export interface EnvVar {
   readonly key: string;
   readonly value: string;
-  /** null keeps what it was: a secret is not laid open by renewing its value. */
+  /** null keeps the current setting, so that a new value of a secret stays secret. */
   readonly isSecret: boolean | null;
 }
 
 /**
- * The vault of variables: values stand nowhere else, sealed under the operator's key and bound to their
- * agent and name. It is in the backup and never rebuilt.
+ * The vault of variables, the only place of their values: sealed with the operator's key and bound to their agent and
+ * name. It belongs in the backup and is never rebuilt.
  */
+@Injectable()
 export class EnvVault {
-  // Writers that wait for an agent's lock each hold a connection; here at most one of this process does.
+  // A writer that waits for an agent's lock holds a connection: at most one for each agent in this process.
   readonly #writers = new KeyedQueue();
 
   constructor(
@@ -39,15 +41,15 @@ export class EnvVault {
   ) {}
 
   /**
-   * The variables that one attempt to create the agent brings; those that were changed since stay. All or none. Throws
-   * `CreationOvertaken` when the attempt is under way no longer, so that nothing is left of one that has been undone.
-   * Errors: invalid `invalid_request` when the agent would hold more than it may.
+   * Stores the variables of an attempt to create the agent, all or none; keeps those that were changed since. Throws
+   * `CreationOvertaken` when the attempt has ended, so that an attempt that was undone leaves no variables. Errors: invalid
+   * `invalid_request` when the agent would exceed its limits.
    */
   async putCreated(agentId: string, attempt: number, variables: readonly EnvVar[]): Promise<void> {
     if (variables.length > 0) await this.write(agentId, variables, attempt);
   }
 
-  /** Ends attempts up to this one here: what they brought is removed, and nothing more is taken of them. */
+  /** Ends attempts up to this one in the tables: removes their variables, and `putCreated` refuses more of them. */
   async forgetCreated(agentId: string, attempt: number): Promise<void> {
     await this.database.transaction(async (tx) => {
       const which = 'WHERE agent_id = $1 AND attempt <= $2';
@@ -59,11 +61,11 @@ export class EnvVault {
   /** Errors: as `putCreated`. */
   async put(agentId: string, variable: EnvVar): Promise<EnvVarView> {
     const [row] = await this.write(agentId, [variable], null);
-    if (row === undefined) throw new Error('The vault returned no row for a variable it kept.');
+    if (row === undefined) throw new Error('The vault returned no row for a variable that it stored.');
     return this.view(agentId, row);
   }
 
-  /** Whether there was one. */
+  /** Returns whether the variable existed. */
   async remove(agentId: string, key: string): Promise<boolean> {
     const rows = await this.database.query<{ key: string }>(
       'DELETE FROM env_vault WHERE agent_id = $1 AND key = $2 RETURNING key',
@@ -73,7 +75,7 @@ export class EnvVault {
   }
 
   async list(agentId: string, after: string | null): Promise<EnvPage> {
-    // One row more says whether there is a next page.
+    // One row more tells whether there is a next page.
     const rows = await this.database.query<VaultRow & { before: string }>(
       `SELECT key, sealed, is_secret, updated_at, sum(bytes) OVER (ORDER BY key) - bytes AS before
        FROM env_vault WHERE agent_id = $1 AND ($2::text IS NULL OR key > $2) ORDER BY key LIMIT $3`,
@@ -86,7 +88,7 @@ export class EnvVault {
     };
   }
 
-  /** The values in the clear, for the host that starts the agent and nobody else. */
+  /** Returns the values in plain text, only for the host that starts the agent. */
   async open(agentId: string): Promise<{ values: Record<string, string>; secretKeys: string[] }> {
     const rows = await this.database.query<VaultRow>(
       'SELECT key, sealed, is_secret, updated_at FROM env_vault WHERE agent_id = $1 ORDER BY key',
@@ -104,12 +106,12 @@ export class EnvVault {
     await this.database.query('DELETE FROM env_vault WHERE agent_id = $1', [agentId]);
   }
 
-  /** One writer per agent at a time, in all processes: the limits hold whoever writes beside it. */
+  /** One writer per agent at a time in all processes, so that concurrent writers cannot exceed the limits together. */
   private write(agentId: string, variables: readonly EnvVar[], attempt: number | null): Promise<VaultRow[]> {
     return this.#writers.run(agentId, () =>
       this.database.transaction(async (tx) => {
         await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
-        if (attempt !== null) await expectUnderWay(tx, agentId, attempt);
+        if (attempt !== null) await requireUnderWay(tx, agentId, attempt);
         const before = await totalsOf(tx, agentId);
         const rows = await this.upsert(tx, agentId, variables, attempt);
         checkEnvGrowth(before, await totalsOf(tx, agentId));
@@ -151,8 +153,8 @@ export class EnvVault {
   }
 }
 
-/** Held until the transaction ends, so that an undoing waits for it and then sees what it brought. */
-const expectUnderWay = async (tx: SqlRunner, agentId: string, attempt: number): Promise<void> => {
+/** Locks the row until the transaction ends, so that undoing the attempt waits and then removes these variables too. */
+const requireUnderWay = async (tx: SqlRunner, agentId: string, attempt: number): Promise<void> => {
   const rows = await tx.query(
     'SELECT 1 FROM agent_creations WHERE agent_id = $1 AND attempt = $2 FOR SHARE',
     [agentId, attempt],

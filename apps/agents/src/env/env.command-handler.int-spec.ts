@@ -20,7 +20,7 @@ const order = (agentId: string) => ({
   agentId,
 });
 
-it('leaves nothing of a variable that is set while its agent is deleted', async () => {
+it('removes a variable that is set while its agent is deleted', async () => {
   const { id } = await agents.create(aCreation());
   const variable = { key: 'SECRET', value: 'hunter2', isSecret: true };
   const setting = await agents.database.transaction(async (tx) => {

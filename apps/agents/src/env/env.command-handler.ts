@@ -8,42 +8,32 @@ import type {
   SetEnvVar,
 } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
-import { CommandHandler } from '@berth/event-store';
 import { DomainError, isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { DecidedAgents } from '../agent-list/decided-agents.js';
-import { SNAPSHOT_VERSIONS, type AgentStreams } from '../agent/agent-streams.js';
-import type { AgentCommandHandler } from '../agent/agent.command-handler.js';
-import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import { Requester } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
+import { DecidedAgents } from '../agent-list/decided-agents.js';
+import { AgentCommandHandler } from '../agent/agent.command-handler.js';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
 import { ofAccount } from '../agent/ensure-awake.js';
-import { envCodec, envDecider, type AgentEnv, type EnvCommand, type EnvEvent } from './agent-env.js';
+import { AgentEnvStreams } from './agent-env.streams.js';
 import { ENV_TOO_LARGE } from './env-limits.js';
-import type { EnvVault } from './env-vault.js';
+import { EnvVault } from './env-vault.js';
 
-/** An agent that changes its state so often meanwhile is told to the caller. */
+/** A reload fails when the agent's epoch changes this often in the meantime. */
 const MAX_ATTEMPTS = 3;
 
-/** Variables of an agent. A running program sees a change after a reload or a start. */
+/** The variables of agents. A running program sees a change after a reload or a start. */
+@Injectable()
 export class EnvCommandHandler {
-  private readonly handler: CommandHandler<AgentEnv, EnvCommand, EnvEvent>;
-
   constructor(
-    { store, snapshots }: AgentStreams,
+    private readonly streams: AgentEnvStreams,
     private readonly agents: AgentCommandHandler,
     private readonly vault: EnvVault,
-    private readonly requester: Pick<Requester, 'request'>,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly decided: DecidedAgents,
     private readonly lifecycle: AgentLifecycle,
-  ) {
-    this.handler = new CommandHandler({
-      store,
-      decider: envDecider,
-      codec: envCodec,
-      cacheSize: 500,
-      snapshots: { table: snapshots, version: SNAPSHOT_VERSIONS.agentEnv },
-    });
-  }
+  ) {}
 
   async list(request: ListEnv): Promise<EnvPage> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
@@ -55,8 +45,8 @@ export class EnvCommandHandler {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     const { agentId, key } = request;
     const view = await this.vault.put(agentId, request);
-    await this.keepOfLive(request);
-    await this.handler.handle(
+    await this.forgetUnlessLive(request);
+    await this.streams.handle(
       agentId,
       { type: 'Set', agentId, key, isSecret: view.isSecret, at: new Date().toISOString() },
       request,
@@ -64,8 +54,8 @@ export class EnvCommandHandler {
     return view;
   }
 
-  /** A deletion is in the log before it empties the vault, so that one of the two sees what was put meanwhile. */
-  private async keepOfLive({ agentId, accountId }: AgentRef): Promise<void> {
+  /** Removes a variable that was stored while its agent was deleted: the deletion is in the log before it empties the vault. */
+  private async forgetUnlessLive({ agentId, accountId }: AgentRef): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') await this.vault.forget(agentId);
     ofAccount(agent, accountId);
@@ -78,14 +68,14 @@ export class EnvCommandHandler {
     if (!(await this.vault.remove(agentId, key))) {
       throw new DomainError('not_found', 'env_var_not_found', 'The agent has no variable of this name.');
     }
-    await this.handler.handle(
+    await this.streams.handle(
       agentId,
       { type: 'Remove', agentId, key, at: new Date().toISOString() },
       request,
     );
   }
 
-  /** Restarts the program of an awake agent with its present variables; an agent at rest sees them at its next start. */
+  /** Restarts the program of an awake agent with its current variables; any other agent gets them at its next start. */
   async reload(request: AgentRef): Promise<AgentView> {
     const { accountId, agentId } = request;
     for (let attempt = 1; ; attempt++) {
@@ -93,7 +83,7 @@ export class EnvCommandHandler {
         await this.renew(ofAccount(await this.agents.load(agentId), accountId));
         return await this.decided.view(accountId, agentId);
       } catch (error) {
-        // It fell asleep or woke up in between.
+        // The agent fell asleep or woke up in between.
         const overtaken = isDomainError(error, 'conflict') && error.code === 'stale_epoch';
         if (overtaken && attempt < MAX_ATTEMPTS) continue;
         throw isHostRefusal(error) ? unreachable(error) : error;
@@ -104,7 +94,7 @@ export class EnvCommandHandler {
   private async renew(agent: LiveAgent): Promise<void> {
     const { agentId, epoch, host, life } = agent;
     if (life.state === 'deploying' || life.state === 'starting') {
-      // The start that goes on may have read the variables before they changed.
+      // The start in progress may have read the variables before they changed.
       await this.lifecycle.drive(agentId);
       const started = await this.agents.load(agentId);
       if (started.status === 'live' && started.life.state === 'running') await this.renew(started);
@@ -115,13 +105,13 @@ export class EnvCommandHandler {
         .request(runtimeRequests.replaceEnv, payload, { host: host ?? '' })
         .catch(refuseTooLarge);
     } else {
-      // A frozen program would go on with what it was started with.
+      // A thawed program would continue with the variables that it was started with.
       await this.lifecycle.cool(agent);
     }
   }
 }
 
-/** Of epochs and hosts a caller knows nothing. */
+/** Errors about epochs and hosts, which callers do not know. */
 const isHostRefusal = (error: unknown): boolean =>
   isDomainError(error) && ['stale_epoch', 'agent_not_on_host', 'guest_unreachable'].includes(error.code);
 

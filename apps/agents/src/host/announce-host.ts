@@ -1,19 +1,16 @@
 import type { AnnounceHost, HostOrders, ObservedAgent } from '@berth/contracts/agents';
-import type { EventStore } from '@berth/event-store';
+import { EventStore } from '@berth/event-store';
 import { DomainError } from '@berth/kernel';
 import { logIdentity } from '@berth/messaging';
-import type { SqlRunner } from '@berth/persistence';
-import {
-  systemOrigin,
-  type AgentCommandHandler,
-  type CommandOrigin,
-} from '../agent/agent.command-handler.js';
-import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentCommandHandler, systemOrigin, type CommandOrigin } from '../agent/agent.command-handler.js';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
-import type { HostDirectory } from './host-directory.js';
-import type { Placement } from './placement.js';
+import { HostDirectory } from './host-directory.js';
+import { Placement } from './placement.js';
 
-/** A listing may have been made a moment before a start: what changed so lately is left for the next one. */
+/** The host may have listed its agents just before a start: a younger change is left for its next announcement. */
 const YOUNG_MS = 15_000;
 
 interface HostedRow {
@@ -24,39 +21,38 @@ interface HostedRow {
   readonly state_changed_at: Date;
 }
 
-export interface AnnounceHostParts {
-  readonly agents: AgentCommandHandler;
-  readonly lifecycle: AgentLifecycle;
-  readonly hosts: HostDirectory;
-  readonly placement: Placement;
-  readonly database: SqlRunner;
-  readonly store: EventStore;
-}
-
-/** Compares what a host has with what the log says it should have, and settles the difference. */
+/** Compares the agents of a host with those that it should have according to the log, and settles the differences. */
+@Injectable()
 export class AnnounceHostHandler {
-  constructor(private readonly parts: AnnounceHostParts) {}
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly hosts: HostDirectory,
+    private readonly placement: Placement,
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly store: EventStore,
+  ) {}
 
-  /** Errors: conflict `other_event_log`. */
+  /** Returns the agents that the host must remove, and those that it must stop. Errors: conflict `other_event_log`. */
   async handle(announcement: AnnounceHost): Promise<HostOrders> {
     const { host, incarnation, freeMemMb, agents } = announcement;
     const logId = await this.requireSameLog(announcement);
-    const { restarted } = await this.parts.hosts.seen(host, incarnation, freeMemMb);
-    // One that is starting has not taken its memory yet.
+    const { restarted } = await this.hosts.seen(host, incarnation, freeMemMb);
+    // An agent that is starting has not taken its memory yet.
     const reported = agents.filter(({ state }) => state !== 'starting');
-    await this.parts.placement.reported(
+    await this.placement.reported(
       host,
       reported.map(({ agentId }) => agentId),
     );
-    const answer = { remove: [] as string[], stop: [] as string[] };
-    for (const observed of agents) await this.compare(host, observed, answer);
+    const result = { remove: [] as string[], stop: [] as string[] };
+    for (const observed of agents) await this.compare(host, observed, result);
     await this.settleAbsent(announcement, restarted);
-    return { ...answer, logId };
+    return { ...result, logId };
   }
 
-  /** A host of another installation would lose all of its agents: this log knows none of them. */
+  /** A host of another installation would lose all of its agents, because this log knows none of them. */
   private async requireSameLog({ host, logId }: AnnounceHost): Promise<string> {
-    const own = await logIdentity(this.parts.store);
+    const own = await logIdentity(this.store);
     if ((logId ?? own) === own) return own;
     throw new DomainError(
       'conflict',
@@ -68,13 +64,13 @@ export class AnnounceHostHandler {
   private async compare(
     host: string,
     observed: ObservedAgent,
-    answer: { remove: string[]; stop: string[] },
+    result: { remove: string[]; stop: string[] },
   ): Promise<void> {
     const { agentId, epoch } = observed;
-    const agent = await this.parts.agents.load(agentId);
-    if (agent.status === 'deleting') return void this.parts.lifecycle.drive(agentId);
+    const agent = await this.agents.load(agentId);
+    if (agent.status === 'deleting') return void this.lifecycle.drive(agentId);
     if (agent.status !== 'live' || agent.host !== host) {
-      answer.remove.push(agentId);
+      result.remove.push(agentId);
       return;
     }
     if (epoch > agent.epoch) return;
@@ -82,22 +78,22 @@ export class AnnounceHostHandler {
     const cold = state === 'stopped' || (state === 'sleeping' && agent.life.depth === 'cold');
     const dead = state === 'failed' && agent.life.code !== 'host_lost';
     if (cold || dead) {
-      answer.stop.push(agentId);
+      result.stop.push(agentId);
       return;
     }
     const at = new Date().toISOString();
     const frozen = observed.state === 'frozen';
-    await this.parts.agents.handle(
+    await this.agents.handle(
       agentId,
       { type: 'FindAgain', epoch, frozen, at },
       origin(agent, `found/${observed.state}`),
     );
   }
 
-  /** Agents that should be awake or frozen there and are not. */
+  /** Settles agents that should be awake or frozen on the host and are not. */
   private async settleAbsent(announcement: AnnounceHost, restarted: boolean): Promise<void> {
     const present = new Set(announcement.agents.map((agent) => agent.agentId));
-    const rows = await this.parts.database.query<HostedRow>(
+    const rows = await this.database.query<HostedRow>(
       `SELECT id, state, sleep_depth, state_reason, state_changed_at FROM agent_list
        WHERE host = $1 AND (state = 'running' OR sleep_depth = 'warm'
          OR (state = 'failed' AND state_reason = 'host_lost')
@@ -112,16 +108,16 @@ export class AnnounceHostHandler {
   }
 
   private async settle(agentId: string): Promise<void> {
-    const agent = await this.parts.agents.load(agentId);
+    const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') return;
     const { epoch } = agent;
-    await this.parts.agents.handle(
+    await this.agents.handle(
       agentId,
       { type: 'SettleAbsence', epoch, at: new Date().toISOString() },
       origin(agent, 'absent'),
     );
-    // What cannot be carried on now is met again by the timers.
-    void this.parts.lifecycle.drive(agentId);
+    // The reconciler continues a transition that fails now.
+    void this.lifecycle.drive(agentId);
   }
 }
 

@@ -1,13 +1,15 @@
-import type { SqlRunner } from '@berth/persistence';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
 
-/** A host that says nothing for so long is taken for lost. It announces itself every 10 s. */
+/** A host that is silent for this long counts as lost. Hosts announce themselves every 10 s. */
 const LOST_AFTER_MS = 60_000;
 
-/** Which runtime hosts there are, as they announce themselves to any process of this service. */
+/** The runtime hosts that have announced themselves to any process of this service. */
+@Injectable()
 export class HostDirectory {
-  constructor(private readonly database: SqlRunner) {}
+  constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** Notes a sign of life; answers whether the host's process is a new one. */
+  /** Records a sign of life; returns whether the host's process has changed. */
   async seen(host: string, incarnation: string, freeMemMb: number): Promise<{ restarted: boolean }> {
     const before = await this.database.query<{ incarnation: string }>(
       'SELECT incarnation FROM agent_hosts WHERE host = $1',
@@ -22,7 +24,7 @@ export class HostDirectory {
     return { restarted: before[0]?.incarnation !== incarnation };
   }
 
-  /** Hosts unheard of for a minute, as far as this process has listened that long itself. */
+  /** Returns the lost hosts; none until a minute after `listeningSince` (Unix milliseconds). */
   async lost(listeningSince: number): Promise<readonly string[]> {
     if (Date.now() - listeningSince < LOST_AFTER_MS) return [];
     const rows = await this.database.query<{ host: string }>(

@@ -11,7 +11,7 @@ import { AgentActivity } from '../agent-list/agent-activity.js';
 import { AnnounceHostHandler } from './announce-host.js';
 import { ObservationHandler } from './report-observation.js';
 
-/** What runtime hosts tell. */
+/** Reports of runtime hosts. */
 @Controller()
 export class HostNatsController {
   constructor(

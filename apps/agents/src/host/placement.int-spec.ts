@@ -69,13 +69,13 @@ describe('a host of an installation with another event log', () => {
 });
 
 describe('a new agent', () => {
-  it('is placed without a question to all hosts when they have announced themselves', async () => {
+  it('is placed without a broadcast when the hosts have announced themselves', async () => {
     await add('host1', 4_096);
     await test.create(aCreation());
     expect(test.hosts.asked(runtimeRequests.hosts)).toEqual([]);
   });
 
-  it('goes where most memory is free', async () => {
+  it('is placed on the host with the most free memory', async () => {
     await add('host1', 4_096);
     await add('host2', 8_192);
     expect(await hostOf(await test.create(aCreation()))).toBe('host2');
@@ -95,7 +95,7 @@ describe('a new agent', () => {
     expect(await spread(await createMany(1))).toEqual({ host2: 1 });
   });
 
-  it('is not placed on a host that does not answer', async () => {
+  it('is not placed on a host that does not respond', async () => {
     await add('host1', 4_096);
     await add('host2', 8_192);
     test.hosts.on(runtimeRequests.describe, (_, host) =>
@@ -106,12 +106,12 @@ describe('a new agent', () => {
     expect(await spread(await createMany(4))).toEqual({ host1: 4 });
   });
 
-  it('is placed on a host that has not announced itself yet, when it answers', async () => {
+  it('is placed on a host that has not announced itself yet but responds', async () => {
     await test.hosts.add('host1');
     expect(await spread(await createMany(1))).toEqual({ host1: 1 });
   });
 
-  it('is refused as unavailable when there is no host, and leaves nothing behind', async () => {
+  it('fails with unavailable without a host, and leaves nothing behind', async () => {
     const creation = aCreation({ env: [{ key: 'A', value: '1', isSecret: true }] });
     await expect(test.create(creation)).rejects.toMatchObject({
       kind: 'unavailable',
@@ -123,8 +123,8 @@ describe('a new agent', () => {
   });
 });
 
-describe('new agents at the same time', () => {
-  it('spread over the hosts by what is left of their memory, from two processes too', async () => {
+describe('concurrently created agents', () => {
+  it('are spread over the hosts by their free memory, also from two processes', async () => {
     const other = await test.another();
     await add('host1', 8_192);
     await add('host2', 8_192);
@@ -134,7 +134,7 @@ describe('new agents at the same time', () => {
     await other.stop();
   });
 
-  it('count until their host reports them', async () => {
+  it('count against the memory of their host until the host reports them', async () => {
     await add('host1', 4_096);
     await add('host2', 4_095);
     const [first] = await createMany(1);

@@ -7,12 +7,12 @@ const hosts = [
 ];
 
 describe('the host of a new agent', () => {
-  it('has the most memory free', () => expect(roomiest(hosts, new Map())).toBe('b'));
+  it('has the most free memory', () => expect(roomiest(hosts, new Map())).toBe('b'));
 
-  it('is judged by what is left beside the agents placed there that it has not reported yet', () =>
+  it('is chosen by its free memory less the agents placed there that it has not reported yet', () =>
     expect(roomiest(hosts, new Map([['b', 501]]))).toBe('a'));
 
-  it('may have less than was placed there, when all have', () =>
+  it('may be overcommitted when all hosts are', () =>
     expect(
       roomiest(
         hosts,
@@ -23,5 +23,5 @@ describe('the host of a new agent', () => {
       ),
     ).toBe('b'));
 
-  it('is none without hosts', () => expect(roomiest([], new Map())).toBeNull());
+  it('is null without hosts', () => expect(roomiest([], new Map())).toBeNull());
 });

@@ -1,16 +1,17 @@
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { Database, SqlRunner } from '@berth/persistence';
+import { Requester } from '@berth/messaging';
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
 
-/** A host announces itself every 10 s; one that missed two announcements is not chosen. */
+/** Hosts announce themselves every 10 s; a host that missed two announcements is not chosen. */
 const FRESH_SECONDS = 25;
-/** A host that was chosen says within this time that it is there. */
+/** How long a chosen host has to confirm that it is available. */
 const PRESENT_WITHIN_MS = 500;
-/** Without a fresh announcement every host is asked, and those that answer so soon are chosen from. */
+/** Without a fresh announcement, every host is asked; how long to collect their responses. */
 const ASK_ALL_MS = 300;
 const MAX_ABSENT = 5;
-/** So long the memory of a new agent counts as taken although its host has not announced the agent yet. */
+/** How long the memory of a new agent counts as taken while its host has not announced the agent. */
 export const UNREPORTED_SECONDS = 60;
 
 /** One attempt to create an agent. */
@@ -21,19 +22,22 @@ export interface PlacedCreation {
   readonly memMb: number;
 }
 
+export type UnreportedCreation = Pick<PlacedCreation, 'agentId' | 'accountId'>;
+
 interface Candidate {
   readonly host: string;
   readonly freeMemMb: number;
 }
 
 /**
- * Chooses hosts for new agents: the one with the most memory left, less what was placed there and is not announced yet.
- * Placements of all processes are made one at a time, so that creations at the same time see each other.
+ * Chooses hosts for new agents: the host with the most free memory, less the agents that were placed there and are not
+ * announced yet. All processes place one agent at a time, so concurrent placements take each other into account.
  */
+@Injectable()
 export class Placement {
   constructor(
-    private readonly requester: Pick<Requester, 'request' | 'requestAll'>,
-    private readonly database: Pick<Database, 'query' | 'transaction'>,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request' | 'requestAll'>,
+    @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
   ) {}
 
   /** Errors: unavailable when there is no host. */
@@ -44,17 +48,17 @@ export class Placement {
       if (await this.isPresent(host)) return host;
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
     }
-    const answers = await this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: ASK_ALL_MS });
-    const host = await this.reserve(creation, () => Promise.resolve(answers));
+    const present = await this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: ASK_ALL_MS });
+    const host = await this.reserve(creation, () => Promise.resolve(present));
     if (host !== null) return host;
     throw new DomainError(
       'unavailable',
       'service_unavailable',
-      'No machine that runs agents answers; try again shortly.',
+      'No machine that runs agents is available; try again shortly.',
     );
   }
 
-  /** The host's own account of its memory includes these from now on. */
+  /** From now on, the free memory that the host announces takes these agents into account. */
   async reported(host: string, agentIds: readonly string[]): Promise<void> {
     if (agentIds.length === 0) return;
     await this.database.query('DELETE FROM agent_creations WHERE host = $1 AND agent_id = ANY($2)', [
@@ -63,15 +67,15 @@ export class Placement {
     ]);
   }
 
-  /** The agent exists. */
+  /** The agent exists: its creation is complete. */
   async settled(agentId: string): Promise<void> {
     await this.database.query('DELETE FROM agent_creations WHERE agent_id = $1', [agentId]);
   }
 
-  /** Creations that no host has announced in time: done, or left behind. */
-  overdue(limit: number): Promise<{ agent_id: string; account_id: string; attempt: number }[]> {
+  /** Returns creations whose agents no host has announced in time, the oldest first. */
+  overdue(limit: number): Promise<UnreportedCreation[]> {
     return this.database.query(
-      `SELECT agent_id, account_id, attempt FROM agent_creations
+      `SELECT agent_id AS "agentId", account_id AS "accountId" FROM agent_creations
        WHERE placed_at < now() - make_interval(secs => $1) ORDER BY placed_at LIMIT $2`,
       [UNREPORTED_SECONDS, limit],
     );
@@ -123,7 +127,7 @@ const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<st
   return new Map(rows.map(({ host, mem_mb }) => [host, Number(mem_mb)]));
 };
 
-/** The host with the most memory left; null when there is none. Pure. */
+/** Returns the host with the most memory left; null without candidates. Pure. */
 export const roomiest = (
   candidates: readonly Candidate[],
   unreportedMb: ReadonlyMap<string, number>,

@@ -1,9 +1,11 @@
 import type { ReportObservation } from '@berth/contracts/agents';
-import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
+import { Injectable } from '@nestjs/common';
+import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import type { AgentCommand } from '../agent/agent.commands.js';
-import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
-/** What hosts see happen to their agents becomes commands; an old epoch's changes nothing. */
+/** Turns the observations of hosts into commands; those of an old epoch have no effect. */
+@Injectable()
 export class ObservationHandler {
   constructor(
     private readonly agents: AgentCommandHandler,
@@ -19,7 +21,7 @@ export class ObservationHandler {
       `${agentId}/${String(epoch)}/${agent.since}/${observation.type}`,
     );
     await this.agents.handle(agentId, toCommand(report), origin);
-    // A recovery goes on behind the host's report.
+    // A recovery continues in the background.
     void this.lifecycle.drive(agentId);
   }
 }

@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** What stands beside the projections: the vault, activity, hosts. */
+/** The tables that are not projections: the vault, activity, hosts. */
 export const createAgentsTables: Migration = {
   name: '2026-11-21-agents',
   async up(query) {

@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** Creations under way with their placement, which variables belong to which attempt, and what hosts have free. */
+/** Creations in progress with their placement, the attempt of each variable, and the free memory of hosts. */
 export const createCreationsTable: Migration = {
   name: '2026-11-22-creations',
   async up(query) {

@@ -1,11 +1,11 @@
 import type { Migration } from '@berth/persistence';
 
-/** Beside the text: the nonce and the tag of AES-GCM. */
+/** The nonce and the tag of AES-GCM. */
 const SEAL_BYTES = 12 + 16;
 
 /**
- * The size of a variable (name and value) beside its sealed value, so that the sum of an agent is known without opening
- * them. The size of those that exist follows from their sealed text, `<key id>.<base64url>` without padding.
+ * The size of a variable (name and value) next to its sealed value, so that an agent's total is known without decryption.
+ * The size of existing variables follows from their sealed text, `<key id>.<base64url>` without padding.
  */
 export const measureVariables: Migration = {
   name: '2026-11-22-variable-sizes',

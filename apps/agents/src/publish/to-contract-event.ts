@@ -3,7 +3,7 @@ import type { RecordedEvent } from '@berth/event-store';
 import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';
 
-/** What of the private log other services may hear: a whitelist, event by event. */
+/** The events of the private log that other services may receive. */
 const PUBLISHED: {
   readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState };
 } = {
@@ -15,7 +15,7 @@ const PUBLISHED: {
   AgentDeletionRequested: { name: 'deleted', state: 'deleting' },
 };
 
-/** The public form of a stored event, null when it is nobody else's business. */
+/** Returns the public form of a stored event; null when the event is private. */
 export const toContractEvent = (
   recorded: RecordedEvent,
 ): { subject: string; payload: AgentLifecycleEvent } | null => {

@@ -32,12 +32,12 @@ const given = (
 ): Decided<ReservationEvent> => decideGiven(reservationDecider, history, command);
 
 describe('a reserved name', () => {
-  it('goes to the first that asks, and to no other agent', () => {
+  it('belongs to the agent that reserves it first', () => {
     expect(given([], reserve(ada)).events).toEqual([held(ada)]);
     expect(given([held(ada)], reserve(bob)).refusal).toMatchObject({ holder: ada, since: at });
   });
 
-  it('is already held by its holder', () => {
+  it('can be reserved again by its holder, without another event', () => {
     expect(given([held(ada)], reserve(ada))).toEqual({ events: [], refusal: undefined });
   });
 
@@ -46,24 +46,29 @@ describe('a reserved name', () => {
     expect(given([held(adaAgain)], reserve(ada)).refusal).toBeInstanceOf(NameHeld);
   });
 
-  it('passes on when its holder is gone', () => {
+  it('is reserved in the log without anything else that the command contains', () => {
+    const attempt = { ...ada, request: { env: [{ key: 'TOKEN', value: 'hunter2' }] } };
+    expect(given([], reserve(attempt)).events).toEqual([held(ada)]);
+  });
+
+  it('passes to another agent when its holder is evicted', () => {
     expect(given([held(ada)], reserve(bob, ada)).events).toEqual([held(bob)]);
   });
 
-  it('stays when another holder, or a later attempt of the one that was gone, came between', () => {
+  it('stays when its holder is another one than the evicted, or a later attempt of it', () => {
     expect(
       given([held(ada), held({ agentId: 'agt_3', attempt: 0 })], reserve(bob, ada)).refusal,
     ).toBeDefined();
     expect(given([held(ada), held(adaAgain)], reserve(bob, ada)).refusal).toBeInstanceOf(NameHeld);
   });
 
-  it('is freed by its holder only', () => {
+  it('is released only by its holder', () => {
     const freed = { type: 'NameReleased', data: { agentId: ada.agentId, at } };
     expect(given([held(ada)], release(ada, 0)).events).toEqual([freed]);
     expect(given([held(ada)], release(bob, 0)).events).toEqual([]);
   });
 
-  it('is not freed by an attempt that it has passed on from', () => {
+  it('is not released by an earlier attempt', () => {
     expect(given([held(adaAgain)], release(ada, 0)).events).toEqual([]);
     expect(given([held(adaAgain)], release(ada, null)).events).toHaveLength(1);
   });

@@ -2,16 +2,16 @@ import type { EventCodec, EventData } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
 
 /**
- * One try of a creation. A try that failed is abandoned, and the next one of the same command has the next number, so that
- * nothing that is left of the earlier one can be taken for the later one's.
+ * One attempt to create an agent. A failed attempt is abandoned, and the next one of the same command has the next number,
+ * so that what is left of the earlier attempt is never taken for the later one's.
  */
 export interface Holder {
   readonly agentId: string;
-  /** How often the creation of this agent had been abandoned before. */
+  /** The number of earlier attempts, all of them abandoned. */
   readonly attempt: number;
 }
 
-/** Names and external ids are unique in an account: the last event of the reservation's stream says who holds the name. */
+/** Names and external ids are unique in an account: the last event of a reservation's stream tells the holder of the name. */
 export type ReservationEvent =
   | {
       readonly type: 'NameReserved.v2';
@@ -23,14 +23,14 @@ export type Reservation =
   { readonly status: 'free' } | { readonly status: 'held'; readonly holder: Holder; readonly since: string };
 
 export type ReservationCommand =
-  /** `evicted`: the holder that the caller found to be gone. */
+  /** `evicted`: the holder whose agent does not exist, as the caller found. */
   | {
       readonly type: 'Reserve';
       readonly holder: Holder;
       readonly evicted: Holder | null;
       readonly at: string;
     }
-  /** `attempt` null: whichever attempt of the agent holds it. */
+  /** `attempt` null: any attempt of the agent. */
   | {
       readonly type: 'Release';
       readonly agentId: string;
@@ -38,7 +38,7 @@ export type ReservationCommand =
       readonly at: string;
     };
 
-/** Thrown within the service when another agent holds the name; the edge words it for names and for external ids. */
+/** Another agent holds the name. Internal: `Reservations` turns it into the public error. */
 export class NameHeld extends Error {
   override readonly name = 'NameHeld';
 
@@ -64,7 +64,8 @@ const reserve = (
     if (!ownEarlier && !(evicted !== null && isSame(held, evicted)))
       throw new NameHeld(held, reservation.since);
   }
-  return [{ type: 'NameReserved.v2', data: { ...holder, at } }];
+  const { agentId, attempt } = holder;
+  return [{ type: 'NameReserved.v2', data: { agentId, attempt, at } }];
 };
 
 const release = (
@@ -111,7 +112,7 @@ export const reservationCodec = (
 const isReservationEvent = (stored: { readonly type: string }): stored is ReservationEvent =>
   stored.type === 'NameReserved.v2' || stored.type === 'NameReleased';
 
-/** Attempts were not counted then. */
+/** Version 1 did not count attempts. */
 const firstShape = ({ agentId, at }: EventData): ReservationEvent => ({
   type: 'NameReserved.v2',
   data: { agentId: String(agentId), attempt: 0, at: String(at) },

@@ -2,11 +2,11 @@ import type { TemplateView } from '@berth/contracts/agents';
 import { DomainError } from '@berth/kernel';
 import { readTemplates, type Template } from '@berth/templates';
 
-/** The templates of this installation, read once at start. */
+/** The templates of this installation, read once when the service starts. */
 export class TemplateCatalogue {
   private constructor(private readonly templates: readonly Template[]) {}
 
-  /** Throws `TemplateError` naming the broken file. */
+  /** Throws `TemplateError` with the name of the invalid file. */
   static async read(folders: readonly string[]): Promise<TemplateCatalogue> {
     return new TemplateCatalogue(await readTemplates(folders));
   }

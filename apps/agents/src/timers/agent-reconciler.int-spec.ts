@@ -27,7 +27,7 @@ hanging.promise.catch(() => undefined);
 
 const ago = (seconds: number): string => new Date(Date.now() - seconds * 1_000).toISOString();
 
-/** Leaves in the log what a process leaves that dies after its decision. */
+/** Appends the events of a process that died right after its decision. */
 const leave = async (agentId: string, host: string, ...more: readonly AgentEvent[]): Promise<string> => {
   const events: readonly AgentEvent[] = [
     {
@@ -83,14 +83,14 @@ const startsOf = (host: string): readonly string[] =>
     .filter((asked) => asked.host === host)
     .map(({ payload }) => payload.agentId);
 
-/** Starts hang at every host but `host2`. */
+/** Starts hang at every host except `host2`. */
 const hangStarts = (): void => {
   const guest = { version: '1', capabilities: [] };
   test.hosts.on(runtimeRequests.start, (_, host) => (host === 'host2' ? { guest } : hanging.promise));
 };
 
 describe('while the start of one agent hangs', () => {
-  it('a deadline is kept, a warm agent is cooled, and another agent is started', async () => {
+  it('an overdue agent fails, a warm agent goes cold, and another agent starts', async () => {
     hangStarts();
     const slow = await leave(newId('agt'), 'host1');
     await eventually(() => expect(startsOf('host1')).toEqual([slow]), { timeoutMs: 10_000 });
@@ -119,13 +119,13 @@ describe('while the start of one agent hangs', () => {
     expect((await test.get(slow)).state).toBe('deploying');
   });
 
-  it('that start is not begun again, and the number of starts at one host is bounded', async () => {
+  it('the start is not sent again, and the number of concurrent starts on one host is limited', async () => {
     hangStarts();
     const left = await Promise.all(Array.from({ length: 30 }, () => leave(newId('agt'), 'host3')));
     await eventually(() => expect(startsOf('host3').length).toBeGreaterThanOrEqual(20), {
       timeoutMs: 10_000,
     });
-    // The timers have looked again, several times.
+    // Each of these takes at least one more tick.
     const other = await leave(newId('agt'), 'host2');
     await eventually(async () => expect((await test.get(other)).state).toBe('running'), {
       timeoutMs: 10_000,

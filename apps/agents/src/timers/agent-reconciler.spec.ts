@@ -2,27 +2,34 @@ import { getEventListeners } from 'node:events';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { expect, it } from 'vitest';
-import { AgentReconciler, type ReconcilerParts } from './agent-reconciler.js';
+import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import type { CreationAttempts } from '../agent/creation-attempts.js';
+import type { AgentsConfig } from '../config.js';
+import type { HostDirectory } from '../host/host-directory.js';
+import type { Placement } from '../host/placement.js';
+import { AgentReconciler } from './agent-reconciler.js';
+import type { AgentTimeouts } from './agent-timeouts.js';
+import { DueAgentsQuery } from './due-agents.query.js';
 
-it('timers keep nothing of the ticks that are over', async () => {
+it('the reconciler retains no listeners of earlier ticks, also while its queries fail', async () => {
   let ticks = 0;
   const database = {
     query: () => {
       ticks++;
-      return Promise.reject(new Error('The tables are away.'));
+      return Promise.reject(new Error('The tables are unavailable.'));
     },
   };
-  const parts = {
-    database,
-    log: createLogger({ service: 'test', level: 'silent' }),
-    warmSleepSeconds: 900,
-    hosts: { lost: () => Promise.resolve([]) },
-    placement: { overdue: () => Promise.resolve([]) },
-  } as unknown as ReconcilerParts;
+  const hosts = { lost: () => Promise.resolve([]) } as unknown as HostDirectory;
+  const placement = { overdue: () => Promise.resolve([]) } as unknown as Placement;
+  const config = { warmSleepSeconds: 900 } as AgentsConfig;
+  const due = new DueAgentsQuery(database, hosts, placement, config);
+  const unused = {} as AgentTimeouts & AgentLifecycle & CreationAttempts;
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const reconciler = new AgentReconciler(due, unused, unused, unused, log);
   const ending = new AbortController();
-  const running = new AgentReconciler(parts).run(ending.signal);
-  const questionsOfATick = 3;
-  await eventually(() => ticks > 3 * questionsOfATick, { timeoutMs: 10_000 });
+  const running = reconciler.run(ending.signal);
+  const queriesOfATick = 3;
+  await eventually(() => ticks > 3 * queriesOfATick, { timeoutMs: 10_000 });
   expect(getEventListeners(ending.signal, 'abort').length).toBeLessThanOrEqual(1);
   ending.abort();
   await running;

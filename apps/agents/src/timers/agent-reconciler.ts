@@ -1,51 +1,41 @@
-import { pause, type SqlRunner } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
-import { systemOrigin, type AgentCommandHandler } from '../agent/agent.command-handler.js';
-import type { AgentLifecycle } from '../agent/agent-lifecycle.js';
-import type { AgentCreation } from '../agent/create-agent.js';
-import type { HostDirectory } from '../host/host-directory.js';
-import type { Placement } from '../host/placement.js';
+import { pause } from '@berth/persistence';
+import { RunOnOneInstance, type Runnable } from '@berth/service';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import { CreationAttempts } from '../agent/creation-attempts.js';
+import { AgentTimeouts } from './agent-timeouts.js';
 import { AgentWork } from './agent-work.js';
+import { DueAgentsQuery, type DueOptions } from './due-agents.query.js';
 
 const TICK_MS = 1_000;
-/** A transition is first carried by whoever decided it; only what is left lying is picked up here. */
-const LEFT_LYING_SECONDS = 3;
-/** What hosts carry out takes up to a minute each; one that just came back is not asked for a thousand starts at once. */
+/** Requests to hosts take up to a minute each; a host that just came back does not get a thousand starts at once. */
 const CARRYING = { atOnce: 200, atOnceForHost: 20 };
-/** What is decided in the log alone. */
+/** Decisions that only need the log. */
 const DECIDING = { atOnce: 100, atOnceForHost: 100 };
 const SETTLE_MS = 2_000;
 
-/** What the timers work with. */
-export interface ReconcilerParts {
-  readonly agents: AgentCommandHandler;
-  readonly lifecycle: AgentLifecycle;
-  readonly creation: AgentCreation;
-  readonly hosts: HostDirectory;
-  readonly placement: Placement;
-  readonly database: SqlRunner;
-  readonly log: Logger;
-  readonly warmSleepSeconds: number;
-}
-
-interface FoundAgent {
-  readonly id: string;
-  readonly host: string | null;
-}
-
 /**
- * What time does to agents, derived from their state on every tick: transitions left lying are carried on,
- * overdue ones fail, warm sleep gets cold, agents of a lost host are failed, creations left behind are abandoned. No
- * tick waits for what an earlier one began. One process of the cluster runs it; a second one would do no harm, for every
- * decision carries the epoch it was made for.
+ * Acts on agents when time has passed, derived from their state on every tick: continues unfinished transitions, fails
+ * overdue ones, takes warm agents cold, fails agents of a lost host, and abandons creations whose process died. No tick
+ * waits for the work of an earlier one. A second instance would do no harm, because every decision carries the epoch for
+ * which it was made.
  */
-export class AgentReconciler {
+@Injectable()
+@RunOnOneInstance({ name: 'timers' })
+export class AgentReconciler implements Runnable {
   readonly #deciding: AgentWork;
   readonly #carrying: AgentWork;
 
-  constructor(private readonly parts: ReconcilerParts) {
-    this.#deciding = new AgentWork(DECIDING, parts.log);
-    this.#carrying = new AgentWork(CARRYING, parts.log);
+  constructor(
+    private readonly due: DueAgentsQuery,
+    private readonly timeouts: AgentTimeouts,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly attempts: CreationAttempts,
+    private readonly log: Logger,
+  ) {
+    this.#deciding = new AgentWork(DECIDING, log);
+    this.#carrying = new AgentWork(CARRYING, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -57,102 +47,52 @@ export class AgentReconciler {
     await Promise.all([this.#deciding.settle(SETTLE_MS), this.#carrying.settle(SETTLE_MS)]);
   }
 
-  /** Begins what is to be done; a question that fails keeps none of the others. */
+  /** Begins the work that is due; a query that fails does not affect the others. */
   private async tick(listeningSince: number): Promise<void> {
-    const looks = [
+    const begun = await Promise.allSettled([
       this.failOverdue(),
-      this.carryOn(),
+      this.continueUnfinished(),
       this.cool(),
       this.loseAgents(listeningSince),
-      this.abandonCreations(),
-    ];
-    for (const look of await Promise.allSettled(looks))
-      if (look.status === 'rejected')
-        this.parts.log.warn({ err: look.reason as unknown }, 'the timers could not look at agents');
+      this.settleCreations(),
+    ]);
+    for (const one of begun)
+      if (one.status === 'rejected')
+        this.log.warn({ err: one.reason as unknown }, 'the reconciler could not read which agents are due');
   }
 
   private async failOverdue(): Promise<void> {
-    const rows = await this.parts.database.query<FoundAgent>(
-      `SELECT id, host FROM agent_list
-       WHERE state IN ('deploying', 'starting', 'stopping') AND deadline_at < now() AND id <> ALL($1)
-       ORDER BY state_changed_at LIMIT ${String(DECIDING.atOnce)}`,
-      [this.#deciding.agentIds],
-    );
-    for (const { id, host } of rows) this.#deciding.begin(id, host, () => this.failTransition(id));
+    for (const { id, host } of await this.due.overdue(this.decidable()))
+      this.#deciding.begin(id, host, () => this.timeouts.failOverdue(id));
   }
 
-  private async carryOn(): Promise<void> {
-    const rows = await this.parts.database.query<FoundAgent>(
-      `SELECT id, host FROM (
-         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY random()) AS place FROM agent_list
-         WHERE state IN ('deploying', 'starting', 'stopping', 'deleting')
-           AND state_changed_at < now() - make_interval(secs => $1) AND id <> ALL($2)
-       ) AS lying WHERE place <= ${String(CARRYING.atOnceForHost)} ORDER BY random()`,
-      [LEFT_LYING_SECONDS, this.#carrying.agentIds],
-    );
-    for (const { id, host } of rows)
+  private async continueUnfinished(): Promise<void> {
+    for (const { id, host } of await this.due.unfinished(this.carriable()))
       this.#carrying.begin(id, host, async () => {
-        await this.parts.lifecycle.drive(id);
+        await this.lifecycle.drive(id);
       });
   }
 
   private async cool(): Promise<void> {
-    const rows = await this.parts.database.query<FoundAgent>(
-      `SELECT id, host FROM (
-         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY state_changed_at) AS place FROM agent_list
-         WHERE sleep_depth = 'warm' AND state_changed_at <= now() - make_interval(secs => $1) AND id <> ALL($2)
-       ) AS warm WHERE place <= ${String(CARRYING.atOnceForHost)} ORDER BY place`,
-      [this.parts.warmSleepSeconds, this.#carrying.agentIds],
-    );
-    for (const { id, host } of rows)
-      this.#carrying.begin(id, host, async () => {
-        const agent = await this.parts.agents.load(id);
-        if (agent.status === 'live') await this.parts.lifecycle.cool(agent);
-      });
+    for (const { id, host } of await this.due.warm(this.carriable()))
+      this.#carrying.begin(id, host, () => this.timeouts.cool(id));
   }
 
   private async loseAgents(listeningSince: number): Promise<void> {
-    for (const host of await this.parts.hosts.lost(listeningSince)) {
-      const rows = await this.parts.database.query<{ id: string }>(
-        `SELECT id FROM agent_list WHERE host = $1 AND state = 'running' AND id <> ALL($2)
-         LIMIT ${String(DECIDING.atOnce)}`,
-        [host, this.#deciding.agentIds],
-      );
-      for (const { id } of rows) this.#deciding.begin(id, host, () => this.loseHost(id));
-    }
+    for (const { id, host } of await this.due.onLostHosts(listeningSince, this.decidable()))
+      this.#deciding.begin(id, host, () => this.timeouts.loseHost(id));
   }
 
-  private async abandonCreations(): Promise<void> {
-    for (const { agent_id, account_id } of await this.parts.placement.overdue(DECIDING.atOnce))
-      this.#deciding.begin(agent_id, null, () => this.parts.creation.settleOverdue(agent_id, account_id));
+  private async settleCreations(): Promise<void> {
+    for (const { agentId, accountId } of await this.due.creations(DECIDING.atOnce))
+      this.#deciding.begin(agentId, null, () => this.attempts.settleOverdue(agentId, accountId));
   }
 
-  private async failTransition(agentId: string): Promise<void> {
-    const agent = await this.parts.agents.load(agentId);
-    if (
-      agent.status !== 'live' ||
-      !('deadline' in agent.life) ||
-      Date.parse(agent.life.deadline) > Date.now()
-    )
-      return;
-    const { state } = agent.life;
-    const origin = systemOrigin(agent.profile.accountId, `${agentId}/${String(agent.epoch)}/overdue`);
-    const message = `The agent was ${state} for too long.`;
-    const at = new Date().toISOString();
-    await this.parts.agents.handle(
-      agentId,
-      { type: 'FailTransition', epoch: agent.epoch, code: `${state}_timed_out`, message, at },
-      origin,
-    );
+  private decidable(): DueOptions {
+    return { except: this.#deciding.agentIds, limit: DECIDING.atOnce };
   }
 
-  private async loseHost(agentId: string): Promise<void> {
-    const agent = await this.parts.agents.load(agentId);
-    if (agent.status !== 'live') return;
-    const origin = systemOrigin(
-      agent.profile.accountId,
-      `${agentId}/${String(agent.epoch)}/${agent.since}/host-lost`,
-    );
-    await this.parts.agents.handle(agentId, { type: 'LoseHost', at: new Date().toISOString() }, origin);
+  private carriable(): DueOptions {
+    return { except: this.#carrying.agentIds, limit: CARRYING.atOnceForHost };
   }
 }

@@ -1,14 +1,14 @@
 import type { Logger } from '@berth/telemetry';
 import { within } from '../agent/within.js';
 
-/** How many agents are worked on at once. */
+/** Limits of concurrent work. */
 export interface WorkLimits {
   readonly atOnce: number;
-  /** A host that hangs, or has just come back, takes no more than this of it. */
+  /** Keeps a host that hangs, or has just come back, from taking all of it. */
   readonly atOnceForHost: number;
 }
 
-/** Work on agents, each one's independent of all others', and each agent's once at a time. */
+/** Runs work on agents: independently for different agents, once at a time for each agent. */
 export class AgentWork {
   readonly #running = new Map<string, { readonly host: string | null; readonly done: Promise<void> }>();
 
@@ -17,12 +17,12 @@ export class AgentWork {
     private readonly log: Logger,
   ) {}
 
-  /** The agents that are worked on. */
+  /** The agents with running work. */
   get agentIds(): readonly string[] {
     return [...this.#running.keys()];
   }
 
-  /** Returns at once: whether the work was begun. It is not when the agent is worked on, or too many are. */
+  /** Returns at once; false when the agent has running work already, or a limit is reached. */
   begin(agentId: string, host: string | null, work: () => Promise<void>): boolean {
     const { atOnce, atOnceForHost } = this.limits;
     if (this.#running.has(agentId) || this.#running.size >= atOnce) return false;
@@ -30,13 +30,13 @@ export class AgentWork {
     if (host !== null && ofHost >= atOnceForHost) return false;
     const done = Promise.resolve()
       .then(work)
-      .catch((error: unknown) => this.log.warn({ agentId, err: error }, 'a timer could not act on the agent'))
+      .catch((error: unknown) => this.log.warn({ agentId, err: error }, 'could not reconcile the agent'))
       .finally(() => this.#running.delete(agentId));
     this.#running.set(agentId, { host, done });
     return true;
   }
 
-  /** Waits for what is under way, so long at most. */
+  /** Waits for running work, at most `withinMs`. */
   async settle(withinMs: number): Promise<void> {
     await within(withinMs, Promise.all([...this.#running.values()].map(({ done }) => done)), undefined);
   }

@@ -1,5 +1,5 @@
 import type { ServiceEnv } from '@berth/config';
-import { EventStore } from '@berth/event-store';
+import { EventStore, SnapshotTable } from '@berth/event-store';
 import { Clock, systemClock } from '@berth/kernel';
 import { BrokerCheck, NatsLink, Requester } from '@berth/messaging';
 import { OperationsModule } from '@berth/operations';
@@ -23,9 +23,15 @@ export interface ServicePlatform extends DynamicModule {
 
 const PARTS = Symbol('opened parts');
 
+const SNAPSHOTS: FactoryProvider = {
+  provide: SnapshotTable,
+  inject: [Database, Logger],
+  useFactory: (database: Database, log: Logger) => new SnapshotTable(database, log),
+};
+
 /**
  * What every service has: its configuration and logger, the event log, the broker, its tables, background work, and the
- * operations interface. Providers inject `EventStore`, `NatsLink`, `Requester`, `Database`, `Logger`, `Clock`,
+ * operations interface. Providers inject `EventStore`, `SnapshotTable`, `NatsLink`, `Requester`, `Database`, `Logger`, `Clock`,
  * `BackgroundWork`, `ServiceContext` and the service's configuration by their classes.
  */
 @Global()
@@ -42,7 +48,7 @@ export class PlatformModule {
       partOf(EventStore, 'store'),
       partOf(NatsLink, 'link'),
       { provide: Requester, inject: [NatsLink], useFactory: (link: NatsLink) => new Requester(link) },
-      ...(withTables ? [partOf(Database, 'database'), partOf(BrokerCheck, 'broker')] : []),
+      ...(withTables ? [partOf(Database, 'database'), partOf(BrokerCheck, 'broker'), SNAPSHOTS] : []),
       BackgroundWork,
     ];
     return {
@@ -75,12 +81,13 @@ const openedBy =
   ({ name, tables, streams }: Pick<ServiceDefinition, 'name' | 'tables' | 'streams'>) =>
   async ({ config, log, startSignal, resources }: ServiceContext): Promise<Partial<ServiceParts>> => {
     const options = { name, config: config as ServiceEnv, log, signal: startSignal };
-    const parts =
+    const opening =
       tables === undefined
-        ? await openPartsWithoutTables(options)
-        : await openParts({ ...options, ...tables, needs: streams ?? {} });
-    resources.defer(() => closeParts(parts));
-    return parts;
+        ? openPartsWithoutTables(options)
+        : openParts({ ...options, ...tables, needs: streams ?? {} });
+    // Another provider may fail while this one waits.
+    resources.defer(() => opening.then(closeParts, () => undefined));
+    return opening;
   };
 
 const partOf = (token: FactoryProvider['provide'], part: keyof ServiceParts): FactoryProvider => ({

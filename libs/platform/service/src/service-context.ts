@@ -13,7 +13,8 @@ export interface LaunchOptions<Config> {
 export class ServiceContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
-  readonly startSignal: AbortSignal | undefined;
+  /** Aborts the start; also when the start fails elsewhere. */
+  readonly startSignal: AbortSignal;
   /** Closed last, in reverse order, also when the start fails. */
   readonly resources = new AsyncDisposableStack();
   readonly #stopping = new AbortController();
@@ -24,9 +25,10 @@ export class ServiceContext<Config = unknown> {
   ) {
     this.config = options.config;
     this.log = options.log;
-    this.startSignal = options.signal;
     // One listener for each caller that waits.
     setMaxListeners(0, this.#stopping.signal);
+    const { signal: stopping } = this.#stopping;
+    this.startSignal = options.signal === undefined ? stopping : AbortSignal.any([options.signal, stopping]);
   }
 
   /** Aborts as soon as the service begins to stop, before it waits for running requests. */

@@ -1,11 +1,3 @@
-import type { EventStore, SnapshotTable } from '@berth/event-store';
-
-/** The service's streams: the log, and the snapshots of its long streams. */
-export interface AgentStreams {
-  readonly store: EventStore;
-  readonly snapshots: SnapshotTable;
-}
-
 /**
  * Versions of the states that snapshots hold. Increase a version with every change of what the events of that category
  * fold to; `snapshot-versions.spec.ts` fails otherwise.

@@ -1,0 +1,50 @@
+import type { CreateAgent } from '@berth/contracts/agents';
+import { Injectable } from '@nestjs/common';
+import { EnvVault } from '../env/env-vault.js';
+import { Placement } from '../host/placement.js';
+import type { Holder } from '../reservation/reservation.js';
+import { Reservations } from '../reservation/reservations.js';
+import type { Profile } from './agent.js';
+import { claimsOf } from './claims.js';
+
+/** One attempt of one command to create an agent. */
+export interface CreationAttempt extends Holder {
+  readonly request: CreateAgent;
+  readonly profile: Profile;
+}
+
+/** What an attempt needs before its agent exists: its names, a place on a host, and its variables in the vault. */
+@Injectable()
+export class CreationResources {
+  constructor(
+    private readonly reservations: Reservations,
+    private readonly placement: Placement,
+    private readonly vault: EnvVault,
+  ) {}
+
+  /**
+   * Acquires them and returns the host. Claims the names first. Errors: conflict `agent_name_taken`,
+   * `external_id_taken`; unavailable without a host; `CreationOvertaken` when the attempt was abandoned in the meantime.
+   */
+  async acquire({ agentId, attempt, request, profile }: CreationAttempt): Promise<string> {
+    for (const claim of claimsOf(profile))
+      await this.reservations.claim(claim, { agentId, attempt }, request);
+    const { accountId, resources } = profile;
+    const host = await this.placement.place({ agentId, attempt, accountId, memMb: resources.memMb });
+    await this.vault.putCreated(agentId, attempt, request.env);
+    return host;
+  }
+
+  /** Releases those of an attempt that has been ended in the log. */
+  async release(attempt: CreationAttempt): Promise<void> {
+    await Promise.all([
+      this.vault.forgetCreated(attempt.agentId, attempt.attempt),
+      this.releaseNames(attempt),
+    ]);
+  }
+
+  private async releaseNames({ agentId, attempt, request, profile }: CreationAttempt): Promise<void> {
+    for (const claim of claimsOf(profile))
+      await this.reservations.release(claim, { agentId, attempt }, request);
+  }
+}

@@ -1,0 +1,52 @@
+import { isDomainError } from '@berth/kernel';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { AgentLifecycle } from './agent-lifecycle.js';
+import { CreationAttempts, type AttemptEnd } from './creation-attempts.js';
+import { CreationResources, type CreationAttempt } from './creation-resources.js';
+import { CreationTiming } from './creation-timing.js';
+import { within } from './within.js';
+
+/** Undoes attempts that failed. */
+@Injectable()
+export class CreationRollback {
+  private readonly running = new Set<Promise<unknown>>();
+
+  constructor(
+    private readonly attempts: CreationAttempts,
+    private readonly resources: CreationResources,
+    private readonly lifecycle: AgentLifecycle,
+    private readonly timing: CreationTiming,
+    private readonly log: Logger,
+  ) {}
+
+  /**
+   * Undoes the attempt that failed with `error`; returns `created` when its agent exists nevertheless. Returns
+   * `abandoned` once the time that began at `begun` (Unix milliseconds) is over, and continues in the background.
+   */
+  async undo(attempt: CreationAttempt, error: unknown, begun: number): Promise<AttemptEnd> {
+    // The name is claimed first, so this attempt holds nothing.
+    if (isDomainError(error) && error.code === 'agent_name_taken') return 'abandoned';
+    const work: Promise<AttemptEnd> = this.run(attempt)
+      .catch((failure: unknown): AttemptEnd => {
+        // The next attempt, the next claim of the name and the reconciler clean up what is left.
+        this.log.warn({ agentId: attempt.agentId, err: failure }, 'could not undo a failed creation yet');
+        return 'abandoned';
+      })
+      .finally(() => this.running.delete(work));
+    this.running.add(work);
+    return within(Math.max(0, begun + this.timing.undoneWithinMs - Date.now()), work, 'abandoned');
+  }
+
+  /** Waits for those that continue in the background. */
+  async settle(): Promise<void> {
+    while (this.running.size > 0) await Promise.allSettled(this.running);
+  }
+
+  private async run(attempt: CreationAttempt): Promise<AttemptEnd> {
+    const end = await this.attempts.end(attempt, attempt.request.accountId);
+    if (end === 'created') void this.lifecycle.drive(attempt.agentId);
+    else await this.resources.release(attempt);
+    return end;
+  }
+}

@@ -1,0 +1,105 @@
+import { SecretBox } from '@berth/persistence';
+import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
+import { Module } from '@nestjs/common';
+import { AgentActivity } from './agent-list/agent-activity.js';
+import { agentListProjection } from './agent-list/agent-list.projection.js';
+import { AgentListQuery } from './agent-list/agent-list.query.js';
+import { DecidedAgents } from './agent-list/decided-agents.js';
+import { Admission, OwnersAdmission } from './agent/admission.js';
+import { AgentCommandHandler } from './agent/agent.command-handler.js';
+import { agentCodec } from './agent/agent.events.js';
+import { AgentNatsController } from './agent/agent.nats-controller.js';
+import { AgentStreams } from './agent/agent.streams.js';
+import { AgentLifecycle } from './agent/agent-lifecycle.js';
+import { AgentMetrics } from './agent/agent-metrics.js';
+import { AgentCreation } from './agent/create-agent.js';
+import { CreationAttempts } from './agent/creation-attempts.js';
+import { CreationResources } from './agent/creation-resources.js';
+import { CreationRollback } from './agent/creation-rollback.js';
+import { CreationTiming } from './agent/creation-timing.js';
+import { AgentDeletion } from './agent/delete-agent.js';
+import { EnsureAwakeHandler } from './agent/ensure-awake.js';
+import { StartRecipe } from './agent/start-recipe.js';
+import { Transitions } from './agent/transitions.js';
+import { AgentsConfig, readAgentsConfig } from './config.js';
+import { AgentEnvStreams } from './env/agent-env.streams.js';
+import { EnvCommandHandler } from './env/env.command-handler.js';
+import { EnvNatsController } from './env/env.nats-controller.js';
+import { EnvVault } from './env/env-vault.js';
+import { AnnounceHostHandler } from './host/announce-host.js';
+import { HostDirectory } from './host/host-directory.js';
+import { HostNatsController } from './host/host.nats-controller.js';
+import { Placement } from './host/placement.js';
+import { ObservationHandler } from './host/report-observation.js';
+import { migrations } from './migrations/migrations.js';
+import { toContractEvent } from './publish/to-contract-event.js';
+import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservation.streams.js';
+import { Reservations } from './reservation/reservations.js';
+import { TemplateCatalogue } from './templates/template-catalogue.js';
+import { AgentReconciler } from './timers/agent-reconciler.js';
+import { AgentTimeouts } from './timers/agent-timeouts.js';
+import { DueAgentsQuery } from './timers/due-agents.query.js';
+
+@Module({
+  imports: [
+    PlatformModule.forService({
+      name: 'agents',
+      config: AgentsConfig,
+      readConfig: readAgentsConfig,
+      tables: { migrations },
+      streams: { publishes: ['agents'] },
+    }),
+    ProjectionModule.forFeature(agentListProjection),
+    RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
+  ],
+  controllers: [AgentNatsController, EnvNatsController, HostNatsController],
+  providers: [
+    AgentStreams,
+    AgentCommandHandler,
+    AgentLifecycle,
+    StartRecipe,
+    AgentDeletion,
+    Transitions,
+    { provide: Admission, useClass: OwnersAdmission },
+    EnsureAwakeHandler,
+    AgentMetrics,
+
+    CreationTiming,
+    CreationAttempts,
+    CreationResources,
+    CreationRollback,
+    AgentCreation,
+    AgentNameStreams,
+    AgentExternalIdStreams,
+    Reservations,
+
+    AgentActivity,
+    DecidedAgents,
+    AgentListQuery,
+
+    AgentEnvStreams,
+    EnvCommandHandler,
+    EnvVault,
+    {
+      provide: SecretBox,
+      inject: [AgentsConfig],
+      useFactory: ({ keyring }: AgentsConfig) => new SecretBox(keyring),
+    },
+
+    HostDirectory,
+    Placement,
+    AnnounceHostHandler,
+    ObservationHandler,
+
+    {
+      provide: TemplateCatalogue,
+      inject: [AgentsConfig],
+      useFactory: ({ templateFolders }: AgentsConfig) => TemplateCatalogue.read(templateFolders),
+    },
+
+    DueAgentsQuery,
+    AgentTimeouts,
+    AgentReconciler,
+  ],
+})
+export class AgentsModule {}

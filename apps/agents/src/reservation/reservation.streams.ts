@@ -1,0 +1,42 @@
+import { CommandHandler, EventStore, SnapshotTable, type CommandHandlerOptions } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import { SNAPSHOT_VERSIONS } from '../agent/snapshot-versions.js';
+import {
+  reservationCodec,
+  reservationDecider,
+  type Reservation,
+  type ReservationCommand,
+  type ReservationEvent,
+} from './reservation.js';
+
+/** The streams `agentName-<hash>`. */
+@Injectable()
+export class AgentNameStreams extends CommandHandler<Reservation, ReservationCommand, ReservationEvent> {
+  constructor(store: EventStore, snapshots: SnapshotTable) {
+    super(optionsOf('agentName', store, snapshots));
+  }
+}
+
+/** The streams `agentExternalId-<hash>`. */
+@Injectable()
+export class AgentExternalIdStreams extends CommandHandler<
+  Reservation,
+  ReservationCommand,
+  ReservationEvent
+> {
+  constructor(store: EventStore, snapshots: SnapshotTable) {
+    super(optionsOf('agentExternalId', store, snapshots));
+  }
+}
+
+const optionsOf = (
+  category: 'agentName' | 'agentExternalId',
+  store: EventStore,
+  table: SnapshotTable,
+): CommandHandlerOptions<Reservation, ReservationCommand, ReservationEvent> => ({
+  store,
+  decider: reservationDecider,
+  codec: reservationCodec(category),
+  cacheSize: 1_000,
+  snapshots: { table, version: SNAPSHOT_VERSIONS.reservation },
+});

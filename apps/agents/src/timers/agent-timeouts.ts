@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
+
+/** What happens to an agent when a time is over or its host is lost. */
+@Injectable()
+export class AgentTimeouts {
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+  ) {}
+
+  /** Fails the agent's transition if its deadline is over. */
+  async failOverdue(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live' || !('deadline' in agent.life)) return;
+    const { state, deadline } = agent.life;
+    if (Date.parse(deadline) > Date.now()) return;
+    const { epoch, profile } = agent;
+    const message = `The agent was ${state} for too long.`;
+    const at = new Date().toISOString();
+    await this.agents.handle(
+      agentId,
+      { type: 'FailTransition', epoch, code: `${state}_timed_out`, message, at },
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/overdue`),
+    );
+  }
+
+  /** Fails a running agent whose host is lost. */
+  async loseHost(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status !== 'live') return;
+    const { epoch, since, profile } = agent;
+    await this.agents.handle(
+      agentId,
+      { type: 'LoseHost', at: new Date().toISOString() },
+      systemOrigin(profile.accountId, `${agentId}/${String(epoch)}/${since}/host-lost`),
+    );
+  }
+
+  /** Takes a warm agent cold. */
+  async cool(agentId: string): Promise<void> {
+    const agent = await this.agents.load(agentId);
+    if (agent.status === 'live') await this.lifecycle.cool(agent);
+  }
+}

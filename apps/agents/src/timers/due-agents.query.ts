@@ -1,0 +1,79 @@
+import { Database, type SqlRunner } from '@berth/persistence';
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentsConfig } from '../config.js';
+import { HostDirectory } from '../host/host-directory.js';
+import { Placement, type UnreportedCreation } from '../host/placement.js';
+
+/** The process that decides a transition carries it out; after this time the reconciler continues it. */
+const LEFT_UNFINISHED_SECONDS = 3;
+
+export interface DueAgent {
+  readonly id: string;
+  /** null before its first start. */
+  readonly host: string | null;
+}
+
+/** `except` are the agents that have running work already. */
+export interface DueOptions {
+  readonly except: readonly string[];
+  readonly limit: number;
+}
+
+/** The agents that need work because time has passed. */
+@Injectable()
+export class DueAgentsQuery {
+  constructor(
+    @Inject(Database) private readonly database: SqlRunner,
+    private readonly hosts: HostDirectory,
+    private readonly placement: Placement,
+    private readonly config: AgentsConfig,
+  ) {}
+
+  /** Agents whose transition is past its deadline, the longest waiting first. */
+  overdue({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM agent_list
+       WHERE state IN ('deploying', 'starting', 'stopping') AND deadline_at < now() AND id <> ALL($1)
+       ORDER BY state_changed_at LIMIT $2`,
+      [except, limit],
+    );
+  }
+
+  /** Agents whose transition no process carries out; at most `limit` of each host. */
+  unfinished({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM (
+         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY random()) AS place FROM agent_list
+         WHERE state IN ('deploying', 'starting', 'stopping', 'deleting')
+           AND state_changed_at < now() - make_interval(secs => $1) AND id <> ALL($2)
+       ) AS unfinished WHERE place <= $3 ORDER BY random()`,
+      [LEFT_UNFINISHED_SECONDS, except, limit],
+    );
+  }
+
+  /** Agents that have slept warm for their time; at most `limit` of each host. */
+  warm({ except, limit }: DueOptions): Promise<DueAgent[]> {
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM (
+         SELECT id, host, row_number() OVER (PARTITION BY host ORDER BY state_changed_at) AS place FROM agent_list
+         WHERE sleep_depth = 'warm' AND state_changed_at <= now() - make_interval(secs => $1) AND id <> ALL($2)
+       ) AS warm WHERE place <= $3 ORDER BY place`,
+      [this.config.warmSleepSeconds, except, limit],
+    );
+  }
+
+  /** Running agents of hosts that are lost; none until a minute after `listeningSince` (Unix milliseconds). */
+  async onLostHosts(listeningSince: number, { except, limit }: DueOptions): Promise<DueAgent[]> {
+    const hosts = await this.hosts.lost(listeningSince);
+    if (hosts.length === 0) return [];
+    return this.database.query<DueAgent>(
+      `SELECT id, host FROM agent_list WHERE host = ANY($1) AND state = 'running' AND id <> ALL($2) LIMIT $3`,
+      [hosts, except, limit],
+    );
+  }
+
+  /** Creations whose agents no host has announced in time. */
+  creations(limit: number): Promise<readonly UnreportedCreation[]> {
+    return this.placement.overdue(limit);
+  }
+}
