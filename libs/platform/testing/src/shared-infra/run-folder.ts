@@ -5,7 +5,8 @@ import { join } from 'node:path';
 /** Memory instead of a disk: the tests kill processes, not machines, so nothing they check depends on a flush. */
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
-const NAME = /^berth-run-(\d+)-/;
+/** Short, because the path of a Unix socket has at most 107 bytes. */
+const NAME = /^b(\d+)-/;
 
 /**
  * Creates the folder for the temporary files of a run, and removes those of runs that were killed. Every user may use
@@ -17,7 +18,7 @@ export const createRunFolder = (): string => {
     const pid = NAME.exec(name)?.[1];
     if (pid !== undefined && !isAlive(Number(pid))) removeIfPossible(join(parent, name));
   }
-  const folder = mkdtempSync(join(parent, `berth-run-${process.pid}-`));
+  const folder = mkdtempSync(join(parent, `b${process.pid}-`));
   chmodSync(folder, 0o1777);
   return folder;
 };

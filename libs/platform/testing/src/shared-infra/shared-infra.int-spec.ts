@@ -137,7 +137,7 @@ it('the folder of a run that was killed is removed by the next run, that of a ru
   const mine = createRunFolder();
   const ended = spawn(process.execPath, ['--version']);
   await once(ended, 'exit');
-  const theirs = join(dirname(mine), `berth-run-${String(ended.pid)}-left`);
+  const theirs = join(dirname(mine), `b${String(ended.pid)}-left`);
   mkdirSync(theirs);
   const second = createRunFolder();
   expect(readdirSync(dirname(mine)).filter((name) => join(dirname(mine), name) === theirs)).toEqual([]);
