@@ -1,18 +1,19 @@
-import { readEnv, type Env, type EnvReader, type ServiceEnv } from '@berth/config';
+import { readEnv, ServiceEnv, type Env, type EnvReader } from '@berth/config';
 import { shareOfDescriptors } from '@berth/sockets';
 import { parseKeyring, type Keyring } from '@berth/persistence';
 
-export interface GatewayConfig extends ServiceEnv {
-  readonly host: string;
+/** The configuration of the gateway; providers inject it by this class. */
+export abstract class GatewayConfig extends ServiceEnv {
+  abstract readonly host: string;
   /** 0 takes a free one. */
-  readonly port: number;
+  abstract readonly port: number;
   /** See `ClientBounds`. */
-  readonly clientTimeoutMs: number;
-  readonly maxConnections: number;
-  /** The runtime's driver, as `/health` names it while no host answers. */
-  readonly runtime: 'process' | 'nerdctl';
-  /** The operator's keys that seal kept answers. */
-  readonly keyring: Keyring;
+  abstract readonly clientTimeoutMs: number;
+  abstract readonly maxConnections: number;
+  /** The runtime's driver, as `/health` names it while no host responds. */
+  abstract readonly runtime: 'process' | 'nerdctl';
+  /** The operator's keys that seal stored responses. */
+  abstract readonly keyring: Keyring;
 }
 
 const ONLY_THIS_MACHINE = '127.0.0.1';

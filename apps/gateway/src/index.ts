@@ -1,2 +1,2 @@
-export { readGatewayConfig, type GatewayConfig } from './config.js';
+export { GatewayConfig, readGatewayConfig } from './config.js';
 export { startGateway, type RunningGateway } from './start-gateway.js';

@@ -1,13 +1,21 @@
+import { Injectable } from '@nestjs/common';
 import { unknownRoute } from '../http/error-answer.js';
-import type { HttpServer } from '../http/fastify-types.js';
+import type { ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { unauthenticated } from '../http/http-refusal.js';
 import { accessRefusal } from './access.js';
-import type { Authenticators } from './authenticators.js';
+import { Authenticators } from './authenticators.js';
 import { credentialOf, hasForbiddenCredential } from './credentials.js';
 
 /** 401, then 403, as each route declares, before anything of the body is read. */
-export const addAuthenticationHook = (server: HttpServer, authenticators: Authenticators): void => {
-  server.addHook('onRequest', async (request) => {
+@Injectable()
+export class AuthenticationHook {
+  constructor(private readonly authenticators: Authenticators) {}
+
+  addTo(server: HttpServer): void {
+    server.addHook('onRequest', (request) => this.authenticate(request));
+  }
+
+  private async authenticate(request: ApiRequest): Promise<void> {
     const { rules } = request.routeOptions.config;
     if (rules === undefined) throw unknownRoute();
     if (hasForbiddenCredential(request.query, rules.tokenInQuery === true)) {
@@ -16,9 +24,9 @@ export const addAuthenticationHook = (server: HttpServer, authenticators: Authen
     if (rules.accepts === 'anyone') return;
     const credential = credentialOf(request, rules);
     if (credential === undefined && rules.accepts.anonymous === true) return;
-    request.principal = await authenticators.authenticate(credential);
+    request.principal = await this.authenticators.authenticate(credential);
     request.credential = credential;
     const refusal = accessRefusal(request.principal, rules.accepts);
     if (refusal !== undefined) throw refusal;
-  });
-};
+  }
+}

@@ -1,6 +1,7 @@
 import { accountsRequests } from '@berth/contracts/accounts';
 import { DomainError, isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import { unauthenticated } from '../http/http-refusal.js';
 import { hashKey, type Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
@@ -16,6 +17,7 @@ export interface Authenticator {
 }
 
 /** API keys, looked up by their hash in `accounts`. */
+@Injectable()
 export class KeyAuthenticator implements Authenticator {
   readonly kind = 'key';
 
@@ -32,11 +34,13 @@ export class KeyAuthenticator implements Authenticator {
 }
 
 /** One authenticator for each kind of credential that this installation issues. */
+@Injectable()
 export class Authenticators {
   readonly #byKind: ReadonlyMap<PrincipalKind, Authenticator>;
 
-  constructor(authenticators: readonly Authenticator[]) {
-    this.#byKind = new Map(authenticators.map((one) => [one.kind, one]));
+  constructor(keys: KeyAuthenticator) {
+    const issued: readonly Authenticator[] = [keys];
+    this.#byKind = new Map(issued.map((one) => [one.kind, one]));
   }
 
   /**

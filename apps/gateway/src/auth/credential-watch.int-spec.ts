@@ -27,7 +27,7 @@ afterAll(async () => {
 beforeEach(() => {
   far.reset();
   over = new AbortController();
-  const authenticators = new Authenticators([new KeyAuthenticator(new Requester(link))]);
+  const authenticators = new Authenticators(new KeyAuthenticator(new Requester(link)));
   watch = new CredentialWatch(authenticators, { everyMs: 100, lookUpMs: 200, unknownMs: 2_000 });
 });
 afterEach(() => over.abort());

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDomainError } from '@berth/kernel';
+import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
-import type { Authenticators } from './authenticators.js';
+import { Authenticators } from './authenticators.js';
 import type { Credential } from './credentials.js';
 
 export interface WatchBounds {
@@ -13,6 +14,9 @@ export interface WatchBounds {
   /** How long a credential that cannot be looked up still counts as good. */
   readonly unknownMs: number;
 }
+
+/** Token of the bounds, where others than the usual ones are needed. */
+const WATCH_BOUNDS = Symbol('watch bounds');
 
 /** A revoke shows within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
 const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
@@ -28,12 +32,13 @@ interface Watched {
  * Watches the credentials of open sockets and streams: one look-up per credential and second, however many stand on it.
  * A look-up that fails is no revocation: they stay open until the credential is known to be bad, at most for `unknownMs`.
  */
+@Injectable()
 export class CredentialWatch {
   readonly #watched = new Map<string, Watched>();
 
   constructor(
     private readonly authenticators: Authenticators,
-    private readonly bounds: WatchBounds = BOUNDS,
+    @Optional() @Inject(WATCH_BOUNDS) private readonly bounds: WatchBounds = BOUNDS,
   ) {}
 
   /** How many credentials are being watched. */

@@ -1,11 +1,11 @@
 import { execRequests, type OpenConsole } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
+import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import type { WebSocket } from 'ws';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { envelopeOf } from '../auth/caller.js';
-import { Drain } from '../http/drain.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -31,7 +31,7 @@ export class ConsoleController {
 
   constructor(
     private readonly requester: Requester,
-    private readonly drain: Drain,
+    private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
   ) {}
 
@@ -97,7 +97,7 @@ export class ConsoleController {
     host.resume();
     const ended = new AbortController();
     const stopping = (): void => bridge.end(GOING_AWAY, 'The service stops.');
-    this.drain.signal.addEventListener('abort', stopping, { once: true });
+    this.context.stopping.addEventListener('abort', stopping, { once: true });
     void this.credentials
       .untilRefused(request, ended.signal)
       .then((reason) =>
@@ -105,7 +105,7 @@ export class ConsoleController {
       );
     await bridge.over;
     ended.abort();
-    this.drain.signal.removeEventListener('abort', stopping);
+    this.context.stopping.removeEventListener('abort', stopping);
   }
 }
 

@@ -6,11 +6,11 @@ import {
 } from '@berth/contracts/exec';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
+import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { request as ask } from 'undici';
 import { CredentialWatch } from '../auth/credential-watch.js';
-import { Drain } from '../http/drain.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import { answerTo } from '../http/error-answer.js';
@@ -32,7 +32,7 @@ const NO_TIMEOUT = 0;
 export class OutputController {
   constructor(
     private readonly requester: Requester,
-    private readonly drain: Drain,
+    private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
     private readonly followedStreams: FollowedStreams,
   ) {}
@@ -80,7 +80,7 @@ export class OutputController {
     tell: (over: AbortSignal) => Promise<ServerSentEvent>,
   ): Promise<ServerSentEvent | undefined> {
     const ended = new AbortController();
-    const over = AbortSignal.any([stream.gone, this.drain.signal, ended.signal]);
+    const over = AbortSignal.any([stream.gone, this.context.stopping, ended.signal]);
     try {
       return await Promise.race([
         tell(over).catch(endOf),

@@ -1,8 +1,9 @@
 import { filesRequests, type StagedRef } from '@berth/contracts/files';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import { envelopeOf } from '../auth/caller.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import type { AgentTransfers } from './agent-transfer.js';
+import { AgentTransfers } from './agent-transfer.js';
 import { readIncoming } from './incoming-body.js';
 import { UploadStaging } from './upload-staging.js';
 
@@ -22,6 +23,7 @@ export interface Received<Read> {
 }
 
 /** Takes files aside while their bodies are read. */
+@Injectable()
 export class StagedFiles {
   constructor(
     private readonly requester: Requester,

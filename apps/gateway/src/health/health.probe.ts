@@ -1,9 +1,12 @@
 import { operationsRequests, type ServiceHealth } from '@berth/contracts/operations';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, type RequestDefinition } from '@berth/kernel';
-import { takesOurMessages, type NatsLink, type Requester } from '@berth/messaging';
-import type { Database } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
+import { NatsLink, Requester, takesOurMessages } from '@berth/messaging';
+import { Database } from '@berth/persistence';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import { GatewayConfig } from '../config.js';
+import { gatewayVersion } from '../version.js';
 import { healthOf, type Answer, type Found, type HealthView } from './health.view.js';
 
 export interface HealthFacts {
@@ -22,7 +25,9 @@ const LOOK_MS = 900;
 const FRESH_MS = 500;
 
 /** Asks every part the gateway stands on a real question, one round at a time for all callers. */
+@Injectable()
 export class HealthProbe {
+  readonly #facts: HealthFacts;
   #running: Promise<HealthView> | undefined;
   #said = '';
 
@@ -30,9 +35,11 @@ export class HealthProbe {
     private readonly link: NatsLink,
     private readonly database: Database,
     private readonly requester: Requester,
-    private readonly facts: HealthFacts,
+    config: GatewayConfig,
     private readonly log: Logger,
-  ) {}
+  ) {
+    this.#facts = { version: gatewayVersion(), driver: config.runtime };
+  }
 
   check(): Promise<HealthView> {
     this.#running ??= this.#look().finally(() => {
@@ -54,7 +61,7 @@ export class HealthProbe {
       host,
       services: Object.fromEntries(SERVICES.map((name, index) => [name, services[index] ?? 'silent'])),
     };
-    const view = healthOf(found, this.facts);
+    const view = healthOf(found, this.#facts);
     this.#say(view, found);
     return view;
   }

@@ -1,6 +1,6 @@
 import { isDomainError, type DomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
+import { Requester } from '@berth/messaging';
+import { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
 import { answerTo } from './error-answer.js';

@@ -1,3 +1,4 @@
+import { Injectable } from '@nestjs/common';
 import type { RouteRules } from './fastify-types.js';
 
 /** A route as the router has it. */
@@ -14,6 +15,7 @@ interface Pattern {
 }
 
 /** Every registered route by its pattern, so that a wrong method can be told from an unknown path. */
+@Injectable()
 export class RouteTable {
   readonly #patterns = new Map<string, Pattern>();
 

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Logger } from '@berth/telemetry';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { credentialIdOf } from '../auth/principal.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
@@ -7,7 +8,7 @@ import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
 import { textProblem } from '../validation/text-rule.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
-import type { IdempotentAnswers, KeptAnswer } from './idempotent-answers.js';
+import { IdempotentAnswers, type KeptAnswer } from './idempotent-answers.js';
 
 /** Headers that belong to the answer itself and not to the request that got it. */
 const KEPT_HEADERS = ['content-type', 'location'] as const;
@@ -16,27 +17,35 @@ const KEPT_HEADERS = ['content-type', 'location'] as const;
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /**
- * `Idempotency-Key` on every authenticated POST. Runs after validation, so that a bad request is told before a reused
- * key, and before the handler. A request without the header passes at the cost of one look.
+ * `Idempotency-Key` on every authenticated POST. Runs after validation, so that an invalid request is reported before a
+ * reused key, and before the handler.
  */
-export const addIdempotencyHooks = (server: HttpServer, answers: IdempotentAnswers, log: Logger): void => {
-  server.addHook('preHandler', (request, reply, done) => {
-    const key = request.headers['idempotency-key'];
-    if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
-    if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
-    claimOrReplay(answers, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
-      (goesOn) => (goesOn ? done() : undefined),
-      (error: Error) => done(error),
-    );
-  });
-  server.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (request.claim === undefined) return done(null, payload);
-    settle(answers, request, reply, payload)
-      // The effect is there whatever becomes of its record; a retry is told apart by its command id.
-      .catch((error: unknown) => log.warn({ err: error }, 'an idempotent answer was not kept'))
-      .finally(() => done(null, payload));
-  });
-};
+@Injectable()
+export class IdempotencyHooks {
+  constructor(
+    private readonly answers: IdempotentAnswers,
+    private readonly log: Logger,
+  ) {}
+
+  addTo(server: HttpServer): void {
+    server.addHook('preHandler', (request, reply, done) => {
+      const key = request.headers['idempotency-key'];
+      if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
+      if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
+      claimOrReplay(this.answers, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
+        (goesOn) => (goesOn ? done() : undefined),
+        (error: Error) => done(error),
+      );
+    });
+    server.addHook('onSend', (request, reply, payload: unknown, done) => {
+      if (request.claim === undefined) return done(null, payload);
+      settle(this.answers, request, reply, payload)
+        // The effect exists whatever becomes of its record; a retry is recognised by its command id.
+        .catch((error: unknown) => this.log.warn({ err: error }, 'could not store an idempotent response'))
+        .finally(() => done(null, payload));
+    });
+  }
+}
 
 /**
  * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex): true when the work is to be done,

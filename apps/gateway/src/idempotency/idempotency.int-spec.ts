@@ -197,7 +197,7 @@ describe('a refusal', () => {
 describe('kept answers', () => {
   const scope = { caller: 'key_x', route: 'POST /x', key: 'k' };
   const box = new SecretBox({ current: 'k1', keys: new Map([['k1', new Uint8Array(32).fill(7)]]) });
-  const answers = (): IdempotentAnswers => new IdempotentAnswers(database, box, () => undefined);
+  const answers = (): IdempotentAnswers => new IdempotentAnswers(database, box, silent);
 
   it('hold no secret in the open', async () => {
     const key = test.far.key();
@@ -239,7 +239,7 @@ describe('kept answers', () => {
       "SELECT leased_until > now() + interval '8 seconds' AS held FROM idempotent_answers",
     );
     expect(row?.held).toBe(true);
-    await alive.stop();
+    await alive.onApplicationShutdown();
     await expect(answers().claim(scope, 'digest')).resolves.toHaveProperty('claim');
   });
 

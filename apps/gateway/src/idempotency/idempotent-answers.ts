@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@berth/kernel';
-import type { Database, SecretBox } from '@berth/persistence';
+import { Database, SecretBox } from '@berth/persistence';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpRefusal } from '../http/http-refusal.js';
 
 /** What an Idempotency-Key counts for: the same key of another caller or path is another one. */
@@ -54,31 +56,32 @@ interface StoredRow {
  * Answers under Idempotency-Keys (contract §1), shared by all gateways: a row is held by one request at a time, and
  * freed when its gateway dies. All calls throw `unavailable` while the database is away.
  */
-export class IdempotentAnswers {
+@Injectable()
+export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #held = new Set<string>();
   #timers: NodeJS.Timeout[] = [];
 
   constructor(
     private readonly database: Database,
     private readonly box: SecretBox,
-    private readonly onTimerError: (error: unknown) => void,
+    private readonly log: Logger,
   ) {}
 
-  /** Keeps held rows held and forgets old answers, until `stop`. */
-  start(): void {
+  /** Keeps held rows held and forgets old answers, until the gateway stops. */
+  onApplicationBootstrap(): void {
     this.#every(RENEW_EVERY_MS, () => this.renew());
     this.#every(SWEEP_EVERY_MS, () => this.sweep());
   }
 
   /** Lets go of what is still held: whoever retries carries the same command id. */
-  async stop(): Promise<void> {
+  async onApplicationShutdown(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
     await this.database
       .query('UPDATE idempotent_answers SET claim_id = NULL, leased_until = NULL WHERE claim_id = ANY($1)', [
         [...this.#held],
       ])
-      .catch(this.onTimerError);
+      .catch((error: unknown) => this.#warn(error));
   }
 
   /**
@@ -175,8 +178,12 @@ export class IdempotentAnswers {
     return { status: row.status, ...opened };
   }
 
+  #warn(error: unknown): void {
+    this.log.warn({ err: error }, 'could not maintain the stored responses');
+  }
+
   #every(millis: number, work: () => Promise<void>): void {
-    const timer = setInterval(() => void work().catch(this.onTimerError), millis);
+    const timer = setInterval(() => void work().catch((error: unknown) => this.#warn(error)), millis);
     timer.unref();
     this.#timers.push(timer);
   }

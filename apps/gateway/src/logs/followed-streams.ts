@@ -1,4 +1,5 @@
 import { DomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
 import { callerOf } from '../auth/caller.js';
 import { credentialIdOf } from '../auth/principal.js';
 import type { ApiRequest } from '../http/fastify-types.js';
@@ -8,6 +9,7 @@ export const MOST_FOLLOWED = 256;
 const TRY_AGAIN_SECONDS = 5;
 
 /** Counts the streams of server-sent events that each key holds open here. */
+@Injectable()
 export class FollowedStreams {
   readonly #open = new Map<string, number>();
 

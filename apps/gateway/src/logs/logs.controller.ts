@@ -1,10 +1,10 @@
 import { isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
+import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { callerOf } from '../auth/caller.js';
 import { CredentialWatch } from '../auth/credential-watch.js';
-import { Drain } from '../http/drain.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
@@ -21,7 +21,7 @@ import { SharedReads } from './shared-reads.js';
 export class LogsController {
   constructor(
     private readonly requester: Requester,
-    private readonly drain: Drain,
+    private readonly context: ServiceContext,
     private readonly credentials: CredentialWatch,
     private readonly followed: FollowedStreams,
     private readonly shared: SharedReads,
@@ -66,7 +66,7 @@ export class LogsController {
       read: (position) => logs.read(position),
       refused: (over) => this.credentials.untilRefused(request, over),
       send: (events) => stream.send(events),
-      over: AbortSignal.any([stream.gone, this.drain.signal]),
+      over: AbortSignal.any([stream.gone, this.context.stopping]),
     });
     stream.end(last);
   }

@@ -1,7 +1,10 @@
+import { Injectable } from '@nestjs/common';
+
 /**
  * Readers that wait for the same thing wait together: a read that is asked for while the same one is under way gets its
  * answer. Followers that have caught up with a log all wait at the same place, so that any number of them costs one read.
  */
+@Injectable()
 export class SharedReads {
   readonly #underWay = new Map<string, Promise<unknown>>();
 

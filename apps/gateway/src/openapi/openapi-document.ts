@@ -1,6 +1,7 @@
 import type { Json } from '@berth/kernel';
-import type { INestApplication } from '@nestjs/common';
+import { Injectable, type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
+import { gatewayVersion } from '../version.js';
 import { ANSWER_SCHEMAS } from './schemas.js';
 import { toOpenApi31 } from './to-openapi-31.js';
 
@@ -24,15 +25,16 @@ items may be shorter than \`limit\`; \`nextCursor\` is null on the last page onl
 10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units.`;
 
 /** Holds the document once the routes are known. */
+@Injectable()
 export class OpenApiDocument {
   #json: string | undefined;
 
   /** Reads the routes of `app`, which must be initialised. */
-  build(app: INestApplication, version: string): void {
+  build(app: INestApplication): void {
     const base = new DocumentBuilder()
       .setTitle('Berth')
       .setDescription(DESCRIPTION)
-      .setVersion(version)
+      .setVersion(gatewayVersion())
       .setOpenAPIVersion('3.1.0')
       .setLicense('Apache-2.0', 'https://www.apache.org/licenses/LICENSE-2.0')
       .addServer('/')

@@ -1,0 +1,6 @@
+import { Module } from '@nestjs/common';
+import { AgentLifeController } from './agent-life.controller.js';
+import { AgentsController } from './agents.controller.js';
+
+@Module({ controllers: [AgentsController, AgentLifeController] })
+export class AgentsModule {}

@@ -1,0 +1,8 @@
+import { Module } from '@nestjs/common';
+import { AuthModule } from '../auth/auth.module.js';
+import { LogsModule } from '../logs/logs.module.js';
+import { ExecController } from './exec.controller.js';
+import { OutputController } from './output.controller.js';
+
+@Module({ imports: [AuthModule, LogsModule], controllers: [ExecController, OutputController] })
+export class ExecModule {}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { AgentTransfers } from './agent-transfer.js';
+import { FilesController } from './files.controller.js';
+import { StagedFiles } from './staged-files.js';
+import { UploadController } from './upload.controller.js';
+import { WriteController } from './write.controller.js';
+
+@Module({
+  imports: [IdempotencyModule],
+  controllers: [FilesController, UploadController, WriteController],
+  providers: [AgentTransfers, StagedFiles],
+})
+export class FilesModule {}

@@ -1,0 +1,38 @@
+import { Module } from '@nestjs/common';
+import { AgentsModule } from './agents/agents.module.js';
+import { ChatModule } from './chat/chat.module.js';
+import { ConnectionsModule } from './connections.module.js';
+import { ConsoleModule } from './console/console.module.js';
+import { DocsModule } from './docs/docs.module.js';
+import { EnvModule } from './env/env.module.js';
+import { ExecModule } from './exec/exec.module.js';
+import { FilesModule } from './files/files.module.js';
+import { HealthModule } from './health/health.module.js';
+import { HttpModule } from './http/http.module.js';
+import { KeysModule } from './keys/keys.module.js';
+import { LogsModule } from './logs/logs.module.js';
+import { OpenApiModule } from './openapi/openapi.module.js';
+import { OperationsModule } from './operations/operations.module.js';
+import { TemplatesModule } from './templates/templates.module.js';
+
+/** The public HTTP API: what every request passes, and a module for each group of routes. */
+@Module({
+  imports: [
+    ConnectionsModule,
+    HttpModule,
+    HealthModule,
+    OpenApiModule,
+    DocsModule,
+    TemplatesModule,
+    KeysModule,
+    AgentsModule,
+    LogsModule,
+    EnvModule,
+    ChatModule,
+    FilesModule,
+    ExecModule,
+    ConsoleModule,
+    OperationsModule,
+  ],
+})
+export class GatewayModule {}

@@ -1,0 +1,31 @@
+import { Module, type NestModule } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { AuthenticationHook } from '../auth/authenticate.hook.js';
+import { AuthModule } from '../auth/auth.module.js';
+import { IdempotencyModule } from '../idempotency/idempotency.module.js';
+import { ConnectionDrain } from './connection-drain.js';
+import { ErrorFilter } from './error.filter.js';
+import { RequestPipeline } from './request-pipeline.js';
+import { ResponseHooks } from './response.hooks.js';
+import { RouteTable } from './route-table.js';
+
+/** What every request passes on its way to a controller, and every response on its way out. */
+@Module({
+  imports: [AuthModule, IdempotencyModule],
+  providers: [
+    RouteTable,
+    AuthenticationHook,
+    ResponseHooks,
+    RequestPipeline,
+    ConnectionDrain,
+    { provide: APP_FILTER, useClass: ErrorFilter },
+  ],
+})
+export class HttpModule implements NestModule {
+  constructor(private readonly pipeline: RequestPipeline) {}
+
+  /** Nest calls this before it registers the routes, which some of the hooks must see. */
+  configure(): void {
+    this.pipeline.install();
+  }
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { HttpAdapterHost } from '@nestjs/core';
+import { AuthenticationHook } from '../auth/authenticate.hook.js';
+import { GatewayConfig } from '../config.js';
+import { IdempotencyHooks } from '../idempotency/idempotency.hooks.js';
+import { addValidationHook } from '../validation/validate.hook.js';
+import { addDeclarationCheck } from './declaration-check.js';
+import { addContinueHook } from './expectations.js';
+import { prepareRequests } from './fastify-server.js';
+import type { HttpServer } from './fastify-types.js';
+import { addBodyDeadlines } from './late-bodies.js';
+import { addContextHook, addRequestLineHook, addUnknownRouteHook } from './request-hooks.js';
+import { ResponseHooks } from './response.hooks.js';
+import { RouteTable } from './route-table.js';
+
+/** The Fastify hooks of the gateway, in the order in which a request passes them (README.md). */
+@Injectable()
+export class RequestPipeline {
+  constructor(
+    private readonly adapterHost: HttpAdapterHost,
+    private readonly config: GatewayConfig,
+    private readonly routes: RouteTable,
+    private readonly authentication: AuthenticationHook,
+    private readonly idempotency: IdempotencyHooks,
+    private readonly responses: ResponseHooks,
+  ) {}
+
+  /** Must run before the first route is registered. */
+  install(): void {
+    const server = this.adapterHost.httpAdapter.getInstance<HttpServer>();
+    prepareRequests(server);
+    addContextHook(server, { tracing: this.config.otlpEndpoint !== undefined });
+    addUnknownRouteHook(server, this.routes);
+    addDeclarationCheck(server);
+    this.authentication.addTo(server);
+    addRequestLineHook(server);
+    addContinueHook(server);
+    addBodyDeadlines(server, { bodyMs: this.config.clientTimeoutMs });
+    addValidationHook(server);
+    this.idempotency.addTo(server);
+    this.responses.addTo(server);
+  }
+}

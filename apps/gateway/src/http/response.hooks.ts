@@ -1,0 +1,20 @@
+import { ServiceContext } from '@berth/service';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
+import type { HttpServer } from './fastify-types.js';
+import { addObservationHooks } from './observe-requests.js';
+import { addFixedHeadersHook } from './request-hooks.js';
+
+/** The hooks that every response passes: its fixed headers, its log line and its metric. */
+@Injectable()
+export class ResponseHooks {
+  constructor(
+    private readonly context: ServiceContext,
+    private readonly log: Logger,
+  ) {}
+
+  addTo(server: HttpServer): void {
+    addFixedHeadersHook(server, this.context.stopping);
+    addObservationHooks(server, this.log);
+  }
+}
