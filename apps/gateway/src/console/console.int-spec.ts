@@ -208,7 +208,8 @@ describe('a console that is refused', () => {
   });
 
   it('to a request that is no WebSocket is 426', async () => {
-    const { status, body, headers } = await test.call('GET', `/api/agents/${newId('agt')}/console`, { key });
+    test.far.agents.set(agent.id, agent);
+    const { status, body, headers } = await test.call('GET', `/api/agents/${agent.id}/console`, { key });
     expect([status, body.detail?.code, headers.get('upgrade')]).toEqual([
       426,
       'upgrade_required',
