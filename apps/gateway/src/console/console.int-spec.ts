@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { accountsRequests } from '@berth/contracts/accounts';
 import { execRequests } from '@berth/contracts/exec';
-import { DomainError, newId } from '@berth/kernel';
+import { DomainError } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
