@@ -455,14 +455,19 @@ describe('prefixes of secrets', () => {
   });
 });
 
-describe('documented error codes', () => {
-  const statuses = 'const STATUS_OF = { not_found: 404, conflict: 409 }; export { STATUS_OF };';
-  const endpoint = (errors: string): string => `@X({ errors: { ${errors} } }) export class Y {}`;
+describe('declared error codes', () => {
+  const statuses = 'const STATUS_OF_KIND = { not_found: 404, conflict: 409 }; export { STATUS_OF_KIND };';
+  const registry = (codes: string): string => `export const boatErrors = defineErrors({ ${codes} });`;
   const thrown = (kind: string, code: string): string =>
     `export const refuse = (): Error => new DomainError('${kind}', '${code}', 'No.');`;
-  const problems = (errors: string, kind: string, code: string): string => {
+  const problems = (errors: readonly string[], kind: string, code: string): string => {
     using scratch = new Scratch();
-    scratch.pack('apps/gateway', 'app', { 'http/error-answer.ts': statuses, 'y.ts': endpoint(errors) });
+    scratch.pack('apps/gateway', 'app', { 'errors/error-status.ts': statuses });
+    scratch.contract('boats', {
+      'boats.errors.ts': registry(
+        errors.map((code) => `${code}: { kind: 'not_found', when: 'x' }`).join(', '),
+      ),
+    });
     scratch.pack('apps/a', 'app', { 'a.ts': thrown(kind, code) });
     // The exempt codes are not thrown in this workspace.
     const all = problemsOf(checkErrorCodes, scratch).split('\n');
@@ -470,27 +475,22 @@ describe('documented error codes', () => {
   };
 
   it('match the thrown codes', () => {
-    expect(problems("404: ['boat_not_found']", 'not_found', 'boat_not_found')).toBe('');
+    expect(problems(['boat_not_found'], 'not_found', 'boat_not_found')).toBe('');
   });
 
   it.each([
     [
       'that nothing throws',
-      "404: ['boat_not_found', 'oar_not_found']",
+      ['boat_not_found', 'oar_not_found'],
       'not_found',
-      /documents 404 'oar_not_found', which nothing/,
+      /declares 404 'oar_not_found', which nothing/,
     ],
-    [
-      'under a status that they are not thrown with',
-      "404: ['boat_not_found']",
-      'conflict',
-      /is thrown as 409/,
-    ],
+    ['with a kind that they are not thrown with', ['boat_not_found'], 'conflict', /is thrown as 409/],
     [
       'that are missing',
-      "404: ['oar_not_found']",
+      ['oar_not_found'],
       'not_found',
-      /throws 'boat_not_found', which no endpoint documents/,
+      /throws 'boat_not_found', which no registry declares/,
     ],
   ])('%s are reported', (_what, errors, kind, problem) => {
     expect(problems(errors, kind, 'boat_not_found')).toMatch(problem);

@@ -1,19 +1,19 @@
 import { walk } from './workspace.mjs';
 
 const GATEWAY = /^apps\/gateway\/src\//;
-const STATUSES = 'apps/gateway/src/http/error-answer.ts';
+const STATUSES = 'apps/gateway/src/errors/error-status.ts';
+const OWN_CODES = 'apps/gateway/src/errors/gateway.errors.ts';
 
 /**
- * Checks that the API documents the errors that the code throws: every documented code is thrown somewhere, with a kind
- * that maps to the documented status, and every thrown code is documented or never reaches a caller of the API.
+ * Checks that the declared errors are those that the code throws: every declared code is thrown somewhere, with its kind or
+ * its status, and every thrown code is declared or never reaches a caller of the API.
  */
 export const checkErrorCodes = ({ packages }) => {
   const files = packages.flatMap((one) => one.files).filter((file) => !file.test);
-  const documented = files.filter(({ path }) => GATEWAY.test(path)).flatMap(documentedIn);
-  const described = new Set(documented.map(({ node }) => node));
   const statusOf = statusesIn(files.find(({ path }) => path === STATUSES));
+  const documented = files.flatMap((file) => declaredIn(file, statusOf));
   const thrown = files.flatMap((file) => thrownIn(file, statusOf));
-  const said = new Set(files.flatMap((file) => textsIn(file, described)));
+  const said = new Set(files.flatMap(textsIn));
   const problems = [
     ...[...INTERNAL]
       .filter((code) => statusOf.size > 0 && !thrown.some((entry) => entry.code === code))
@@ -24,7 +24,7 @@ export const checkErrorCodes = ({ packages }) => {
   return { problems, read: documented.length };
 };
 
-/** Codes that no endpoint documents, by reason. */
+/** Codes that no registry declares, by reason. */
 const NOT_DOCUMENTED = {
   'on a request that matches no endpoint': [
     'not_found',
@@ -66,40 +66,40 @@ const INTERNAL = new Set(Object.values(NOT_DOCUMENTED).flat());
 const notThrown = ({ code, status, where }, thrown, said) => {
   const throwers = thrown.filter((entry) => entry.code === code);
   if (throwers.length === 0)
-    return said.has(code) ? [] : [`${where}: documents ${status} '${code}', which nothing throws`];
+    return said.has(code) ? [] : [`${where}: declares ${status} '${code}', which nothing throws`];
   return throwers.some((entry) => entry.status === status || entry.status === undefined)
     ? []
-    : [
-        `${where}: documents ${status} '${code}', which is thrown as ${throwers.map((entry) => entry.status)}`,
-      ];
+    : [`${where}: declares ${status} '${code}', which is thrown as ${throwers.map((entry) => entry.status)}`];
 };
 
 const notDocumented = (thrown, codes) => {
   const missing = thrown.filter(({ code }) => !codes.has(code) && !INTERNAL.has(code));
-  return missing.map(({ code, where }) => `${where}: throws '${code}', which no endpoint documents`);
+  return missing.map(({ code, where }) => `${where}: throws '${code}', which no registry declares`);
 };
 
-/** Finds lists of codes under a status: `404: ['agent_not_found']`, or `add(404, 'agent_not_found')`. */
-const documentedIn = (file) => {
+/** Finds the members of `defineErrors({ agent_failed: { kind: 'conflict', … } })`, and those of the gateway's own registry. */
+const declaredIn = (file, statusOf) => {
   const found = [];
-  const add = (status, nodes) => {
-    for (const node of nodes) {
-      if (!isText(node)) continue;
-      found.push({ code: node.value, status, node, where: `${file.path}:${file.lineAt(node.start)}` });
+  const add = (object, statusIn) => {
+    for (const { key, value } of object?.properties ?? []) {
+      const where = `${file.path}:${file.lineAt(key.start)}`;
+      found.push({ code: key.name ?? key.value, status: statusIn(value), where });
     }
   };
+  const memberOf = (node, name) => node.properties?.find(({ key }) => key.name === name)?.value?.value;
   walk(file.program, (node) => {
-    if (node.type === 'Property' && isStatus(node.key)) add(node.key.value, listIn(node.value));
-    if (node.type === 'CallExpression' && node.callee.name === 'add' && isStatus(node.arguments[0]))
-      add(node.arguments[0].value, node.arguments.slice(1));
+    if (node.type === 'CallExpression' && node.callee.name === 'defineErrors')
+      add(node.arguments[0], (value) => statusOf.get(memberOf(value, 'kind')));
+    if (file.path === OWN_CODES && node.type === 'VariableDeclarator' && node.id.name === 'gatewayErrors')
+      add(objectIn(node.init), (value) => memberOf(value, 'status'));
   });
   return found;
 };
 
-const listIn = (node) => (node.type === 'ArrayExpression' ? node.elements : []);
+/** The literal below `as const satisfies …`. */
+const objectIn = (node) => (node?.expression === undefined ? node : objectIn(node.expression));
+
 const isText = (node) => node?.type === 'Literal' && typeof node.value === 'string';
-const isStatus = (node) =>
-  node?.type === 'Literal' && Number.isInteger(node.value) && node.value >= 400 && node.value < 600;
 
 /** Finds `new DomainError('conflict', 'agent_failed', …)` and `new HttpRefusal(405, 'method_not_allowed', …)`. */
 const thrownIn = (file, statusOf) => {
@@ -118,17 +118,20 @@ const thrownIn = (file, statusOf) => {
 const statusesIn = (file) => {
   const found = new Map();
   walk(file?.program ?? null, (node) => {
-    if (node.type !== 'VariableDeclarator' || node.id.name !== 'STATUS_OF') return;
+    if (node.type !== 'VariableDeclarator' || node.id.name !== 'STATUS_OF_KIND') return;
     for (const { key, value } of node.init.properties) found.set(key.name ?? key.value, value.value);
   });
   return found;
 };
 
-/** All string literals of the file except those in API descriptions. */
-const textsIn = (file, described) => {
+/** All string literals of the file, except the lists of codes that the gateway's routes declare. */
+const textsIn = (file) => {
   const found = [];
+  const declared = new Set();
   walk(file.program, (node) => {
-    if (isText(node) && !described.has(node)) found.push(node.value);
+    if (GATEWAY.test(file.path) && node.type === 'ArrayExpression')
+      for (const element of node.elements) declared.add(element);
+    if (isText(node) && !declared.has(node)) found.push(node.value);
   });
   return found;
 };

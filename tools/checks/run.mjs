@@ -5,6 +5,7 @@ import { checkBrokerAccess } from './broker-access.mjs';
 import { checkCompose } from './compose.check.mjs';
 import { checkLinks, checkPrivatePaths, checkReadmes } from './docs.check.mjs';
 import { checkEnvironment } from './environment.mjs';
+import { checkErrors } from './errors.mjs';
 import { checkErrorCodes } from './error-codes.check.mjs';
 import { checkFreshIds } from './fresh-ids.check.mjs';
 import { checkGoldenEvents } from './golden-events.check.mjs';
@@ -42,7 +43,8 @@ const CHECKS = [
   ['environment, console and execa in the permitted files', checkPlaces],
   ['prefixes of secrets', checkSecrets],
   ['sizes', checkSizes],
-  ['documented error codes', checkErrorCodes],
+  ['declared error codes', checkErrorCodes],
+  ['docs/errors.md', checkErrors],
   ['golden events', checkGoldenEvents],
   ['docs/subjects.md', checkSubjects],
   ['permissions on the broker', checkBrokerAccess],

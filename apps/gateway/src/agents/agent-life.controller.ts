@@ -22,7 +22,7 @@ const transition = (summary: string, description: string): RouteDeclaration => (
     { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
     { status: 202, description: 'The transition goes on; the agent as it is.', schema: 'Agent' },
   ],
-  errors: { 404: ['agent_not_found'] },
+  errors: ['agent_not_found'],
 });
 
 @ApiTags('Agents')

@@ -23,10 +23,7 @@ export class AgentsController {
     summary: 'Create an agent from a template',
     description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
-    errors: {
-      400: ['unknown_template'],
-      409: ['agent_name_taken', 'external_id_taken'],
-    },
+    errors: ['unknown_template', 'agent_name_taken', 'external_id_taken'],
   })
   @Post()
   async create(
@@ -76,7 +73,7 @@ export class AgentsController {
     query: GetAgentQuery,
     summary: 'Get an agent, or wait for a state of it',
     answers: [{ status: 200, description: 'The agent as it is when the answer leaves.', schema: 'Agent' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: ['agent_not_found'],
   })
   @Get(':agent_id')
   get(
@@ -97,7 +94,7 @@ export class AgentsController {
     summary: 'Delete an agent, its container and its volume',
     description: 'Works in every state. Its name and external id are free at once.',
     answers: [{ status: 204, description: 'Gone.' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: ['agent_not_found'],
   })
   @Delete(':agent_id')
   async delete(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<void> {

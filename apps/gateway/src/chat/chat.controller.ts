@@ -46,15 +46,18 @@ export class ChatController {
     description:
       'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',
     answers: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
-    errors: {
-      404: ['agent_not_found'],
-      409: ['agent_deploying', 'agent_failed', 'agent_stopped', 'idempotency_answer_gone'],
-      429: ['rate_limited'],
-      501: ['chat_unsupported'],
-      502: ['agent_error'],
-      503: ['agent_unavailable'],
-      504: ['agent_timeout'],
-    },
+    errors: [
+      'agent_not_found',
+      'agent_deploying',
+      'agent_failed',
+      'agent_stopped',
+      'idempotency_answer_gone',
+      'rate_limited',
+      'chat_unsupported',
+      'agent_error',
+      'agent_unavailable',
+      'agent_timeout',
+    ],
   })
   @Post()
   async chat(

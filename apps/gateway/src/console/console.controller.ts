@@ -43,14 +43,16 @@ export class ConsoleController {
     description:
       'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames are the terminal\'s bytes both ways; the text frame `{"type": "resize", "cols": 120, "rows": 40}` gives it another size. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer good and 1011 when the agent is gone.',
     answers: [{ status: 101, description: 'The terminal.' }],
-    errors: {
-      404: ['agent_not_found'],
-      409: ['agent_deploying', 'agent_failed', 'agent_stopped'],
-      426: ['upgrade_required'],
-      429: ['too_many_consoles'],
-      501: ['console_unsupported'],
-      503: ['agent_unavailable'],
-    },
+    errors: [
+      'agent_not_found',
+      'agent_deploying',
+      'agent_failed',
+      'agent_stopped',
+      'upgrade_required',
+      'too_many_consoles',
+      'console_unsupported',
+      'agent_unavailable',
+    ],
   })
   @Get()
   async open(

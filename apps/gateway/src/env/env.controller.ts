@@ -19,7 +19,7 @@ export class EnvController {
     resource: agentOf('agent_id'),
     summary: 'List the variables of an agent',
     answers: [{ status: 200, description: 'All of them, secret values as `********`.', schema: 'EnvList' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: ['agent_not_found'],
   })
   @Get()
   async list(
@@ -49,7 +49,7 @@ export class EnvController {
     summary: 'Set a variable',
     description: 'A running agent sees it after a reload or its next start.',
     answers: [{ status: 200, description: 'The variable.', schema: 'EnvVar' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: ['agent_not_found'],
   })
   @Put(':key')
   put(
@@ -73,7 +73,7 @@ export class EnvController {
     params: { key: ENV_KEY },
     summary: 'Delete a variable',
     answers: [{ status: 204, description: 'Gone.' }],
-    errors: { 404: ['agent_not_found', 'env_var_not_found'] },
+    errors: ['agent_not_found', 'env_var_not_found'],
   })
   @Delete(':key')
   async delete(
@@ -91,12 +91,7 @@ export class EnvController {
     description:
       'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
     answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
-    errors: {
-      404: ['agent_not_found'],
-      409: ['env_too_large'],
-      502: ['agent_start_failed'],
-      503: ['agent_unavailable'],
-    },
+    errors: ['agent_not_found', 'env_too_large', 'agent_start_failed', 'agent_unavailable'],
   })
   @Post('reload')
   reload(@Req() request: ApiRequest, @Param('agent_id') agentId: string): Promise<AgentView> {

@@ -43,14 +43,17 @@ export class ExecController {
       { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
     ],
-    errors: {
-      400: ['invalid_command', 'invalid_detached', 'invalid_timeout', 'invalid_cwd'],
-      404: ['agent_not_found'],
-      409: ['vm_not_ready'],
-      501: ['detached_unsupported'],
-      502: ['execution_outcome_unknown'],
-      503: ['guest_command_unavailable'],
-    },
+    errors: [
+      'invalid_command',
+      'invalid_detached',
+      'invalid_timeout',
+      'invalid_cwd',
+      'agent_not_found',
+      'vm_not_ready',
+      'detached_unsupported',
+      'execution_outcome_unknown',
+      'guest_command_unavailable',
+    ],
   })
   @Post()
   async submit(
@@ -77,7 +80,7 @@ export class ExecController {
     summary: 'List executions, newest first',
     description: 'Those that run, and those that ended within the last 24 hours. Never wakes the agent.',
     answers: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
-    errors: { 404: ['agent_not_found'] },
+    errors: ['agent_not_found'],
   })
   @Get()
   list(
@@ -101,7 +104,7 @@ export class ExecController {
     description:
       'Never runs the command again and never wakes the agent. While it runs: `executionId` and `status` only. Results are kept for 24 hours.',
     answers: [{ status: 200, description: 'The execution.', schema: 'Execution' }],
-    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+    errors: ['agent_not_found', 'execution_not_found'],
   })
   @Get(':execution_id')
   async get(
@@ -120,7 +123,7 @@ export class ExecController {
     description:
       'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is answered as it was.',
     answers: [{ status: 200, description: 'The terminal result.', schema: 'Execution' }],
-    errors: { 404: ['agent_not_found', 'execution_not_found'] },
+    errors: ['agent_not_found', 'execution_not_found'],
   })
   @Delete(':execution_id')
   async cancel(

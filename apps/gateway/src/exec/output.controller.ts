@@ -46,7 +46,7 @@ export class OutputController {
       'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), what is retained first, then what comes; at last `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +
       `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
     answers: [{ status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' }],
-    errors: { 404: ['agent_not_found', 'execution_not_found'], 429: ['rate_limited'] },
+    errors: ['agent_not_found', 'execution_not_found', 'rate_limited'],
   })
   @Get()
   async read(

@@ -39,7 +39,7 @@ export class FilesController {
     description:
       "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
     answers: [{ status: 200, description: 'What is in it.', schema: 'FileList' }],
-    errors: readErrors({ 400: ['not_a_directory'], 404: ['path_not_found'] }),
+    errors: readErrors(['not_a_directory', 'path_not_found']),
   })
   @Get('list')
   async list(
@@ -68,12 +68,13 @@ export class FilesController {
       { status: 206, description: 'The part that `Range` asked for.', binary: true },
       { status: 304, description: 'It is still the one of `If-None-Match`.' },
     ],
-    errors: readErrors({
-      400: ['is_a_directory', 'not_a_file'],
-      404: ['path_not_found'],
-      413: ['payload_too_large'],
-      416: ['range_not_satisfiable'],
-    }),
+    errors: readErrors([
+      'is_a_directory',
+      'not_a_file',
+      'path_not_found',
+      'payload_too_large',
+      'range_not_satisfiable',
+    ]),
   })
   @Get('download')
   async download(
@@ -106,7 +107,7 @@ export class FilesController {
     summary: 'Make a folder',
     description: 'Wakes a sleeping agent. Makes the folders above it too; one that is there already is fine.',
     answers: [{ status: 200, description: 'It is there.', schema: 'ChangedPath' }],
-    errors: changeErrors({ 400: ['not_a_directory'], 409: ['path_exists'], 503: ['volume_full'] }),
+    errors: changeErrors(['not_a_directory', 'path_exists', 'volume_full']),
   })
   @Post('mkdir')
   async mkdir(
@@ -125,11 +126,14 @@ export class FilesController {
     summary: 'Move a file or folder',
     description: 'Wakes a sleeping agent. Never replaces anything.',
     answers: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
-    errors: changeErrors({
-      400: ['move_into_itself', 'not_a_directory', 'volume_root'],
-      404: ['source_not_found', 'path_not_found'],
-      409: ['destination_exists'],
-    }),
+    errors: changeErrors([
+      'move_into_itself',
+      'not_a_directory',
+      'volume_root',
+      'source_not_found',
+      'path_not_found',
+      'destination_exists',
+    ]),
   })
   @Post('move')
   async move(
@@ -153,7 +157,7 @@ export class FilesController {
     summary: 'Delete a file or folder',
     description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',
     answers: [{ status: 200, description: 'Gone.', schema: 'ChangedPath' }],
-    errors: changeErrors({ 400: ['volume_root'], 404: ['path_not_found'] }),
+    errors: changeErrors(['volume_root', 'path_not_found']),
   })
   @Delete('delete')
   async delete(

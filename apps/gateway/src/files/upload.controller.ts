@@ -41,12 +41,14 @@ export class UploadController {
     description:
       'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is made if need be; a file of that name is replaced at once. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
     answers: [{ status: 200, description: 'The file as it stands.', schema: 'UploadedFile' }],
-    errors: changeErrors({
-      400: ['not_a_directory', 'volume_root'],
-      409: ['path_exists'],
-      429: ['too_many_transfers'],
-      503: ['volume_full', 'transfer_lost'],
-    }),
+    errors: changeErrors([
+      'not_a_directory',
+      'volume_root',
+      'path_exists',
+      'too_many_transfers',
+      'volume_full',
+      'transfer_lost',
+    ]),
   })
   @ApiConsumes('multipart/form-data')
   @ApiBody({

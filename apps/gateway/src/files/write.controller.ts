@@ -63,12 +63,14 @@ export class WriteController {
     description:
       'Wakes a sleeping agent. Makes the folders above it and replaces a file at once: whoever reads sees the old one or the new. Members besides `content` are 1 MiB in all; `content` may stand there once only.',
     answers: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
-    errors: changeErrors({
-      400: ['not_a_directory', 'volume_root'],
-      409: ['path_exists'],
-      429: ['too_many_transfers'],
-      503: ['volume_full', 'transfer_lost'],
-    }),
+    errors: changeErrors([
+      'not_a_directory',
+      'volume_root',
+      'path_exists',
+      'too_many_transfers',
+      'volume_full',
+      'transfer_lost',
+    ]),
   })
   @ApiBody({ type: WriteBody })
   @Put('write')

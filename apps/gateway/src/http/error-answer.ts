@@ -1,4 +1,5 @@
-import { isDomainError, type DomainError, type ErrorKind, type Json } from '@berth/kernel';
+import { isDomainError, type DomainError, type Json } from '@berth/kernel';
+import { STATUS_OF_KIND } from '../errors/error-status.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { LITERAL_DETAILS } from './literal-details.js';
 
@@ -11,22 +12,6 @@ export interface ErrorAnswer {
 
 /** JSON bodies to 1 MiB (contract §1). */
 export const JSON_BODY_LIMIT = 1_048_576;
-
-const STATUS_OF: Readonly<Record<ErrorKind, number>> = {
-  invalid: 400,
-  unauthenticated: 401,
-  payment_required: 402,
-  forbidden: 403,
-  not_found: 404,
-  conflict: 409,
-  too_large: 413,
-  exhausted: 429,
-  internal: 500,
-  unsupported: 501,
-  upstream: 502,
-  unavailable: 503,
-  timeout: 504,
-};
 
 /** What the transport between the parts says in its own words is said in ours: callers know no parts. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
@@ -66,7 +51,7 @@ const ofRefusal = (refusal: HttpRefusal): ErrorAnswer =>
 
 const ofDomainError = (error: DomainError): ErrorAnswer => {
   if (error.kind === 'internal') return INTERNAL;
-  const status = STATUS_OF[error.kind] ?? 500;
+  const status = STATUS_OF_KIND[error.kind] ?? 500;
   const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
   if (error.code === 'payload_too_large') return ofRefusal(payloadTooLarge(limitOf(error)));
   const literal = LITERAL_DETAILS[error.code];

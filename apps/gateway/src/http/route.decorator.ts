@@ -5,7 +5,8 @@ import { ApiExtension, ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiSecuri
 import { keyScopesOf, type Access } from '../auth/access.js';
 import type { PrincipalKind } from '../auth/principal.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
-import { describeAnswers, type AnswerDescription } from '../openapi/answers.js';
+import type { ErrorCode } from '../errors/error-codes.js';
+import { codesOf, describeAnswers, type AnswerDescription } from '../openapi/answers.js';
 import { textSchema } from '../validation/text-schema.js';
 import type { RouteRules } from './fastify-types.js';
 import type { RouteResource } from './resource.js';
@@ -18,8 +19,8 @@ export interface RouteDeclaration extends Omit<RouteRules, 'resources'> {
   readonly description?: string;
   /** The responses that are no errors, by status; the first is the usual one. */
   readonly answers: readonly AnswerDescription[];
-  /** Error codes of this route's own, by status. Those that any route has are added. */
-  readonly errors?: Readonly<Record<number, readonly string[]>>;
+  /** Error codes of this route's own. Those that any route has are added. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /**
@@ -87,6 +88,9 @@ const whoMayCall = (accepts: Access): string => {
   ].join(' ');
 };
 
+/** Metadata of a handler: all error codes of its route. `docs/errors.md` is generated from it. */
+export const ERROR_CODES_OF_ROUTE = 'berth:error-codes';
+
 const POST = 1;
 
 const isPost = (handler: unknown): boolean =>
@@ -107,14 +111,16 @@ const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
 const documentAnswers = (declaration: RouteDeclaration): MethodDecorator => {
   return (target, key, descriptor) => {
     const { accepts, body, query, params } = declaration;
-    const answers = describeAnswers({
+    const facts = {
       accepts,
       answers: declaration.answers,
-      errors: declaration.errors ?? {},
+      errors: declaration.errors ?? [],
       hasBody: body !== undefined,
       hasInput: [body, query, params].some((rule) => rule !== undefined),
       isPost: isPost(descriptor.value),
-    });
-    for (const answer of answers) ApiResponse(answer)(target, key, descriptor);
+    };
+    if (descriptor.value !== undefined)
+      Reflect.defineMetadata(ERROR_CODES_OF_ROUTE, codesOf(facts), Object(descriptor.value));
+    for (const answer of describeAnswers(facts)) ApiResponse(answer)(target, key, descriptor);
   };
 };

@@ -22,7 +22,7 @@ export class KeysController {
     summary: 'Mint a key',
     description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
     answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
-    errors: { 409: ['key_already_minted'] },
+    errors: ['key_already_minted'],
   })
   @Post()
   mint(@Req() request: ApiRequest, @Body() body: MintKeyBody): Promise<MintedKey> {
@@ -55,7 +55,7 @@ export class KeysController {
     description:
       'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
     answers: [{ status: 204, description: 'Revoked.' }],
-    errors: { 404: ['key_not_found'] },
+    errors: ['key_not_found'],
   })
   @Delete(':key_id')
   async revoke(@Req() request: ApiRequest, @Param('key_id') keyId: string): Promise<void> {

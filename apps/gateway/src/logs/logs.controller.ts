@@ -36,7 +36,7 @@ export class LogsController {
       'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the answer stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
       `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
     answers: [{ status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' }],
-    errors: { 404: ['agent_not_found'], 429: ['rate_limited'] },
+    errors: ['agent_not_found', 'rate_limited'],
   })
   @Get()
   async read(

@@ -1,5 +1,6 @@
 import type { ApiResponseOptions } from '@nestjs/swagger';
-import { keyScopesOf, type Access } from '../auth/access.js';
+import { keyScopesOf, type AcceptedPrincipals, type Access } from '../auth/access.js';
+import { describeErrorCode, type ErrorCode } from '../errors/error-codes.js';
 import { LITERAL_DETAILS } from '../http/literal-details.js';
 
 /** One answer that is no error. */
@@ -19,8 +20,8 @@ export interface AnswerDescription {
 export interface EndpointFacts {
   readonly accepts: Access;
   readonly answers: readonly AnswerDescription[];
-  /** Codes of the endpoint's own errors, by status. */
-  readonly errors: Readonly<Record<number, readonly string[]>>;
+  /** Codes of the endpoint's own errors. */
+  readonly errors: readonly ErrorCode[];
   readonly hasBody: boolean;
   readonly hasInput: boolean;
   readonly isPost: boolean;
@@ -111,24 +112,33 @@ const errorSchemas = (status: number, codes: ReadonlySet<string>) => {
 
 const codesByStatus = (facts: EndpointFacts): ReadonlyMap<number, ReadonlySet<string>> => {
   const codes = new Map<number, Set<string>>();
-  const add = (status: number, ...names: readonly string[]): void => {
-    codes.set(status, new Set([...(codes.get(status) ?? []), ...names]));
-  };
-  if (facts.hasInput || facts.isPost) add(400, 'invalid_request');
-  if (facts.accepts !== 'anyone') {
-    add(401, 'unauthenticated');
-    if (keyScopesOf(facts.accepts).some((scope) => scope !== 'read')) add(403, 'missing_scope');
-    if (facts.accepts.end_user !== undefined) add(403, 'token_scope');
+  for (const code of codesOf(facts)) {
+    const { status } = describeErrorCode(code);
+    codes.set(status, (codes.get(status) ?? new Set()).add(code));
   }
-  if (facts.isPost) add(409, 'idempotency_key_reused', 'idempotency_in_progress');
-  if (facts.hasBody || facts.isPost) {
-    add(408, 'request_timeout');
-    add(413, 'payload_too_large');
-    add(415, 'unsupported_media_type');
-  }
-  for (const [status, names] of Object.entries(facts.errors)) add(Number(status), ...names);
-  add(500, 'internal_error');
-  add(503, 'service_unavailable');
-  add(504, 'deadline_exceeded');
   return codes;
 };
+
+/** Every error code of an endpoint, those that any endpoint has included. */
+export const codesOf = ({
+  accepts,
+  errors,
+  hasBody,
+  hasInput,
+  isPost,
+}: EndpointFacts): readonly ErrorCode[] => [
+  ...(hasInput || isPost ? (['invalid_request'] as const) : []),
+  ...(accepts === 'anyone' ? [] : accessCodes(accepts)),
+  ...(isPost ? (['idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
+  ...(hasBody || isPost ? (['request_timeout', 'payload_too_large', 'unsupported_media_type'] as const) : []),
+  ...errors,
+  'internal_error',
+  'service_unavailable',
+  'deadline_exceeded',
+];
+
+const accessCodes = (accepts: AcceptedPrincipals): readonly ErrorCode[] => [
+  'unauthenticated',
+  ...(keyScopesOf(accepts).some((scope) => scope !== 'read') ? (['missing_scope'] as const) : []),
+  ...(accepts.end_user === undefined && accepts.viewer === undefined ? [] : (['token_scope'] as const)),
+];

@@ -53,7 +53,7 @@ export class DeadLettersController {
     description:
       'The letter disappears once its consumer has handled the event; it stays, with the latest reason, when that fails again. Repeating it never acts twice.',
     answers: [{ status: 202, description: 'The event is being handled, or was.' }],
-    errors: { 404: ['dead_letter_not_found'] },
+    errors: ['dead_letter_not_found'],
   })
   @Post(':id/replay')
   async replay(@Param('id') id: string): Promise<void> {
@@ -66,7 +66,7 @@ export class DeadLettersController {
     summary: 'Delete a dead letter',
     description: 'Its event stays unhandled.',
     answers: [{ status: 204, description: 'It is gone.' }],
-    errors: { 404: ['dead_letter_not_found'] },
+    errors: ['dead_letter_not_found'],
   })
   @Delete(':id')
   async delete(@Param('id') id: string): Promise<void> {

@@ -38,7 +38,7 @@ export class OperationsController {
     summary: 'Build such a table anew, beside the one that serves',
     description: 'Answers at once; the list shows the progress. A rebuild that runs already is joined.',
     answers: [{ status: 202, description: 'It runs.', schema: 'Projection' }],
-    errors: { 404: ['projection_not_found'], 409: ['newer_version_serves'] },
+    errors: ['projection_not_found', 'newer_version_serves'],
   })
   @Post(':name/rebuild')
   async rebuild(@Param('name') name: string): Promise<ProjectionView> {

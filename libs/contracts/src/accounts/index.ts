@@ -18,3 +18,4 @@ export {
   type RevokeKey,
   type Scope,
 } from './accounts.requests.js';
+export { accountsErrors } from './accounts.errors.js';

@@ -29,3 +29,4 @@ export {
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
+export { agentsErrors } from './agents.errors.js';

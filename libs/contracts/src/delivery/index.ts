@@ -1,1 +1,2 @@
 export { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from './delivery.requests.js';
+export { deliveryErrors } from './delivery.errors.js';

@@ -22,3 +22,4 @@ export {
   type SubmitExecution,
   type SubmittedExecution,
 } from './exec.requests.js';
+export { execErrors } from './exec.errors.js';

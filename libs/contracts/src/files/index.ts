@@ -14,3 +14,4 @@ export {
   type PutStaged,
   type StagedRef,
 } from './files.requests.js';
+export { filesErrors } from './files.errors.js';

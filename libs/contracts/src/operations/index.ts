@@ -10,3 +10,4 @@ export {
   type RebuildProjection,
   type ServiceHealth,
 } from './operations.requests.js';
+export { operationsErrors } from './operations.errors.js';

@@ -1,0 +1,19 @@
+import { defineErrors } from '@berth/kernel';
+
+/** Error codes that callers of the API get from `agents`. */
+export const agentsErrors = defineErrors({
+  agent_deploying: { kind: 'conflict', when: 'the agent is deploying, starting or restarting' },
+  agent_failed: { kind: 'conflict', when: 'the agent has failed, see `reason`' },
+  agent_name_taken: { kind: 'conflict', when: 'another agent of the account has this name' },
+  agent_not_found: { kind: 'not_found', when: 'the account has no agent with this id' },
+  agent_start_failed: { kind: 'upstream', when: "the agent's program did not start" },
+  agent_stopped: { kind: 'conflict', when: 'the agent is stopped or stopping' },
+  agent_unavailable: {
+    kind: 'unavailable',
+    when: 'the agent or its host cannot be reached; with `mayHaveBeenDone` the request may have been carried out',
+  },
+  env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
+  env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
+  external_id_taken: { kind: 'conflict', when: 'another agent of the account has this external id' },
+  unknown_template: { kind: 'invalid', when: 'no template has this id' },
+});

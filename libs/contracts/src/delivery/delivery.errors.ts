@@ -1,0 +1,19 @@
+import { defineErrors } from '@berth/kernel';
+
+/** Error codes that callers of the API get from `delivery`. */
+export const deliveryErrors = defineErrors({
+  agent_error: { kind: 'upstream', when: "the agent's program failed to answer the message" },
+  agent_timeout: {
+    kind: 'timeout',
+    when: 'the agent did not answer in time; with `mayHaveBeenDone` it may have the message',
+  },
+  chat_unsupported: { kind: 'unsupported', when: 'the agent has no program that answers messages' },
+  idempotency_answer_gone: {
+    kind: 'conflict',
+    when: 'the message was answered under this Idempotency-Key, and the answer is no longer stored',
+  },
+  rate_limited: {
+    kind: 'exhausted',
+    when: 'the messages of the agent, or the followed streams of the credential, exceed their limit',
+  },
+});
