@@ -17,8 +17,8 @@ export abstract class GatewayConfig extends ServiceEnv {
 }
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
-const EVERYBODY = '0.0.0.0';
-/** The other half of the descriptors is for everything behind the door, in the same process or not. */
+const ALL_INTERFACES = '0.0.0.0';
+/** The other half of the descriptors is for everything behind the gateway, in the same process or not. */
 const SHARE_OF_DESCRIPTORS = 0.5;
 const MOST_CONNECTIONS = 10_000;
 
@@ -33,7 +33,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
   const isolated = runtime === 'nerdctl' || reader.boolean('BERTH_ALLOW_UNISOLATED', false);
   return reader.done({
     ...reader.serviceEnv(),
-    host: reader.string('BERTH_HOST', isolated ? EVERYBODY : ONLY_THIS_MACHINE),
+    host: reader.string('BERTH_HOST', isolated ? ALL_INTERFACES : ONLY_THIS_MACHINE),
     port: reader.integer('PORT', { default: 8080, max: 65_535 }),
     clientTimeoutMs:
       reader.integer('BERTH_CLIENT_TIMEOUT_SECONDS', { default: 60, min: 1, max: 3_600 }) * 1_000,

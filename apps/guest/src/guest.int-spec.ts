@@ -83,7 +83,7 @@ describe('a guest', () => {
     });
     expect((await guest.deliver('hi')).body.error).toMatchObject({
       code: 'agent_unavailable',
-      context: { handedOver: false },
+      context: {},
     });
     expect((await guest.ask(GUEST_ROUTES.health)).body['program']).toBe('crash_loop');
   });

@@ -105,9 +105,6 @@ export class Guest {
         'unsupported',
         'chat_unsupported',
         'This agent has no program that could respond.',
-        {
-          handedOver: false,
-        },
       );
     }
     return this.#deliveries.deliver(message);
@@ -172,7 +169,7 @@ export class Guest {
         'unavailable',
         'agent_unavailable',
         'The agent is still starting.',
-        { handedOver: false },
+        {},
         { effect: 'none' },
       );
     }

@@ -1,9 +1,10 @@
+import type { AgentUse } from '@berth/agent-client';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TellAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
-import { AgentDispatcher, type Message, type Purpose } from './agent-dispatcher.js';
+import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
 import { MessageAdmission } from './message-admission.js';
 import { OutcomeNotes } from './outcome-notes.js';
@@ -62,7 +63,7 @@ export class AttachmentCommandHandler {
 
   async #accept(request: TellAttachment, deliveryId: string): Promise<Telling> {
     const { agentId, attachment } = request;
-    const purpose: Purpose = { envelope: request, agentId, kind: 'file' };
+    const purpose: AgentUse = { envelope: request, agentId, kind: 'file' };
     const message = textOf(request);
     const conversationId = await this.admission.conversationOf(purpose);
     const told = { deliveryId, agentId, conversationId, message };
@@ -79,7 +80,7 @@ export class AttachmentCommandHandler {
     return { noted: telling.then(({ noted }) => noted) };
   }
 
-  async #tell(purpose: Purpose, message: Message): Promise<Telling> {
+  async #tell(purpose: AgentUse, message: Message): Promise<Telling> {
     const { envelope } = purpose;
     const { deliveryId, agentId } = message;
     const patience = new Patience(WITHIN_MS);

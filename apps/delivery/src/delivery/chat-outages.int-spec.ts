@@ -117,7 +117,7 @@ describe('a chat', () => {
     delivery.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
     const error = await refusal(aChat());
     expect(error).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
-    expect(error).not.toHaveProperty('context.mayHaveBeenDone');
+    expect(error).toHaveProperty('effect', 'none');
   });
 
   it('is 503 within 5 s where its wake is lost at first, and its hand-over for good', async () => {
@@ -163,7 +163,7 @@ describe('a chat', () => {
     });
     expect(await refusal(aChat())).toMatchObject({
       code: 'agent_unavailable',
-      context: { mayHaveBeenDone: true },
+      effect: 'unknown',
     });
   });
 

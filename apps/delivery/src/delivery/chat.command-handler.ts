@@ -1,8 +1,9 @@
+import type { AgentUse } from '@berth/agent-client';
 import type { Chat, ChatReply } from '@berth/contracts/delivery';
 import { deriveId, isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
-import { AgentDispatcher, type Purpose } from './agent-dispatcher.js';
+import { AgentDispatcher } from './agent-dispatcher.js';
 import { DeliveryCommandHandler, type Acceptance } from './delivery.command-handler.js';
 import type { Delivery } from './delivery.js';
 import { withEarlierTry, EarlierMessage } from './earlier-message.js';
@@ -17,7 +18,7 @@ const WITHIN_MS = 4_000;
 interface Coming {
   readonly chat: Chat;
   readonly deliveryId: string;
-  readonly purpose: Purpose;
+  readonly purpose: AgentUse;
   readonly patience: Patience;
 }
 

@@ -28,16 +28,14 @@ export const recordedFailure = (code: string): DomainError => {
 
 /** The agent may have the message. Sent again with the same command id it is not handed over twice. */
 export const mayHaveBeenDelivered = (cause?: unknown): DomainError => {
-  const context = { mayHaveBeenDone: true };
+  const options = { cause, effect: 'unknown' } as const;
   if (isDomainError(cause, 'timeout'))
-    return new DomainError('timeout', 'agent_timeout', 'The agent did not answer in time.', context, {
-      cause,
-    });
+    return new DomainError('timeout', 'agent_timeout', 'The agent did not answer in time.', {}, options);
   const words =
-    isDomainError(cause, 'unavailable') && cause.context['handedOver'] === true
+    isDomainError(cause, 'unavailable') && cause.effect === 'unknown'
       ? cause.message
       : 'The agent cannot be reached. It may have the message: send it again only with the same Idempotency-Key.';
-  return new DomainError('unavailable', 'agent_unavailable', words, context, { cause });
+  return new DomainError('unavailable', 'agent_unavailable', words, {}, options);
 };
 
 /** The log has that the message was answered, and the agent's journal no longer has the answer. */
@@ -46,5 +44,6 @@ export const answerGone = (): DomainError =>
     'conflict',
     'idempotency_answer_gone',
     'The message was answered before, and the answer is no longer kept. It is not delivered again.',
-    { mayHaveBeenDone: true },
+    {},
+    { effect: 'unknown' },
   );

@@ -1,8 +1,9 @@
+import type { AgentUse } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import { deriveId } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
-import { AgentDispatcher, type Purpose } from './agent-dispatcher.js';
+import { AgentDispatcher } from './agent-dispatcher.js';
 import { MessageBudget } from './message-budget.js';
 import type { Patience } from './patience.js';
 
@@ -25,7 +26,7 @@ export class MessageAdmission {
    * budget wakes nobody. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
    */
   async admit(
-    purpose: Purpose,
+    purpose: AgentUse,
     deliveryId: string,
     conversationId: string | null,
     patience: Patience,
@@ -44,12 +45,12 @@ export class MessageAdmission {
   }
 
   /** The agent's current conversation, or a new one whose id follows from the command's. */
-  async conversationOf({ agentId, envelope }: Purpose): Promise<string> {
+  async conversationOf({ agentId, envelope }: AgentUse): Promise<string> {
     return (await this.conversations.current(agentId)) ?? deriveId('cnv', envelope.commandId);
   }
 
   /** As `admit`, for a message that has its conversation. */
-  async wakeWithinBudget(purpose: Purpose, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
+  async wakeWithinBudget(purpose: AgentUse, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
     const awake = await this.dispatcher.findAwake(purpose, patience);
     await patience.within(this.budget.take(purpose.agentId, deliveryId));
     return awake ?? this.dispatcher.wake(purpose, null, patience);

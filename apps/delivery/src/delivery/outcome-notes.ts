@@ -70,5 +70,5 @@ export class OutcomeNotes {
 }
 
 /** The guest gives up at the same time, so that a timeout is its verdict too. */
-const isUncertain = ({ code, context }: DomainError): boolean =>
-  context['mayHaveBeenDone'] === true && code !== 'agent_timeout';
+const isUncertain = (error: DomainError): boolean =>
+  error.effect === 'unknown' && error.code !== 'agent_timeout';

@@ -1,7 +1,7 @@
 import { agentsRequests, type AwakeAgent, type EnsureAwake } from '@berth/contracts/agents';
 import { deliveryRequests, type Chat } from '@berth/contracts/delivery';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
-import { deriveId, DomainError, newId, type ErrorKind } from '@berth/kernel';
+import { deriveId, DomainError, newId, type Effect, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { awakeAt } from '../fixtures/far-services.fixture.js';
@@ -17,11 +17,9 @@ beforeAll(async () => {
 afterAll(() => delivery.stop());
 beforeEach(() => delivery.far.reset());
 
-const refusing =
-  (kind: ErrorKind, code: string, context = {}) =>
-  (): never => {
-    throw new DomainError(kind, code, 'No.', context);
-  };
+const refusing = (kind: ErrorKind, code: string, effect?: Effect) => (): never => {
+  throw new DomainError(kind, code, 'No.', {}, effect === undefined ? {} : { effect });
+};
 const aChat = (members: Partial<Chat> = {}): Chat => ({
   ...envelope(),
   agentId: newId('agt'),
@@ -46,10 +44,7 @@ const asleep = (wake: (asked: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>):
   );
 /** What a try leaves that the agent's host never heard of. */
 const acceptedOnly = async (chat: Chat): Promise<void> => {
-  delivery.far.on(
-    runtimeRequests.deliver,
-    refusing('unavailable', 'agent_unavailable', { handedOver: false }),
-  );
+  delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
   await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable' });
   await ends(chat, 'MessageAccepted', 'MessageFailed');
   delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
@@ -95,7 +90,7 @@ describe('a chat that is sent again with the same command id', () => {
     await send(chat);
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
     delivery.far.guest.forgetAnswers();
-    const gone = { kind: 'conflict', code: 'idempotency_answer_gone', context: { mayHaveBeenDone: true } };
+    const gone = { kind: 'conflict', code: 'idempotency_answer_gone', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(gone);
     await expect(send(chat)).rejects.toMatchObject(gone);
     expect(received()).toHaveLength(1);
@@ -118,7 +113,7 @@ describe('a chat that is sent again with the same command id', () => {
     const chat = aChat();
     await acceptedOnly(chat);
     delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
-    const unknown = { code: 'agent_unavailable', context: { mayHaveBeenDone: true } };
+    const unknown = { code: 'agent_unavailable', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(unknown);
   });
 
@@ -149,11 +144,8 @@ describe('a chat that is sent again with the same command id', () => {
     const first = send(chat);
     await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === 2);
     delivery.far.on(agentsRequests.ensureAwake, (asked) => awakeAt(1, asked));
-    delivery.far.on(
-      runtimeRequests.deliver,
-      refusing('unavailable', 'agent_unavailable', { handedOver: false }),
-    );
-    const unknown = { code: 'agent_unavailable', context: { mayHaveBeenDone: true } };
+    delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
+    const unknown = { code: 'agent_unavailable', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(unknown);
     delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
     open.resolve();

@@ -1,22 +1,27 @@
-import { DomainError, type ErrorKind } from '@berth/kernel';
-import { expect, it } from 'vitest';
+import { DomainError, type Effect, type ErrorKind } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
 import { toCallersWords } from './sending.js';
 
-it.each<[ErrorKind, string, boolean]>([
-  ['upstream', 'agent_error', true],
-  ['unsupported', 'chat_unsupported', false],
-  ['unavailable', 'agent_unavailable', true],
-  ['unavailable', 'agent_unavailable', false],
-  ['timeout', 'agent_timeout', true],
-  ['timeout', 'agent_timeout', false],
-])('tells callers of %s %s nothing that is between the guest and us', (kind, code, handedOver) => {
-  const error = new DomainError(kind, code, 'No.', { handedOver, limitBytes: 1 });
-  const told = toCallersWords(error, handedOver);
-  expect(told).toMatchObject({ kind, code });
-  expect(told).not.toHaveProperty('context.handedOver');
-});
+const failed = (kind: ErrorKind, code: string, effect?: Effect): DomainError =>
+  new DomainError(kind, code, 'No.', { limitBytes: 1 }, effect === undefined ? {} : { effect });
 
-it('leaves the rest of what a guest says of its refusal', () => {
-  const error = new DomainError('too_large', 'payload_too_large', 'No.', { limitBytes: 1 });
-  expect(toCallersWords(error, false)).toMatchObject({ message: 'No.', context: { limitBytes: 1 } });
+describe('the failure of a delivery', () => {
+  it.each<[ErrorKind, string]>([
+    ['upstream', 'agent_error'],
+    ['unsupported', 'chat_unsupported'],
+    ['too_large', 'payload_too_large'],
+  ])('is passed on where it is the verdict: %s %s', (kind, code) => {
+    const error = failed(kind, code);
+    expect(toCallersWords(error)).toBe(error);
+  });
+
+  it.each<[ErrorKind, string, string]>([
+    ['unavailable', 'service_unavailable', 'agent_unavailable'],
+    ['unavailable', 'agent_unavailable', 'agent_unavailable'],
+    ['timeout', 'agent_timeout', 'agent_timeout'],
+  ])('says whether the agent may have the message: %s %s', (kind, code, told) => {
+    for (const effect of ['none', 'unknown'] as const)
+      expect(toCallersWords(failed(kind, code, effect))).toMatchObject({ kind, code: told, effect });
+    expect(toCallersWords(failed(kind, code))).toMatchObject({ kind, code: told, effect: 'unknown' });
+  });
 });

@@ -21,7 +21,7 @@ export class AgentsController {
     accepts: { key: 'deploy' },
     body: { kind: 'json', shape: CreateAgentBody, scopes: scopesOfCreation },
     summary: 'Create an agent from a template',
-    description: 'Deployment starts at once; `GET …?wait=running` tells when it is over.',
+    description: 'Deployment starts at once; `GET …?wait=running` returns when it is complete.',
     answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
     errors: ['unknown_template', 'agent_name_taken', 'external_id_taken'],
   })
@@ -72,7 +72,7 @@ export class AgentsController {
     resource: agentOf('agent_id'),
     query: GetAgentQuery,
     summary: 'Get an agent, or wait for a state of it',
-    answers: [{ status: 200, description: 'The agent as it is when the answer leaves.', schema: 'Agent' }],
+    answers: [{ status: 200, description: 'The agent when the response is sent.', schema: 'Agent' }],
     errors: ['agent_not_found'],
   })
   @Get(':agent_id')

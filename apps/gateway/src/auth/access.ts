@@ -18,7 +18,7 @@ export interface AcceptedPrincipals {
   readonly anonymous?: true;
 }
 
-/** Who may call a route. `anyone`: credentials are not looked at. */
+/** Who may call a route. `anyone`: credentials are ignored. */
 export type Access = 'anyone' | AcceptedPrincipals;
 
 /** The scopes that a key needs, in the order in which they are checked. */

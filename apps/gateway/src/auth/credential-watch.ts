@@ -21,7 +21,7 @@ const WATCH_BOUNDS = Symbol('watch bounds');
 /** A revoke shows within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
 const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
 
-/** The sockets and streams that stand on one credential. */
+/** The open sockets and streams that depend on one credential. */
 interface Watched {
   readonly credential: Credential | undefined;
   readonly listeners: Set<(reason: unknown) => void>;
@@ -29,8 +29,8 @@ interface Watched {
 }
 
 /**
- * Watches the credentials of open sockets and streams: one look-up per credential and second, however many stand on it.
- * A look-up that fails is no revocation: they stay open until the credential is known to be bad, at most for `unknownMs`.
+ * Watches the credentials of open sockets and streams, with one lookup per credential and second. A failed lookup is not
+ * a revocation: streams stay open until the credential is known to be invalid, at most for `unknownMs`.
  */
 @Injectable()
 export class CredentialWatch {
@@ -103,7 +103,7 @@ export class CredentialWatch {
   }
 }
 
-/** Whether the look-up had an answer, and the answer is no. */
+/** Whether the lookup succeeded and found that the credential is not valid. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof HttpRefusal ||
   isDomainError(error, 'unauthenticated') ||

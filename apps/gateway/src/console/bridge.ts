@@ -1,10 +1,10 @@
 import type { RawData, WebSocket } from 'ws';
 
-/** Beyond so much on its way to one side the other side waits. */
+/** With more than this buffered for one side, the other side is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
-/** A client that is gone without a word must not keep an agent awake. */
+/** A client that vanished without closing must not keep an agent awake. */
 const PING_EVERY_MS = 15_000;
-/** A side that does not answer a close is cut. */
+/** A side that does not complete the close handshake is disconnected. */
 const CLOSE_WITHIN_MS = 1_000;
 const NO_STATUS = 1005;
 const ABNORMAL = 1006;
@@ -49,7 +49,7 @@ const pass = (from: WebSocket, to: WebSocket): void => {
 
 const close = (socket: WebSocket, code: number, reason: string): void => {
   if (socket.readyState === socket.CLOSED) return;
-  // A paused socket would not hear the other side's close.
+  // A paused socket would not receive the other side's close frame.
   socket.resume();
   socket.close(code, reason);
   setTimeout(() => socket.terminate(), CLOSE_WITHIN_MS).unref();

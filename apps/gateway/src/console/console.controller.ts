@@ -17,7 +17,7 @@ import { Bridge } from './bridge.js';
 import { ConsoleQuery } from './console.query.js';
 import { dialHost } from './dial-host.js';
 
-/** A ticket may be too late for an agent that fell asleep meanwhile; it is woken again so often. */
+/** How many tickets are tried: the agent may fall asleep before a ticket is used. */
 const ATTEMPTS = 3;
 /** One message: a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -65,7 +65,7 @@ export class ConsoleController {
     const dialled = this.dial(request, agentId, { cols, rows }, gone);
     const host = await Promise.race([dialled, whenAborted(gone)]);
     if (host === undefined || gone.aborted) {
-      // A shell whose client has left has nobody to end it.
+      // Ends the shell, because its client is gone.
       dialled.then((late) => late.terminate()).catch(() => undefined);
       throw new HttpRefusal(408, 'request_aborted', 'The client hung up.');
     }

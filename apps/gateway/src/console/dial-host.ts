@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { agentUnavailable, meaningOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
-/** What a guest sends in one frame is far below. */
+/** Far above what a guest sends in one frame. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const LONGEST_REFUSAL = 64 * 1024;
 
 /**
- * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws what the host refuses with,
- * `TicketLost`, or unavailable `agent_unavailable`.
+ * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws the host's error, `TicketLost`, or
+ * unavailable `agent_unavailable`.
  */
 export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promise<WebSocket> => {
   const host = new WebSocket(url.replace(/^http/, 'ws'), {
@@ -22,7 +22,7 @@ export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promis
   gone.addEventListener('abort', giveUp, { once: true });
   const dialled = new Promise<WebSocket>((resolve, reject) => {
     host.once('open', () => {
-      // Nothing the shell says may be lost before somebody listens.
+      // Paused until the bridge listens, so that no output of the shell is lost.
       host.pause();
       host.off('error', onError);
       resolve(host);
@@ -44,7 +44,7 @@ const readAll = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > LONGEST_REFUSAL) throw new Error('The host says more than it may.');
+    if (bytes > LONGEST_REFUSAL) throw new Error('The error body of the host is too long.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -3,9 +3,9 @@ import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** One question is held open for so long; then it is asked again. */
+/** How long one query waits for the end before it is repeated. */
 const WAIT_MS = 20_000;
-/** A service that dies under a command is replaced or started again: so long its successor is waited for. */
+/** How long to wait for another instance of `exec` after one has died. */
 const SUCCESSOR_WITHIN_MS = 5_000;
 const PAUSE_MS = 250;
 const NEVER = new AbortController().signal;
@@ -20,8 +20,9 @@ export const isAnswerLost = (error: unknown): boolean => gotNoAnswer(error) && e
 export const gotNoAnswer = (error: unknown): boolean => isDomainError(error) && LOST.has(error.code);
 
 /**
- * Waits for the end of an execution, whichever instance of `exec` tells it. Nobody there for 5 s, or nobody who knows it:
- * upstream `execution_outcome_unknown` with the id, because the command may run. Throws when `over` aborts.
+ * Waits for the end of an execution; any instance of `exec` may report it. If none responds for 5 s, or none knows the
+ * execution, throws upstream `execution_outcome_unknown` with the id, because the command may run. Throws when `over`
+ * aborts.
  */
 export const awaitEnd = async (
   requester: Requester,
@@ -42,7 +43,7 @@ export const awaitEnd = async (
   }
 };
 
-/** The command may or may not have been started; its id tells later. */
+/** The command may or may not have started; reading the execution by its id tells later. */
 export const outcomeUnknown = (executionId: string, cause?: unknown): DomainError =>
   new DomainError(
     'upstream',

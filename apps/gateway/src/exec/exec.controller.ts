@@ -21,10 +21,10 @@ import { toShellCommand } from './shell-command.js';
 import { submitAgainWhenLost } from './submit-again.js';
 import { SubmitBody, submissionRefusal } from './submit.body.js';
 
-/** What a wake and everything else beside the command may take. */
+/** Time for a wake and everything else besides the command. */
 const BESIDE_THE_COMMAND_MS = 90_000;
 const DEFAULT_ATTACHED_SECONDS = 60;
-/** Escapes may make a command's JSON six times as long as the command, which is bounded itself. */
+/** Escapes may make the JSON of a command six times as long as the command, which has a limit of its own. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
 @ApiTags('Exec')
@@ -136,7 +136,7 @@ export class ExecController {
     return executionAnswer(view);
   }
 
-  /** Hands the command over; one whose answer got lost is asked for by its id. */
+  /** Submits the command. If the response is lost, queries the execution by its id. */
   private async hand(request: ApiRequest, agentId: string, body: SubmitBody): Promise<SubmittedExecution> {
     const { command, detached = false, timeout = null, cwd = null, env } = body;
     const envelope = envelopeOf(request);

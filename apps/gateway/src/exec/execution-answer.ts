@@ -11,7 +11,7 @@ export type ExecutionAnswer =
       readonly stderr: string;
     };
 
-/** What older guests answer (interface §4, rule 10): both streams in `stdout`. */
+/** The response of older guests (interface §4, rule 10): both streams in `stdout`. */
 export interface LegacyAnswer {
   readonly exitCode: number;
   readonly stdout: string;

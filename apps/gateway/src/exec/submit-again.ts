@@ -3,12 +3,12 @@ import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
 import { gotNoAnswer, isAnswerLost } from './await-end.js';
 
-/** Submissions that say that they are repeated join each other, however many arrive. */
+/** Submissions marked as repeated join each other, however many arrive. */
 const submitRepeated = { ...execRequests.submit, whenLost: 'repeat' } as const;
 
 /**
- * Submits a command, once more when the first request or its answer is lost: the second joins the first by the command's
- * id, or precludes it. Throws the first error where the second tells nothing.
+ * Submits a command, and submits it again if the first request or its response is lost: the second joins the first by the
+ * command's id, or precludes it. Throws the first error if the second gets no response either.
  */
 export const submitAgainWhenLost = async (
   requester: Requester,

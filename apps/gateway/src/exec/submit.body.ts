@@ -12,7 +12,7 @@ import { toShellCommand } from './shell-command.js';
 const MOST_ENV_VARS = 64;
 const LONGEST_PATH = 4_096;
 
-/** Its own rules refuse it with codes of their own (`submissionRefusal`). */
+/** Validated by `submissionRefusal`, whose errors have codes of their own. */
 const HasOwnCode = (): PropertyDecorator => Obeys('hasOwnCode', () => undefined);
 
 /** `POST /api/agents/{agent_id}/exec` */
@@ -67,7 +67,7 @@ export class SubmitBody {
   readonly env?: Readonly<Record<string, string>> | null;
 }
 
-/** What is wrong with command, `detached` or timeout (contract §4), the first of it. */
+/** The first error in `command`, `detached` or `timeout` (contract §4). */
 export const submissionRefusal = (body: unknown): HttpRefusal | undefined => {
   const { command, detached, timeout } = body as Partial<Record<keyof SubmitBody, unknown>>;
   return (

@@ -5,17 +5,17 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from '../http/transfer-refusal.js';
 
-/** How often a transfer is opened until the agent is given up. */
+/** How many tickets are tried. */
 const ATTEMPTS = 3;
 const CONNECT_MS = 2_000;
-/** Without a byte of an answer; a host that reads or sends is not cut. */
+/** Maximum time without a byte of the response; a host that reads or sends is not disconnected. */
 const SILENCE_MS = 30_000;
 const REFUSAL_STATUS = 422;
 const MOST_TEXT_CHARS = 65_536;
-/** Bytes of an answer that wait for a slow reader. */
+/** Bytes of a response that are buffered for a slow reader. */
 const READ_AHEAD_BYTES = 262_144;
 
-/** Opens a transfer; told which epoch was refused when the last ticket was for one that is over. */
+/** Opens a transfer. `refusedEpoch`: the epoch of the last ticket, if the host rejected it as stale. */
 export type Open<Opened extends OpenedTransfer = OpenedTransfer> = (
   refusedEpoch: number | null,
 ) => Promise<Opened>;
@@ -43,7 +43,7 @@ export class AgentTransfers implements OnApplicationShutdown {
     pipelining: 1,
   });
 
-  /** Says when bytes have left, which Undici does not. */
+  /** Reports when bytes were sent, which Undici does not. */
   readonly #putAgent = new PutAgent({ keepAlive: true });
 
   /** Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason. */
@@ -51,7 +51,7 @@ export class AgentTransfers implements OnApplicationShutdown {
     let { method } = request;
     return withFreshTicket(open, async (opened) => {
       const answer = await this.#get(opened, { ...request, method }, () => {
-        // A refusal says why in its body, which no HEAD has.
+        // The reason of an error is in its body, which a HEAD response lacks.
         method = 'GET';
       });
       if (request.method === 'HEAD' && method === 'GET') answer.body.destroy();
@@ -151,7 +151,7 @@ const failureOf = (error: unknown): Error => {
     : agentUnavailable(error);
 };
 
-/** A short text; one that goes on for ever is cut. */
+/** Reads a text, truncated to 65,536 characters. */
 export const readText = async (body: Readable): Promise<string> => {
   let text = '';
   try {

@@ -47,7 +47,7 @@ export class ContentBody {
     }
   }
 
-  /** The body has ended: answers it, `content` being empty. Throws 400. */
+  /** Ends the body and returns it with an empty `content`. Throws 400. */
   finish(): unknown {
     if (this.#place === 'content') throw badBody('The body is not valid JSON.');
     return parseJsonBody(this.#rest.subarray(0, this.#restBytes), {

@@ -6,7 +6,7 @@ const UNKNOWN_TYPE = 'application/octet-stream';
 /** Headers of the host that say something of the file; all else it sends is not for callers. */
 const OF_THE_FILE = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'] as const;
 
-/** What the host is told of the caller's wishes. */
+/** Headers of the caller's request that are passed on to the host. */
 const OF_THE_CALLER = ['range', 'if-range', 'if-none-match'] as const;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
@@ -15,7 +15,7 @@ export const wishesOf = (headers: Headers): Readonly<Record<string, string>> => 
 
 export const factsOf = (headers: Headers): Readonly<Record<string, string>> => pick(headers, OF_THE_FILE);
 
-/** A file of an agent is anybody's work: browsers save it, run none of it, and show it to no page. */
+/** A file of an agent is untrusted: browsers must save it, and neither run it nor show it to a page. */
 export const headersFor = (path: string): Readonly<Record<string, string>> => {
   const name = posix.basename(path);
   return {

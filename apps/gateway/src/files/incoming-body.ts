@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { grantContinue } from '../http/expectations.js';
 import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
 
-/** A client that sends nothing for so long while it is listened to is cut. */
+/** A client that sends nothing for this long while the gateway reads is disconnected. */
 const IDLE_MS = 30_000;
 
 export interface BodyReader {
@@ -54,7 +54,7 @@ export const readIncoming = (
       }
     };
     failed.catch(settle);
-    // What breaks off after it was read is nobody's business any more, so this listener stays.
+    // An error after the body was read has no consequence, so this listener stays.
     raw.on('error', breakOff);
     raw.on('data', take).once('end', settle).once('close', breakOff);
     if (raw.destroyed) breakOff();

@@ -117,7 +117,7 @@ export class JsonStringBytes {
     emit(text, isLast);
   }
 
-  /** Takes one byte of an escape; answers the character it completes, or -1. */
+  /** Takes one byte of an escape; returns the character that it completes, or -1. */
   #continue(byte: number): number {
     if (this.#escape === 'digits') return this.#takeDigit(byte);
     if (this.#escape === 'none') {

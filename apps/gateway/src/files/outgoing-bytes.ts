@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 
 /** What may be on its way at once; more is held back until half of it has left. */
 const UNSENT_BYTES = 1_048_576;
-/** So much of the beginning is kept, so that a host that refuses at once can be asked again. */
+/** How much of the beginning is kept, so that it can be sent again to another host or epoch. */
 const KEPT_BYTES = 262_144;
-/** A host that takes nothing for so long is given up. */
+/** A host that receives nothing for this long has failed. */
 const SILENCE_MS = 30_000;
 
 /** Bytes on their way to a host, which can be sent anew while little was written. */

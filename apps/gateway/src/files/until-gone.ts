@@ -1,10 +1,10 @@
 import type { ApiReply } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 
-/** A client that takes nothing for so long is cut: its transfer keeps an agent awake. */
+/** A client that receives nothing for this long is disconnected, because its transfer keeps an agent awake. */
 const STALLED_MS = 60_000;
 
-/** Aborts when the client hangs up before its answer is out, and hangs up on one that takes nothing. */
+/** Returns a signal that aborts when the client disconnects; disconnects a client that receives nothing. */
 export const untilGone = ({ raw }: ApiReply): AbortSignal => {
   const gone = new AbortController();
   raw.setTimeout(STALLED_MS, () => raw.destroy());

@@ -9,7 +9,7 @@ import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 /** What is told only after a bad request (contract §1): whether it is one shows at its end. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
 
-/** The whole file is on its way and no answer comes; waking an agent is within it. */
+/** How long to wait for a response after the whole file was sent; includes waking the agent. */
 const SILENCE_MS = 90_000;
 
 /** One file on its way aside. What is not finished vanishes by itself at the host. */
@@ -53,7 +53,7 @@ export class UploadStaging {
     return this.#bytes.write(bytes, isLast);
   }
 
-  /** The whole file is there: answers where it lies, once the host has all of it. */
+  /** Ends the file and returns where it is staged, once the host has all of it. */
   async finish(): Promise<StagedRef> {
     if (this.#sent === undefined) this.begin();
     this.#bytes.end();

@@ -15,16 +15,16 @@ export interface HealthFacts {
   readonly driver: string;
 }
 
-/** Every service that a request may need. The path to each is a part of its own: one may be dead while others live. */
+/** Every service that a request may need; each can fail on its own. */
 const SERVICES = ['accounts', 'agents', 'delivery', 'exec', 'files'] as const;
 
-/** A part that has not responded by then is not `ok` (contract §10: within 1 s). */
+/** A dependency that has not responded by then is not `ok` (contract §10: within 1 s). */
 const LOOK_MS = 900;
 
-/** Anybody may ask; the parts are asked no more often than this. */
+/** The endpoint is public; dependencies are queried no more often than this. */
 const FRESH_MS = 500;
 
-/** Asks every part the gateway stands on a real question, one round at a time for all callers. */
+/** Sends a real request to every dependency of the gateway, in one round for all concurrent callers. */
 @Injectable()
 export class HealthProbe {
   readonly #facts: HealthFacts;
@@ -74,14 +74,14 @@ export class HealthProbe {
     }
   }
 
-  /** Callers learn which part fails; only the log says what it said. */
+  /** Callers learn which dependency fails; only the log contains details. */
   #say({ status, dependencies }: HealthView, found: Found): void {
     const now = JSON.stringify({ status, dependencies });
     if (now === this.#said) return;
     const first = this.#said === '';
     this.#said = now;
-    if (status !== 'ok') this.log.warn({ status, dependencies, found }, 'Not every part is healthy.');
-    else if (!first) this.log.info('Every part is healthy again.');
+    if (status !== 'ok') this.log.warn({ status, dependencies, found }, 'Not every dependency is healthy.');
+    else if (!first) this.log.info('Every dependency is healthy again.');
   }
 }
 

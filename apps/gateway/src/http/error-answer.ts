@@ -3,7 +3,7 @@ import { STATUS_OF_KIND } from '../errors/error-status.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { LITERAL_DETAILS } from './literal-details.js';
 
-/** An error as the caller gets it. */
+/** An error response. */
 export interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -13,13 +13,13 @@ export interface ErrorAnswer {
 /** JSON bodies to 1 MiB (contract §1). */
 export const JSON_BODY_LIMIT = 1_048_576;
 
-/** What the transport between the parts says in its own words is said in ours: callers know no parts. */
+/** Messages for errors of requests between services, which callers do not know. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   service_unavailable: 'A part of the service is not available right now. Try again in a moment.',
   deadline_exceeded: 'The answer did not come in time; the request may still take effect.',
 };
 
-/** Maps any error to what the caller sees. The one place where kinds become statuses. */
+/** Maps any error to its response. */
 export const answerTo = (error: unknown): ErrorAnswer => {
   if (error instanceof HttpRefusal) return ofRefusal(error);
   if (isDomainError(error)) return ofDomainError(error);
@@ -67,7 +67,7 @@ const ofDomainError = (error: DomainError): ErrorAnswer => {
   return answer(status, error.code, error.message, context, retry);
 };
 
-/** The broker's own limit has another name. */
+/** The broker's limit has another name. */
 const limitOf = ({ context }: DomainError): number =>
   [context['limitBytes'], context['maxBytes']].find((limit) => typeof limit === 'number') ?? JSON_BODY_LIMIT;
 
@@ -77,7 +77,7 @@ const retryAfter = (error: DomainError): Record<string, string> => {
   return { 'retry-after': String(Math.max(1, whole)) };
 };
 
-/** Errors of Fastify and Nest, told by their code or status; anything else is ours and internal. */
+/** Maps errors of Fastify and Nest by their code or status; any other error is internal. */
 const ofFramework = (error: unknown): HttpRefusal | undefined => {
   const { code, status } = frameworkFacts(error);
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413) return payloadTooLarge(JSON_BODY_LIMIT);

@@ -21,7 +21,7 @@ const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
   'execution_outcome_unknown',
 ]);
 
-/** The one place where errors of hooks, parsers and handlers become answers. */
+/** The only place where errors of hooks, parsers and handlers become responses. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(
@@ -32,7 +32,7 @@ export class ErrorFilter implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
     this.answer(error, http.getRequest(), http.getResponse()).catch((failure: unknown) =>
-      this.log.error({ err: failure }, 'an error could not be answered'),
+      this.log.error({ err: failure }, 'could not respond with an error'),
     );
   }
 
@@ -42,12 +42,12 @@ export class ErrorFilter implements ExceptionFilter {
         ? 'a body did not come in time'
         : 'a client hung up in the middle of its body';
       this.log.info({ route: request.routeOptions?.url }, what);
-      // Nobody reads it; the reply has to end all the same.
+      // No client reads it, but the reply must end.
       await reply.code(408).send();
       return;
     }
     if (reply.sent || reply.raw.headersSent) {
-      this.log.error({ err: error }, 'failed after the answer had begun');
+      this.log.error({ err: error }, 'failed after the response had begun');
       reply.raw.destroy();
       return;
     }
@@ -82,10 +82,8 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-const hasUnknownOutcome = ({ code, context, effect }: DomainError): boolean =>
-  effect === undefined
-    ? UNKNOWN_OUTCOMES.has(code) || context['mayHaveBeenDone'] === true
-    : effect === 'unknown';
+const hasUnknownOutcome = ({ code, effect }: DomainError): boolean =>
+  effect === undefined ? UNKNOWN_OUTCOMES.has(code) : effect === 'unknown';
 
 /** Whether the request broke off in its body, and the error says no more than that. */
 const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {

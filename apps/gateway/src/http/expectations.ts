@@ -19,7 +19,7 @@ export const refuseExpectation =
 
 const waiting = new WeakMap<IncomingMessage, ServerResponse>();
 
-/** Takes a request whose client waits for `100 Continue`; Node would send it before anybody has looked at the request. */
+/** Holds `100 Continue` back, which Node would send before any hook has checked the request. */
 export const holdContinue =
   (handler: Handler): Handler =>
   (request, response) => {

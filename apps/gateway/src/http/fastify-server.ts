@@ -12,9 +12,9 @@ import { routableTarget } from './request-target.js';
 import { answerUpgrade, wantsWebSocket } from './upgrades.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
-/** What clients may take of this server. */
+/** Limits of one client. */
 export interface ClientBounds {
-  /** A client that neither sends what it has announced nor takes what it is sent for so long is cut. */
+  /** A client that neither sends nor receives for this long is disconnected. */
   readonly clientTimeoutMs: number;
   /** Connections at once. */
   readonly maxConnections: number;
@@ -22,7 +22,7 @@ export interface ClientBounds {
 
 const DEFAULT_BOUNDS: ClientBounds = { clientTimeoutMs: 60_000, maxConnections: 1_000 };
 
-/** Headers are short, so that they have less time than bodies. */
+/** Headers are short, so they get less time than bodies. */
 const HEADERS_MS = 10_000;
 /** Long enough for the slowest upload; other bodies have a deadline of their own (late-bodies.ts). */
 const REQUEST_MS = 3_600_000;
@@ -30,7 +30,7 @@ const KEEP_ALIVE_MS = 72_000;
 /** How often Node looks for requests past those bounds. */
 const TIMEOUT_CHECK_MS = 2_000;
 
-/** How long an answer takes is not bounded here, because a chat waits for 600 s. */
+/** The time of a response is not limited here, because a chat may wait for 600 s. */
 const timeoutsOf = ({ clientTimeoutMs }: ClientBounds) => ({
   headersTimeout: Math.min(HEADERS_MS, clientTimeoutMs),
   requestTimeout: REQUEST_MS,
@@ -40,7 +40,7 @@ const timeoutsOf = ({ clientTimeoutMs }: ClientBounds) => ({
 /** Longer than any header block: an over-long parameter is an unknown id or a bad field, never a router error. */
 const MAX_PARAM_CHARS = 65_536;
 
-/** Options of a Fastify instance that answers errors of the HTTP layer itself in the API's words. */
+/** Options of a Fastify instance whose errors of the HTTP layer have the format of the API. */
 export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
   logger: false,
   genReqId: (raw: IncomingMessage) => requestIdOf(raw.headers['x-request-id']),
@@ -80,7 +80,7 @@ export const prepareRequests = (server: HttpServer): void => {
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const createNodeServer = (handler: Handler, bounds: ClientBounds) => {
-  // The Host header is asked for by a hook, which answers with a body; Node's own refusal has none.
+  // A hook requires the Host header and responds with a body; Node's own error has none.
   const server = createServer(
     {
       ...timeoutsOf(bounds),

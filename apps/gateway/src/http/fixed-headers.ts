@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
- * On every answer. Answers hold agents' data and secrets, so nothing stores them, frames them, guesses their type or
- * passes their address on. There is no CORS: browsers of other origins are kept out on purpose.
+ * Headers of every response. Responses contain agents' data and secrets, so clients must not store them, frame them,
+ * guess their type or pass on their URL. There is no CORS: browsers of other origins are kept out on purpose.
  */
 export const FIXED_HEADERS: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',

@@ -7,7 +7,7 @@ const VERSION = '13';
 /** A token of RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** What may stand around a token (RFC 9110 §5.6.3); `trim` takes more away, which `ws` then refuses in its own words. */
+/** White space around a token (RFC 9110 §5.6.3). `trim` would remove more, which `ws` then rejects with its own error. */
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
 
 /** What is wrong with a handshake for a WebSocket (RFC 6455 §4.2.1), its `Upgrade` header aside; undefined: nothing. */
@@ -29,7 +29,7 @@ export const handshakeRefusal = (request: Pick<IncomingMessage, 'headers'>): Htt
   return undefined;
 };
 
-/** 426 for a request that asks for no WebSocket, or for one of another version. */
+/** 426 for a request without a WebSocket handshake, or with one of another version. */
 export const upgradeRequired = (message: string): HttpRefusal =>
   new HttpRefusal(
     426,

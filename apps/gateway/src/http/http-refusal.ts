@@ -12,8 +12,8 @@ export interface RefusalContext {
 }
 
 /**
- * What the gateway itself refuses, before any service was asked. Refusals of services are `DomainError`s; the
- * difference matters, because a resource that is not there comes before a bad request.
+ * An error that the gateway itself raises, before any service was called. Errors of services are `DomainError`s; the
+ * difference matters, because a missing resource comes before a bad request.
  */
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';

@@ -5,10 +5,10 @@ import { unsupportedMediaType } from './error-answer.js';
 import type { ApiRequest } from './fastify-types.js';
 import { invalidRequest, type HttpRefusal } from './http-refusal.js';
 
-/** Deeper bodies serve nobody and cost every walk over them. */
+/** Deeper nesting has no use and makes every traversal expensive. */
 const MAX_DEPTH = 64;
 
-/** Every type that says JSON. */
+/** Every JSON media type. */
 export const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/i;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -81,7 +81,7 @@ const isDeeperThan = (root: unknown, levels: number): boolean => {
   return false;
 };
 
-/** Fastify's parser for every content type: the declared type is looked at only when there is a body. */
+/** Fastify's parser for every content type; checks the declared type only if there is a body. */
 export const readJsonBody = (
   request: ApiRequest,
   bytes: Buffer,

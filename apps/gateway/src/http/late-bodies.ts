@@ -6,7 +6,7 @@ import { answerTimedOut } from './raw-answers.js';
 export interface BodyBounds {
   /** Headers and body of an ordinary request; a client that trickles holds no socket for longer. */
   readonly bodyMs: number;
-  /** How much of a body that nobody wants is still taken, so that a client that writes before it reads gets its answer. */
+  /** How much of an unread body is still received, so that a client that writes before it reads gets the response. */
   readonly unwantedMs?: number;
   readonly unwantedBytes?: number;
 }
@@ -19,8 +19,8 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /**
- * Bounds bodies in time. Routes that stream theirs look after it themselves, because an honest upload may take long;
- * all others get `bodyMs`. What nobody reads because the answer stands before is taken for a bounded while.
+ * Limits the time of bodies to `bodyMs`. Routes that stream their body set their own limits, because an upload may take
+ * long. A body that is left unread because the response is known already is received for a limited time.
  */
 export const addBodyDeadlines = (
   server: HttpServer,
@@ -42,7 +42,7 @@ const isUnread = ({ raw }: ApiRequest): boolean => !raw.complete && hasBody(raw)
 
 const late = new WeakSet<IncomingMessage>();
 
-/** Whether its body was cut because it did not come in time. */
+/** Whether the request was cut because its body did not arrive in time. */
 export const wasLate = (request: IncomingMessage): boolean => late.has(request);
 
 const cutWhenLate = (request: ApiRequest, millis: number): void => {

@@ -1,6 +1,6 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
-/** Listens and answers the address for callers on this machine. An address that is taken is said in one sentence. */
+/** Listens and returns the URL for callers on this machine. Throws an error of one sentence if the address is in use. */
 export const listenOn = async (
   app: NestFastifyApplication,
   { host, port }: { readonly host: string; readonly port: number },

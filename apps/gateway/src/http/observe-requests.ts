@@ -4,14 +4,14 @@ import { pathOf } from './request-path.js';
 
 const duration = metrics.histogram(
   'berth_http_request_duration_seconds',
-  'How long HTTP requests took until the answer was out.',
+  'How long HTTP requests took until the response was sent.',
   { unit: 's', buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 600] },
   ['method', 'route', 'status'],
 );
 
 const SERVER_FAULT = 500;
 
-/** One log line and one observation per answered request. The query is never looked at. */
+/** One log line and one metric observation per response. The query is never logged. */
 export const addObservationHooks = (server: HttpServer, log: Logger): void => {
   const logsRequests = log.isLevelEnabled('info');
   server.addHook('onResponse', (request, reply, done) => {

@@ -8,24 +8,24 @@ import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { pendingResponse } from './pending-response.js';
 import { requestIdOf } from './request-id.js';
 
-/** What Node's HTTP parser gives up on: `rawPacket` is what it was reading. */
+/** The error of Node's HTTP parser; `rawPacket` is the input it failed on. */
 interface ParserError extends Error {
   readonly code?: string;
   readonly rawPacket?: unknown;
 }
 
-/** What Node's HTTP parser gives up on never becomes a request; the answer is written to the socket. */
+/** Input that Node's HTTP parser rejects never becomes a request, so the response is written to the socket. */
 export const answerBrokenRequest = (error: ParserError, socket: Socket): void => {
-  // The parser fails again on each further piece of input; the answer is on its way already.
+  // The parser fails again on each further chunk of input; the response has already been written.
   if (isEnding(socket)) return;
   const current = pendingResponse(socket);
   if (error.code !== 'ECONNRESET' && socket.writable && current?.req.complete === true) {
-    // Broken is what follows a request that has no answer yet: an answer to it now would be read as that request's.
+    // The broken input follows a request without a response yet: a response now would be taken for that request's.
     current.shouldKeepAlive = false;
     return;
   }
   if (error.code === 'ECONNRESET' || !socket.writable || current?.headersSent === true) {
-    // Inside an answer that is on its way, a second one would be read as part of the first.
+    // In the middle of a response, a second one would be read as part of the first.
     socket.destroy();
     return;
   }
@@ -45,13 +45,13 @@ export const answerConnect = (request: IncomingMessage, socket: Duplex): void =>
   writeToSocket(socket, refusal, request.headers['x-request-id']);
 };
 
-/** A body did not come in time: its request is answered past Fastify, and the socket goes with it. */
+/** Responds to a request whose body did not arrive in time, bypassing Fastify, and closes the socket. */
 export const answerTimedOut = (socket: Socket, requestId: string): void => {
   if (!socket.writable || pendingResponse(socket)?.headersSent === true) {
     socket.destroy();
     return;
   }
-  // Nothing more is read: what came now would still be acted on behind this answer.
+  // Stops reading: input that arrives now would still be processed after this response.
   writeToSocket(socket, refusalOf('ERR_HTTP_REQUEST_TIMEOUT'), requestId, { linger: false });
 };
 

@@ -21,7 +21,7 @@ export const addContextHook = (server: HttpServer, options: { readonly tracing: 
   });
 };
 
-/** The span lasts until the answer is out, so its work ends with the response and not with this hook. */
+/** The span lasts until the response is sent, not only until this hook returns. */
 const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
   const route = request.routeOptions.url ?? 'unknown';
   const { traceparent, tracestate } = request.headers;
@@ -45,7 +45,7 @@ const inServerSpan = (request: FastifyRequest, reply: FastifyReply, done: () => 
   );
 };
 
-/** 404 and 405 before anything is read of the body. */
+/** 404 and 405, before the body is read. */
 export const addUnknownRouteHook = (server: HttpServer, routes: RouteTable): void => {
   server.addHook('onRoute', ({ path, method, config }) => routes.add(path, method, config?.rules));
   server.addHook('onRequest', (request, _reply, done) => {
@@ -57,7 +57,7 @@ export const addUnknownRouteHook = (server: HttpServer, routes: RouteTable): voi
   });
 };
 
-/** Runs after authentication: what is wrong with the request line, then the ids in it. */
+/** Runs after authentication: checks the request line, then the ids in it. */
 export const addRequestLineHook = (server: HttpServer): void => {
   server.addHook('onRequest', (request, _reply, done) => {
     const refusal = hostRefusal(request.raw);
@@ -68,7 +68,7 @@ export const addRequestLineHook = (server: HttpServer): void => {
     if (!hasReadableQuery(request.url)) {
       return done(invalidRequest([{ path: 'query', message: 'The query holds broken percent-encoding.' }]));
     }
-    // What a body is not there for is not judged by its type, and an unreadable type is told apart by our parser.
+    // The type matters only if there is a body, and our parser reports an unsupported one.
     request.declaredType = request.headers['content-type'];
     if (isStreamed(request.routeOptions.config.rules)) {
       request.raw.headers['content-type'] = STREAMED_TYPE;
@@ -100,7 +100,7 @@ const hasReadableQuery = (url: string): boolean => {
   return start === -1 || isDecodable(url.slice(start + 1));
 };
 
-/** Every answer that goes through Fastify carries the fixed headers, errors too. */
+/** Every response that goes through Fastify, errors included, carries the fixed headers. */
 export const addFixedHeadersHook = (server: HttpServer, draining: AbortSignal): void => {
   server.addHook('onSend', (request, reply, _payload, done) => {
     setFixedHeaders(request, reply);

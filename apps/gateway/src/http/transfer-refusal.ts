@@ -3,7 +3,7 @@ import { DomainError, isErrorKind, type Json } from '@berth/kernel';
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
 const MOST_MESSAGE_CHARS = 2_000;
 
-/** What a host says where it refuses: the `{error}` of a 422. Undefined for anything that is none. */
+/** Parses the error body of a host's 422; undefined if malformed. */
 export const parseTransferRefusal = (text: string): DomainError | undefined => {
   let body: unknown;
   try {
@@ -24,7 +24,7 @@ type Context = { readonly [key: string]: Json | undefined };
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Why a ticket did not do although it was good when it was given. */
+/** A ticket was rejected although it was valid when it was issued. */
 export class TicketLost extends Error {
   override readonly name = 'TicketLost';
 
@@ -32,11 +32,11 @@ export class TicketLost extends Error {
     readonly reason: 'stale_epoch' | 'ticket_unknown' | 'not_connected',
     options?: ErrorOptions,
   ) {
-    super(`A ticket was not taken: ${reason}.`, options);
+    super(`A ticket was rejected: ${reason}.`, options);
   }
 }
 
-/** What a refusal means here: one that a new ticket may mend, or one for the caller. Hosts are no business of callers. */
+/** Maps a host's error: `TicketLost` if a new ticket may help, else an error for the caller that does not mention hosts. */
 export const meaningOf = (refusal: DomainError | undefined): Error => {
   if (refusal?.code === 'stale_epoch') return new TicketLost('stale_epoch', { cause: refusal });
   if (refusal?.kind === 'unauthenticated') return new TicketLost('ticket_unknown', { cause: refusal });

@@ -60,7 +60,7 @@ export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
   return upgrade.held.gone;
 };
 
-/** Hands the connection of such a request over; nothing is answered through `reply` any more. */
+/** Takes over the connection of such a request; `reply` can send nothing afterwards. */
 export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: Duplex; head: Buffer } => {
   const upgrade = upgrades.get(request.raw);
   if (upgrade === undefined) throw new Error('The request asked for no WebSocket.');
@@ -68,7 +68,7 @@ export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: 
   reply.hijack();
   const { socket, held, response } = upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-  // What lasts as long as the request is told of its end, which the response no longer sees.
+  // Work that lasts as long as the request waits for this event, which the detached response no longer emits.
   socket.once('close', () => response.emit('close'));
   return { socket, head: held.take() };
 };

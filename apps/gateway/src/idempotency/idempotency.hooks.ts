@@ -10,7 +10,7 @@ import { textProblem } from '../validation/text-rule.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
 import { IdempotentAnswers, type KeptAnswer } from './idempotent-answers.js';
 
-/** Headers that belong to the answer itself and not to the request that got it. */
+/** Response headers that are stored; all others depend on the request. */
 const KEPT_HEADERS = ['content-type', 'location'] as const;
 
 /** SHA-256 of nothing: a POST without a body. */
@@ -49,7 +49,7 @@ export class IdempotencyHooks {
 
 /**
  * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex): true when the work is to be done,
- * false when a kept answer has been sent instead. Without the header true. Routes that stream their body call it
+ * false when a stored response has been sent instead. True without the header. Routes that stream their body call it
  * themselves, once they have read it.
  */
 export const claimOrReplay = async (

@@ -176,7 +176,7 @@ describe('a refusal', () => {
 
   it.each([
     new DomainError('timeout', 'deadline_exceeded', 'late'),
-    new DomainError('unavailable', 'agent_unavailable', 'gone', { mayHaveBeenDone: true }),
+    new DomainError('unavailable', 'agent_unavailable', 'gone', {}, { effect: 'unknown' }),
   ])(
     'of unknown outcome keeps the command id, so that the service recognises the retry: %s',
     async (error) => {

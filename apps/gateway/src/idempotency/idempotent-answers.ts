@@ -5,7 +5,7 @@ import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { HttpRefusal } from '../http/http-refusal.js';
 
-/** What an Idempotency-Key counts for: the same key of another caller or path is another one. */
+/** The scope of an Idempotency-Key: the same key of another caller or path is independent. */
 export interface IdempotencyScope {
   /** Id of the API key. */
   readonly caller: string;
@@ -14,7 +14,7 @@ export interface IdempotencyScope {
   readonly key: string;
 }
 
-/** A row that this request holds until it has an answer. */
+/** A row that this request holds until it has a response. */
 export interface IdempotencyClaim {
   readonly scope: IdempotencyScope;
   readonly claimId: string;
@@ -24,7 +24,7 @@ export interface IdempotencyClaim {
   readonly repeated: boolean;
 }
 
-/** An answer as it is replayed. */
+/** A stored response. */
 export interface KeptAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ const KEPT_FOR = "interval '24 hours'";
 const SWEEP_EVERY_MS = 600_000;
 const SWEEP_AT_MOST = 10_000;
 
-/** A row may vanish between two looks; it does not do so for ever. */
+/** A row may vanish between two queries; it does not do so for ever. */
 const CLAIM_ATTEMPTS = 5;
 
 interface StoredRow {
@@ -67,13 +67,13 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     private readonly log: Logger,
   ) {}
 
-  /** Keeps held rows held and forgets old answers, until the gateway stops. */
+  /** Renews held rows and deletes old responses, until the gateway stops. */
   onApplicationBootstrap(): void {
     this.#every(RENEW_EVERY_MS, () => this.renew());
     this.#every(SWEEP_EVERY_MS, () => this.sweep());
   }
 
-  /** Lets go of what is still held: whoever retries carries the same command id. */
+  /** Releases held rows; a retry gets the same command id. */
   async onApplicationShutdown(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#timers = [];
@@ -98,7 +98,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     throw inProgress();
   }
 
-  /** Keeps the answer for 24 h, unless the row was lost to another request meanwhile. */
+  /** Stores the response for 24 h, unless another request has taken the row over. */
   async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: KeptAnswer): Promise<void> {
     this.#held.delete(claimId);
     const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));
@@ -110,7 +110,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     );
   }
 
-  /** Frees the key: a refusal is not kept. When the outcome is unknown the next try carries the same command id. */
+  /** Frees the key: errors are not stored. If the outcome is unknown, the next try gets the same command id. */
   async free({ scope, claimId }: IdempotencyClaim, outcome: 'refused' | 'unknown'): Promise<void> {
     this.#held.delete(claimId);
     const where = 'WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4';
@@ -130,7 +130,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     );
   }
 
-  /** Forgets what is over 24 h old, a bounded part at a time. */
+  /** Deletes what is older than 24 h, a limited number of rows at a time. */
   async sweep(): Promise<void> {
     await this.database.query(
       `DELETE FROM idempotent_answers WHERE (caller, route, idempotency_key) IN (
@@ -189,7 +189,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
   }
 }
 
-/** Takes a row that is new, over, or left behind without an answer. */
+/** Takes a row that is new, expired, or abandoned without a response. */
 const CLAIM = `
   INSERT INTO idempotent_answers AS held
     (caller, route, idempotency_key, body_digest, command_id, claim_id, leased_until, expires_at)

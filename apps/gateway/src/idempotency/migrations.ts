@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** The vault of kept answers: in the backup, never rebuilt. Answers are sealed, because they can hold secrets. */
+/** The vault of stored responses: in the backup, never rebuilt. Responses are sealed, because they can contain secrets. */
 export const migrations: readonly Migration[] = [
   {
     name: '2026-11-21-create-idempotent-answers',

@@ -16,7 +16,7 @@ export interface Followed {
   readonly over: AbortSignal;
 }
 
-/** Between looks at logs that answered at once with nothing, or not at all. */
+/** Pause after a read that returned nothing at once, or failed. */
 const PAUSE_MS = 500;
 
 /**

@@ -19,7 +19,7 @@ export interface ServerSentEvent {
   readonly id?: string;
 }
 
-/** An open answer of server-sent events (WHATWG HTML §9.2). Takes the reply over from Fastify. */
+/** An open response of server-sent events (WHATWG HTML §9.2). Takes the reply over from Fastify. */
 export class SseStream {
   readonly #gone = new AbortController();
   readonly #heartbeat: NodeJS.Timeout;

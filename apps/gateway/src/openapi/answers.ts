@@ -3,13 +3,13 @@ import { keyScopesOf, type AcceptedPrincipals, type Access } from '../auth/acces
 import { describeErrorCode, type ErrorCode } from '../errors/error-codes.js';
 import { LITERAL_DETAILS } from '../http/literal-details.js';
 
-/** One answer that is no error. */
+/** One response that is no error. */
 export interface AnswerDescription {
   readonly status: number;
   readonly description: string;
-  /** Name of a schema of the document; none for an empty answer. */
+  /** Name of a schema of the document; absent for an empty response. */
   readonly schema?: string;
-  /** Whether the answer carries `Location`. */
+  /** Whether the response carries `Location`. */
   readonly location?: boolean;
   /** Bytes of any type instead of JSON. */
   readonly binary?: boolean;
@@ -46,7 +46,7 @@ const REASONS: Readonly<Record<number, string>> = {
   504: 'The answer did not come in time',
 };
 
-/** Every answer of an endpoint as OpenAPI responses, those that any endpoint has included. */
+/** Every response of an endpoint for OpenAPI, including those that any endpoint has. */
 export const describeAnswers = (facts: EndpointFacts): readonly ApiResponseOptions[] => [
   ...facts.answers.map(describeAnswer),
   ...[...codesByStatus(facts)]
@@ -92,7 +92,7 @@ const describeError = (status: number, codes: ReadonlySet<string>): ApiResponseO
   content: { 'application/json': { schema: { anyOf: errorSchemas(status, codes) } } },
 });
 
-/** Callers never see the code of an error whose whole detail is a text. */
+/** Callers never see the code of an error whose detail is a text. */
 const nameOf = (code: string): string => {
   const detail = LITERAL_DETAILS[code]?.detail;
   return typeof detail === 'string' ? `the text "${detail}"` : `\`${code}\``;

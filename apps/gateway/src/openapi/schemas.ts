@@ -105,7 +105,7 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
   return object({ detail: object({ code, message, ...context }, Object.keys(context)) });
 };
 
-/** What answers are made of. Bodies and queries describe themselves. */
+/** Schemas of responses. Those of bodies and queries are generated. */
 export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Agent: agent,
   AgentPage: page('Agent'),

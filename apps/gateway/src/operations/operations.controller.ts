@@ -9,7 +9,7 @@ import { projectionOf } from './operations.resources.js';
 /** Services that build tables from the event log. */
 const SERVICES = ['accounts', 'agents', 'delivery', 'exec'].map(operationsRequests);
 
-/** Every instance answers for itself; one that needs longer is left out. */
+/** Every instance responds for itself; one that needs longer is left out. */
 const GATHER_MS = 750;
 
 @ApiTags('Operations')

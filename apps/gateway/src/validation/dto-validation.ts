@@ -5,7 +5,7 @@ import { nestedRulesOf, queryKindsOf, type NestedRule, type QueryKind } from './
 /** A class whose members carry class-validator decorators. */
 export type DtoClass<Dto extends object = object> = new () => Dto;
 
-/** An instance and what is wrong with it; only a sound one may be used. */
+/** An instance and its problems; use it only if there are none. */
 export interface Filled<Dto> {
   readonly dto: Dto;
   readonly problems: readonly FieldProblem[];
@@ -85,7 +85,7 @@ const rulesOf = (type: DtoClass): ClassRules => {
   return rules;
 };
 
-/** A text that is not the kind stays as it is, so that the rule of the member refuses it. */
+/** Leaves a text that cannot be converted unchanged, so that the rule of the member rejects it. */
 const convert = (kind: QueryKind, value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   if (kind === 'integer') return /^-?\d{1,15}$/.test(value) ? Number(value) : value;

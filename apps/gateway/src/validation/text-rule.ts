@@ -1,15 +1,15 @@
-/** What a text must look like. */
+/** Bounds of a text. */
 export interface TextRule {
   readonly min?: number;
   readonly max: number;
   /** In UTF-8. */
   readonly maxBytes?: number;
   readonly pattern?: RegExp;
-  /** Says what the pattern means. */
+  /** What the pattern means, for the error message. */
   readonly means?: string;
 }
 
-/** What is wrong with a text, or undefined. Lengths count UTF-16 units. NUL and half surrogate pairs fit nowhere. */
+/** The problem of a text, or undefined. Lengths count UTF-16 units. NUL and lone surrogates are never valid. */
 export const textProblem = (
   value: unknown,
   { min = 1, max, maxBytes, pattern, means }: TextRule,

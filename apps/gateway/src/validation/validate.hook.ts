@@ -6,12 +6,12 @@ import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
 import { fillFromBody, fillFromQuery, isPlainObject } from './dto-validation.js';
 import { textProblem } from './text-rule.js';
 
-/** As many problems as anybody reads; a body may hold more. */
+/** Upper bound of reported problems; a body may have more. */
 const MOST_PROBLEMS = 100;
 
 /**
- * Paths, queries and bodies are checked before any handler runs, so that handlers see instances of their classes only.
- * 400 `invalid_request` names everything that is wrong with all three.
+ * Validates path, query and body before the handler runs, which then gets instances of its classes. 400
+ * `invalid_request` names every invalid field of all three.
  */
 export const addValidationHook = (server: HttpServer): void => {
   server.addHook('preValidation', (request, _reply, done) => {

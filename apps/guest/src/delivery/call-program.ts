@@ -71,7 +71,7 @@ const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgra
 
 /** An error that the agent itself reported, with its message. */
 export const agentError = (message: string): DomainError =>
-  new DomainError('upstream', 'agent_error', message, { handedOver: true });
+  new DomainError('upstream', 'agent_error', message);
 
 /** The time limit of the chat is over. */
 export const agentTimeout = (handedOver: boolean): DomainError =>
@@ -81,7 +81,7 @@ export const agentTimeout = (handedOver: boolean): DomainError =>
     handedOver
       ? 'The agent did not answer in time.'
       : 'The agent was busy with earlier messages of this conversation; this one was not handed over.',
-    { handedOver },
+    {},
     { effect: handedOver ? 'unknown' : 'none' },
   );
 

@@ -77,7 +77,7 @@ describe('a delivery to a program', () => {
     await guest.put();
     expect((await guest.deliver('hold', 'dlv_x')).body.error).toMatchObject({
       code: 'agent_unavailable',
-      context: { handedOver: true },
+      effect: 'unknown',
     });
     expect(guest.seen()).toEqual(['hold']);
   });

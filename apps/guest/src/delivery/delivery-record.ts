@@ -3,7 +3,7 @@ import { DomainError } from '@berth/kernel';
 
 /** The error of a message that never reached the program: it may be sent again. */
 export const notHandedOver = (message: string): DomainError =>
-  new DomainError('unavailable', 'agent_unavailable', message, { handedOver: false }, { effect: 'none' });
+  new DomainError('unavailable', 'agent_unavailable', message, {}, { effect: 'none' });
 
 /** The error of a message that was handed over and whose response is unknown. */
 export const outcomeUnknown = (): DomainError =>
@@ -11,12 +11,12 @@ export const outcomeUnknown = (): DomainError =>
     'unavailable',
     'agent_unavailable',
     'The message was handed to the agent earlier; its response is not known. It is not handed over again.',
-    { handedOver: true },
+    {},
     { effect: 'unknown' },
   );
 
 /** Returns or throws a recorded outcome, as the first caller got it. */
 export const replay = (outcome: DeliveryOutcome): ProgramAnswer => {
   if (outcome.type === 'answered') return { response: outcome.response };
-  throw new DomainError(outcome.kind, outcome.code, outcome.message, { handedOver: true });
+  throw new DomainError(outcome.kind, outcome.code, outcome.message);
 };

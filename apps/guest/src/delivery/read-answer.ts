@@ -40,5 +40,4 @@ const parse = (text: string): unknown => {
   }
 };
 
-const refuse = (message: string): DomainError =>
-  new DomainError('upstream', 'agent_error', message, { handedOver: true });
+const refuse = (message: string): DomainError => new DomainError('upstream', 'agent_error', message);

@@ -155,7 +155,7 @@ const refuseTooLate = ({ headers }: IncomingMessage): void => {
     'unavailable',
     TOO_LATE_CODE,
     'The request came too late and was not begun.',
-    { started: false, handedOver: false },
+    {},
     { effect: 'none' },
   );
 };

@@ -112,8 +112,12 @@ export const says =
   };
 
 /** Responds with an error, as a guest does. */
-export const refuses = (kind: string, code: string, context: object = {}): Script =>
-  says({ error: { kind, code, message: 'No.', context } }, 422);
+export const refuses = (
+  kind: string,
+  code: string,
+  context: object = {},
+  effect?: 'none' | 'unknown',
+): Script => says({ error: { kind, code, message: 'No.', context, effect } }, 422);
 
 /** Reads the request and closes the connection without a response. */
 export const breaksOff: Script = (request) => void request.socket.destroy();

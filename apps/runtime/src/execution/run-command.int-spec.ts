@@ -103,10 +103,7 @@ describe('a command on its way through a guest', () => {
     ['returns nonsense', says({ status: 'fine' })],
     ['reports another execution', says({ ...over, executionId: newId('exe') })],
     ['fails internally', refuses('internal', 'guest_failed')],
-    [
-      'reports that it may have started',
-      refuses('unavailable', 'guest_command_unavailable', { started: true }),
-    ],
+    ['reports that it may have started', refuses('unavailable', 'guest_command_unavailable', {}, 'unknown')],
   ])('is sent once and found again by its id when the guest %s', async (_, script) => {
     scripted.on(EXECUTE, script).on(ONE, says(over));
     expect(await run().ended).toEqual(outcomeOf(over));

@@ -39,7 +39,7 @@ export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: Af
 export const whyNotStarted = (error: unknown, guest: BoxedGuest, epoch: number): DomainError | undefined => {
   if (neverSent(error)) return commandUnavailable(error);
   if (!isDomainError(error) || error.code === 'guest_unreachable') return undefined;
-  if (error.kind === 'internal' || error.context['started'] === true) return undefined;
+  if (error.kind === 'internal' || error.effect === 'unknown') return undefined;
   if (error.kind === 'invalid' && CALLERS_FAULT.has(error.code)) return error;
   return guest.closing || !guest.awake ? staleEpoch(epoch, 'freezing') : commandUnavailable(error);
 };

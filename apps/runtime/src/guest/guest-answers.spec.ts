@@ -36,16 +36,15 @@ describe('a guest’s response', () => {
 
   it('cannot introduce error kinds, codes or contexts of its own', () => {
     const refusal = (error: unknown) => readRefusal({ error });
-    const context = { handedOver: true, agentId: 'agt_other' };
+    const context = { agentId: 'agt_other' };
     expect(refusal({ kind: 'upstream', code: 'agent_error', message: 'no', context })).toMatchObject({
       kind: 'upstream',
       code: 'agent_error',
-      context: { handedOver: true },
+      context: {},
     });
-    const limited = { limitBytes: 5, started: false, path: '/etc' };
+    const limited = { limitBytes: 5, path: '/etc' };
     expect(refusal({ kind: 'too_large', code: 'x', message: 'no', context: limited }).context).toEqual({
       limitBytes: 5,
-      started: false,
     });
     expect(refusal({ kind: 'conflict', code: 'x', message: 'no', effect: 'none' }).effect).toBe('none');
     expect(refusal({ kind: 'conflict', code: 'x', message: 'no', effect: 'all' }).effect).toBeUndefined();

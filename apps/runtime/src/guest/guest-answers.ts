@@ -96,10 +96,8 @@ export const readFailure = (
 };
 
 const readContext = (context: unknown): DomainError['context'] => {
-  const { handedOver, started, limitBytes } = fields(context);
+  const { limitBytes } = fields(context);
   return {
-    ...(typeof handedOver === 'boolean' ? { handedOver } : {}),
-    ...(typeof started === 'boolean' ? { started } : {}),
     ...(Number.isSafeInteger(limitBytes) && Number(limitBytes) >= 0
       ? { limitBytes: Number(limitBytes) }
       : {}),

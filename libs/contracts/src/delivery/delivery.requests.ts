@@ -27,7 +27,7 @@ export interface TellAttachment extends CommandEnvelope {
 /**
  * What `delivery` answers. Errors of a chat (contract §3): conflict `agent_deploying`, `agent_stopped`,
  * `agent_failed`; not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`;
- * timeout `agent_timeout`; exhausted `rate_limited` with `retryAfterSeconds`. Context `mayHaveBeenDone: true`: the agent
+ * timeout `agent_timeout`; exhausted `rate_limited` with `retryAfterSeconds`. Effect `unknown`: the agent
  * may have the message; the same command sent again does not hand it over twice. conflict `chat_answer_gone`: an
  * earlier try of the command was answered, and its answer is no longer kept.
  */

@@ -13,7 +13,7 @@ import {
   type DomainError,
   type Effect,
 } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import type { Requester, RequestOptions } from '@berth/messaging';
 import { agentUnavailable, untilReached } from './until-reached.js';
 
 /** How many rejected epochs in a row are followed by another wake: each time the agent had just fallen asleep. */
@@ -45,8 +45,8 @@ export class AgentClient {
   }
 
   /** Wakes the agent if it sleeps. `staleEpoch`: the epoch that its host rejected. Errors: those of `ensureAwake`. */
-  wake(use: AgentUse, staleEpoch: number | null = null): Promise<AwakeAgent> {
-    return this.requester.request(agentsRequests.ensureAwake, wakeRequest(use, staleEpoch));
+  wake(use: AgentUse, staleEpoch: number | null = null, options: RequestOptions = {}): Promise<AwakeAgent> {
+    return this.requester.request(agentsRequests.ensureAwake, wakeRequest(use, staleEpoch), options);
   }
 
   /** The agent if it is awake, null if it sleeps; never wakes it. Errors: those of `ensureAwake`. */
