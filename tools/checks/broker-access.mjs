@@ -163,12 +163,15 @@ const readModule = (node, file, { service, controllers, operations, use, complai
   if (made === 'PlatformModule.forService') {
     if (textOf(options, 'name', file) !== service)
       complain(node, `give PlatformModule.forService the name '${service}' as a literal`);
-    const withTables = options?.properties?.some((property) => property.key?.name === 'tables');
-    readCall(
-      { callee: { name: withTables ? 'operationsControllers' : 'healthController' } },
-      { service, controllers, operations, use },
-    );
-    use.claims = true;
+    const has = (key) => options?.properties?.some((property) => property.key?.name === key);
+    // Absent, or the literal `false`: its type allows nothing else.
+    if (!has('eventLog')) {
+      readCall(
+        { callee: { name: has('tables') ? 'operationsControllers' : 'healthController' } },
+        { service, controllers, operations, use },
+      );
+      use.claims = true;
+    }
   }
   if (made === 'RelayModule.forFeature') use.relays.add(service);
   if (made === 'ConsumeEvents') {

@@ -91,6 +91,11 @@ describe('permissions on the broker', () => {
       consumes: [{ context: 'agents', durable: 'exec__ends' }],
       claims: true,
     });
+    scratch.write(
+      'apps/exec/src/exec.module.ts',
+      "@Module({ imports: [PlatformModule.forService({ name: 'exec', eventLog: false })] }) export class M {}",
+    );
+    expect(accessOf(readWorkspace(scratch.root)).access).toEqual({});
     scratch.write('apps/exec/src/exec.module.ts', `@Module({ ${imports('other')} }) export class M {}`);
     expect(accessOf(readWorkspace(scratch.root)).problems.join()).toMatch(/the name 'exec' as a literal/);
   });

@@ -1,29 +1,33 @@
 import { fileURLToPath } from 'node:url';
-import { LOG_LEVELS, readEnv, type BrokerEnv, type Env, type LogLevel } from '@berth/config';
+import { BrokerEnv, LOG_LEVELS, readEnv, type Env, type LogLevel } from '@berth/config';
 import { isId } from '@berth/kernel';
 import type { RestartPolicy } from '@berth/guest-protocol';
 import type { CreateDriver } from './driver/driver-definition.js';
 import { chooseDriver } from './driver/driver-registry.js';
 
-export interface RuntimeConfig extends BrokerEnv {
-  readonly logLevel: LogLevel;
-  readonly otlpEndpoint: string | undefined;
-  readonly metricsPort: number | undefined;
+export abstract class RuntimeConfig extends BrokerEnv {
+  abstract readonly logLevel: LogLevel;
+  abstract readonly otlpEndpoint: string | undefined;
+  abstract readonly metricsPort: number | undefined;
   /** The id of this host, if the operator has set it. */
-  readonly hostId: string | undefined;
+  abstract readonly hostId: string | undefined;
   /** Folder of the agents' volumes, logs and records. */
-  readonly dataDir: string;
+  abstract readonly dataDir: string;
   /** Creates the driver that BERTH_RUNTIME names. */
-  readonly createDriver: CreateDriver;
+  abstract readonly createDriver: CreateDriver;
   /** Template folders; the shipped one first. */
-  readonly templateFolders: readonly string[];
+  abstract readonly templateFolders: readonly string[];
   /** The guest's main file. */
-  readonly guestMain: string;
+  abstract readonly guestMain: string;
   /** URL of Berth's API for agents, as seen from this host. */
-  readonly gatewayUrl: string | null;
-  readonly restart: RestartPolicy;
+  abstract readonly gatewayUrl: string | null;
+  abstract readonly restart: RestartPolicy;
   /** Endpoint for transfers between gateways and this host. Port 0 picks a free port; `url` is its public address. */
-  readonly dataPort: { readonly host: string; readonly port: number; readonly url: string | undefined };
+  abstract readonly dataPort: {
+    readonly host: string;
+    readonly port: number;
+    readonly url: string | undefined;
+  };
 }
 
 /**

@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { runMain } from '@berth/service';
-import { readRuntimeConfig, startRuntime } from './index.js';
+import { runService } from '@berth/service';
+import { RuntimeModule } from './runtime.module.js';
 
-await runMain({ name: 'runtime', env: process.env, readConfig: readRuntimeConfig, start: startRuntime });
+await runService(RuntimeModule, process.env);

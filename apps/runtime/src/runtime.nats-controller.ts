@@ -14,13 +14,13 @@ import {
 } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
-import { Controller, Inject } from '@nestjs/common';
+import { HostIdentity } from '@berth/service';
+import { Controller } from '@nestjs/common';
 import { agentNotOnHost } from './agent/agent-refusals.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
-import { HOST } from './tokens.js';
 
 type Nothing = Record<string, never>;
 
@@ -28,7 +28,7 @@ type Nothing = Record<string, never>;
 @Controller()
 export class RuntimeNatsController {
   constructor(
-    @Inject(HOST) private readonly host: string,
+    private readonly host: HostIdentity,
     private readonly driver: Driver,
     private readonly agents: HostedAgents,
     private readonly deliveries: Deliveries,
@@ -39,7 +39,7 @@ export class RuntimeNatsController {
   async hosts(): Promise<HostView> {
     const { name: driver } = this.driver;
     return {
-      host: this.host,
+      host: this.host.id,
       driver,
       freeMemMb: this.driver.freeMemMb(),
       agents: this.agents.observed.length,

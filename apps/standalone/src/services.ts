@@ -7,7 +7,7 @@ import type { ServiceName } from '@berth/embedded';
 import { ExecModule } from '@berth/exec';
 import { readFilesConfig, startFiles } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
-import { readRuntimeConfig, startRuntime } from '@berth/runtime';
+import { RuntimeModule } from '@berth/runtime';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 
@@ -25,9 +25,8 @@ const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecM
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
-    ...[...MODULES, AgentsModule].map((module) => definitionOf(module).readConfig),
+    ...[...MODULES, AgentsModule, RuntimeModule].map((module) => definitionOf(module).readConfig),
     readFilesConfig,
-    readRuntimeConfig,
     readGatewayConfig,
   ]) {
     read(env);
@@ -80,9 +79,7 @@ export const startServices = async (
     ...MODULES.map(launch),
     start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself to `agents` as soon as it is up.
-    launch(AgentsModule).then(() =>
-      start('runtime', () => startRuntime(readRuntimeConfig(envOf('runtime')), logOf('runtime'))),
-    ),
+    launch(AgentsModule).then(() => launch(RuntimeModule)),
   ];
   try {
     await Promise.all(behind);

@@ -6,12 +6,12 @@ import type { ReportObservation } from '@berth/contracts/agents';
 import type { ChangeFile, FileChange, StartAgent, Transfer } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
-import { readTemplates } from '@berth/templates';
 import { request, type Dispatcher } from 'undici';
 import type { ActivityView } from '../agent/activity.js';
 import { agentFolders } from '../agent/agent-folders.js';
 import { AgentRecords } from '../agent/agent-record.js';
 import { AgentStarter } from '../agent/agent-starter.js';
+import { HostTemplates } from '../agent/host-templates.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { Deliveries } from '../delivery/deliveries.js';
 import { DeliveryJournal } from '../delivery/delivery-journal.js';
@@ -53,11 +53,15 @@ export class HostFixture {
     readonly driver: ProcessDriver,
     readonly agents: HostedAgents,
   ) {
-    this.logs = new AgentLogs(dataDir);
-    this.deliveries = new Deliveries(agents, new DeliveryJournal(dataDir));
-    this.executions = new HostExecutions(agents, new ExecutionJournal(dataDir));
+    this.logs = new AgentLogs({ dataDir });
+    this.deliveries = new Deliveries(agents, new DeliveryJournal({ dataDir }));
+    this.executions = new HostExecutions(agents, new ExecutionJournal({ dataDir }));
     this.transfers = new Transfers(agents, new TransferTickets(TICKETS_GOOD_FOR_MS));
-    this.dataPort = new DataPort(this.transfers, quietLog);
+    this.dataPort = new DataPort(
+      this.transfers,
+      { dataPort: { host: '127.0.0.1', port: 0, url: undefined } },
+      quietLog,
+    );
   }
 
   static async open(
@@ -75,24 +79,24 @@ export class HostFixture {
       log: quietLog,
     });
     await driver.open();
-    const templates = new Map(
-      (await readTemplates([SHIPPED_TEMPLATES, TEST_TEMPLATES])).map((one) => [one.id, one]),
-    );
+    const templates = await HostTemplates.read([SHIPPED_TEMPLATES, TEST_TEMPLATES]);
     const restart = { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 };
-    const agents: HostedAgents = new HostedAgents({
+    const agents: HostedAgents = new HostedAgents(
       driver,
-      starter: new AgentStarter(driver, { dataDir, templates, restart, gatewayUrl: null }),
-      records: new AgentRecords(dataDir),
-      systemLog: new SystemLog(dataDir),
-      observations: {
-        report: (agentId, epoch, observation) => void fixture.reports.push({ agentId, epoch, observation }),
+      new AgentStarter(driver, templates, { dataDir, restart, gatewayUrl: null }),
+      new AgentRecords({ dataDir }),
+      new SystemLog({ dataDir }),
+      {
+        observations: {
+          report: (agentId, epoch, observation) => void fixture.reports.push({ agentId, epoch, observation }),
+        },
+        activities: { note: (agentId, view) => void fixture.activities.set(agentId, view) },
       },
-      activities: { note: (agentId, view) => void fixture.activities.set(agentId, view) },
-      log: quietLog,
-    });
+      quietLog,
+    );
     const fixture = new HostFixture(dataDir, outsideDir, driver, agents);
     await agents.open();
-    await fixture.dataPort.listen({ host: '127.0.0.1', port: 0, url: undefined });
+    await fixture.dataPort.listen();
     return fixture;
   }
 

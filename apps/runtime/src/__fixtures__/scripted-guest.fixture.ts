@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { BoxedGuest } from '../agent/boxed-guest.js';
 
 type Script = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -50,7 +50,8 @@ export class ScriptedGuest {
 
   /** Takes over the socket path of a running guest: new connections arrive here. */
   async replace(socket: string): Promise<void> {
-    const ours = `${socket}.scripted`;
+    // A Unix socket has a path of at most 107 bytes.
+    const ours = join(dirname(socket), 'scripted');
     await this.listen(ours);
     renameSync(ours, socket);
   }

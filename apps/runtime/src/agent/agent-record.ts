@@ -1,7 +1,9 @@
-import type { Json } from '@berth/kernel';
-import type { StartAgent } from '@berth/contracts/runtime';
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { StartAgent } from '@berth/contracts/runtime';
+import type { Json } from '@berth/kernel';
+import { Inject, Injectable } from '@nestjs/common';
+import { RuntimeConfig } from '../config.js';
 import { readJsonFile, writeDurably } from '../durable-file.js';
 import { removeTree } from '../remove-tree.js';
 import { agentFolders } from './agent-folders.js';
@@ -43,8 +45,13 @@ export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<A
 });
 
 /** Stores agent records, one file per agent. */
+@Injectable()
 export class AgentRecords {
-  constructor(private readonly dataDir: string) {}
+  private readonly dataDir: string;
+
+  constructor(@Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>) {
+    this.dataDir = dataDir;
+  }
 
   async save(record: AgentRecord): Promise<void> {
     const { state } = agentFolders(this.dataDir, record.agentId);

@@ -2,21 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';
-import type { Box, Driver } from '../driver/driver.js';
+import { Inject, Injectable } from '@nestjs/common';
+import { RuntimeConfig } from '../config.js';
+import { Driver, type Box } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
 import { createGuestFolders } from './agent-folders.js';
 import { agentStartFailed, startFailure } from './agent-refusals.js';
 import { boxSpecOf } from './box-spec-of.js';
+import { HostTemplates } from './host-templates.js';
 
 /** Settings for starting agents on this host. */
-export interface StartSettings {
-  /** Folder of the agents' records, logs and journals. */
-  readonly dataDir: string;
-  readonly templates: ReadonlyMap<string, Template>;
-  readonly restart: RestartPolicy;
-  /** URL of Berth's API for agents, as seen from the host; null if they cannot reach it. */
-  readonly gatewayUrl: string | null;
-}
+export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart' | 'gatewayUrl'>;
 
 /** A box whose guest responds and whose program is ready. */
 export interface Started {
@@ -30,10 +26,12 @@ const LOOK_EVERY_MS = 5;
 const CLEAN_UP_MS = 1_000;
 
 /** Starts an agent completely, or cleans up. */
+@Injectable()
 export class AgentStarter {
   constructor(
     private readonly driver: Driver,
-    private readonly settings: StartSettings,
+    private readonly templates: HostTemplates,
+    @Inject(RuntimeConfig) private readonly settings: StartSettings,
   ) {}
 
   /**
@@ -77,7 +75,7 @@ export class AgentStarter {
   #template({ source }: StartAgent): Template {
     if (source.kind !== 'template')
       throw agentStartFailed(`This host cannot run agents from ${source.kind} sources.`);
-    const template = this.settings.templates.get(source.name);
+    const template = this.templates.get(source.name);
     if (template === undefined) throw agentStartFailed(`This host has no template "${source.name}".`);
     return template;
   }

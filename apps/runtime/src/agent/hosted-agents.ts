@@ -1,7 +1,13 @@
 import type { ObservedAgent, StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import { isId } from '@berth/kernel';
-import { blankRecord } from './agent-record.js';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Driver } from '../driver/driver.js';
+import { SystemLog } from '../logs/system-log.js';
+import { AgentReports } from '../report/agent-reports.js';
+import { AgentRecords, blankRecord } from './agent-record.js';
 import { agentNotOnHost } from './agent-refusals.js';
+import { AgentStarter } from './agent-starter.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
 import { HostedAgent } from './hosted-agent.js';
 import { planBoxes, type BoxAction } from './reconcile-boxes.plan.js';
@@ -10,12 +16,27 @@ import { planBoxes, type BoxAction } from './reconcile-boxes.plan.js';
 const REMEMBERED_REMOVALS = 10_000;
 
 /** All agents that are or were on this host. */
-export class HostedAgents {
+@Injectable()
+export class HostedAgents implements OnModuleInit {
   readonly #agents = new Map<string, HostedAgent>();
   readonly #removed = new Set<string>();
+  private readonly deps: HostedAgentDeps;
   #closing = false;
 
-  constructor(private readonly deps: HostedAgentDeps) {}
+  constructor(
+    driver: Driver,
+    starter: AgentStarter,
+    records: AgentRecords,
+    systemLog: SystemLog,
+    { observations, activities }: AgentReports,
+    log: Logger,
+  ) {
+    this.deps = { driver, starter, records, systemLog, observations, activities, log };
+  }
+
+  onModuleInit(): Promise<void> {
+    return this.open();
+  }
 
   /** Takes over the boxes that an earlier process of this host left, and ends those that must not exist. */
   async open(): Promise<void> {

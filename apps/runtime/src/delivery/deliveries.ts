@@ -1,13 +1,15 @@
 import type { FindDelivery, FoundDelivery } from '@berth/contracts/runtime';
 import type { DeliveryReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
-import type { HostedAgents } from '../agent/hosted-agents.js';
-import type { DeliveryJournal } from './delivery-journal.js';
+import { Injectable } from '@nestjs/common';
+import { HostedAgents } from '../agent/hosted-agents.js';
+import { DeliveryJournal } from './delivery-journal.js';
 
 /** Time-out for the guest's response, after which its journal is read instead. */
 const GUEST_WITHIN_MS = 1_000;
 
 /** Looks up the outcomes of messages to the agents of this host. */
+@Injectable()
 export class Deliveries {
   constructor(
     private readonly agents: HostedAgents,

@@ -9,7 +9,9 @@ import {
   type DeliveryReport,
 } from '@berth/guest-protocol';
 import { isId } from '@berth/kernel';
+import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
+import { RuntimeConfig } from '../config.js';
 import { readDelivery } from '../guest/delivery-answers.js';
 
 /** More than the longest response of a program, escaped as JSON. */
@@ -19,8 +21,13 @@ const MOST_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Reads the delivery journals of guests that are not running. */
+@Injectable()
 export class DeliveryJournal {
-  constructor(private readonly dataDir: string) {}
+  private readonly dataDir: string;
+
+  constructor(@Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>) {
+    this.dataDir = dataDir;
+  }
 
   async read(agentId: string, deliveryId: string): Promise<DeliveryReport> {
     if (!isId('agt', agentId) || !isId('dlv', deliveryId)) return { state: 'absent' };

@@ -4,13 +4,20 @@ import { join } from 'node:path';
 import type { ExecutionOutcome } from '@berth/contracts/runtime';
 import { decodeExecution, executionFileName, EXECUTIONS_FOLDER, GUEST_LIMITS } from '@berth/guest-protocol';
 import { isId } from '@berth/kernel';
+import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
+import { RuntimeConfig } from '../config.js';
 import { readExecution } from '../guest/execution-answers.js';
 import { toOutcome } from './execution-outcome.js';
 
 /** Reads the execution journals of guests that are not running. */
+@Injectable()
 export class ExecutionJournal {
-  constructor(private readonly dataDir: string) {}
+  private readonly dataDir: string;
+
+  constructor(@Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>) {
+    this.dataDir = dataDir;
+  }
 
   /**
    * The outcome of an execution whose guest is not running; one that was still running has failed with the guest.

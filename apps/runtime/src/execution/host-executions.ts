@@ -8,11 +8,12 @@ import type {
 } from '@berth/contracts/runtime';
 import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
+import { Injectable } from '@nestjs/common';
 import type { AgentStanding } from '../agent/agent-life.js';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
-import type { HostedAgents } from '../agent/hosted-agents.js';
+import { HostedAgents } from '../agent/hosted-agents.js';
 import { guestUnreachable } from '../guest/guest-answers.js';
-import type { ExecutionJournal } from './execution-journal.js';
+import { ExecutionJournal } from './execution-journal.js';
 import { toOutcome } from './execution-outcome.js';
 import { executionUnknown, outcomeUnknown } from './execution-refusals.js';
 import { isUnknown, WAIT_MS } from './follow-execution.js';
@@ -27,6 +28,7 @@ const STILL_WITHIN_MS = 3_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** Runs commands in the agents of this host. */
+@Injectable()
 export class HostExecutions {
   constructor(
     private readonly agents: HostedAgents,

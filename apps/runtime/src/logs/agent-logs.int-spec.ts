@@ -17,7 +17,7 @@ describe('the logs of an agent', () => {
   beforeEach(() => {
     dataDir = mkdtempSync(join(tmpdir(), 'berth-logs-'));
     mkdirSync(agentFolders(dataDir, agentId).logs, { recursive: true });
-    logs = new AgentLogs(dataDir);
+    logs = new AgentLogs({ dataDir });
   });
 
   afterEach(() => rmSync(dataDir, { recursive: true, force: true }));

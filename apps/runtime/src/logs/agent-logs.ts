@@ -2,7 +2,9 @@ import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LONGEST_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
 import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
+import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
+import { RuntimeConfig } from '../config.js';
 import { decodeLogCursor, encodeLogCursor, type LogPlace } from './log-cursor.js';
 import { logFilter } from './log-filter.js';
 import { LogWatches } from './log-watch.js';
@@ -17,11 +19,15 @@ const SCAN_BYTES = 8 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Reads agents' logs from disk: works without waking the agent, and for starts that failed. */
+@Injectable()
 export class AgentLogs {
   readonly #watches = new LogWatches();
+  private readonly dataDir: string;
   #closed = false;
 
-  constructor(private readonly dataDir: string) {}
+  constructor(@Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>) {
+    this.dataDir = dataDir;
+  }
 
   /** Number of agents whose logs have waiting readers. */
   get watched(): number {

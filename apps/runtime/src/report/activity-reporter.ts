@@ -1,6 +1,8 @@
 import { agentsRequests, type ReportActivity } from '@berth/contracts/agents';
 import { isoTime } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { HostIdentity } from '@berth/service';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { ActivityView } from '../agent/activity.js';
 import type { Activities } from '../agent/hosted-agent-deps.js';
 
@@ -8,13 +10,14 @@ const EVERY_MS = 1_000;
 const MOST_AT_ONCE = 1_000;
 
 /** Reports to `agents` when agents were last active: the newest state of each, in one batch, at most once a second. */
-export class ActivityReporter implements Activities {
+@Injectable()
+export class ActivityReporter implements Activities, BeforeApplicationShutdown {
   readonly #news = new Map<string, ActivityView>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
-    private readonly host: string,
-    private readonly requester: Pick<Requester, 'request'>,
+    private readonly host: HostIdentity,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
   ) {}
 
   note(agentId: string, view: ActivityView): void {
@@ -22,7 +25,7 @@ export class ActivityReporter implements Activities {
     this.#timer ??= setTimeout(() => void this.#tell(), EVERY_MS).unref();
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     clearTimeout(this.#timer);
   }
 
@@ -38,7 +41,7 @@ export class ActivityReporter implements Activities {
       }),
     );
     try {
-      await this.requester.request(agentsRequests.reportActivity, { host: this.host, items });
+      await this.requester.request(agentsRequests.reportActivity, { host: this.host.id, items });
     } catch {
       // Sent again with the next batch, unless there is a newer state.
       for (const [agentId, view] of batch) if (!this.#news.has(agentId)) this.#news.set(agentId, view);

@@ -24,7 +24,7 @@ describe('a host that announces itself', () => {
     };
     const requester = { request: answering } as unknown as Pick<Requester, 'request'>;
     await new HostAnnouncer(
-      'hst_1',
+      { id: 'hst_1' },
       host.agents,
       driver,
       requester,
@@ -46,7 +46,7 @@ describe('a host that announces itself', () => {
     const driver = { freeMemMb: (): number => 512 };
     for (let start = 0; start < 2; start++) {
       const hostLog = await HostLog.open(host.dataDir);
-      await new HostAnnouncer('hst_1', host.agents, driver, requester, hostLog, quietLog).announce();
+      await new HostAnnouncer({ id: 'hst_1' }, host.agents, driver, requester, hostLog, quietLog).announce();
     }
     expect(named).toEqual([null, 'log_1']);
   });

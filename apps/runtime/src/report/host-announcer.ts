@@ -2,25 +2,28 @@ import { randomUUID } from 'node:crypto';
 import { agentsRequests } from '@berth/contracts/agents';
 import type { ObservedAgent } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
-import type { NatsLink, Requester } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
-import type { HostedAgents } from '../agent/hosted-agents.js';
-import type { Driver } from '../driver/driver.js';
-import type { HostLog } from './host-log.js';
+import { Requester, type NatsLink } from '@berth/messaging';
+import { HostIdentity } from '@berth/service';
+import { Logger } from '@berth/telemetry';
+import { Inject, Injectable } from '@nestjs/common';
+import { HostedAgents } from '../agent/hosted-agents.js';
+import { Driver } from '../driver/driver.js';
+import { HostLog } from './host-log.js';
 
 const EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
 
 /** Reports to `agents` which agents this host has: at start until acknowledged, after a reconnect, and every 10 s. */
+@Injectable()
 export class HostAnnouncer {
   readonly #incarnation = randomUUID();
   #wake: (() => void) | undefined;
 
   constructor(
-    private readonly host: string,
+    private readonly host: HostIdentity,
     private readonly agents: HostedAgents,
-    private readonly driver: Pick<Driver, 'freeMemMb'>,
-    private readonly requester: Pick<Requester, 'request'>,
+    @Inject(Driver) private readonly driver: Pick<Driver, 'freeMemMb'>,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly hostLog: HostLog,
     private readonly log: Logger,
   ) {}
@@ -45,7 +48,7 @@ export class HostAnnouncer {
   async announce(): Promise<void> {
     const announced = this.agents.observed;
     const { remove, stop, logId } = await this.requester.request(agentsRequests.announceHost, {
-      host: this.host,
+      host: this.host.id,
       incarnation: this.#incarnation,
       freeMemMb: this.driver.freeMemMb(),
       agents: announced,

@@ -1,19 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { agentsRequests, type ReportObservation } from '@berth/contracts/agents';
-import type { Requester } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
+import { Requester } from '@berth/messaging';
+import { HostIdentity } from '@berth/service';
+import { Logger } from '@berth/telemetry';
+import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 import type { Observations } from '../agent/hosted-agent-deps.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** Reports observations to `agents` until they are acknowledged. */
-export class ObservationReporter implements Observations {
+@Injectable()
+export class ObservationReporter implements Observations, BeforeApplicationShutdown {
   readonly #stopping = new AbortController();
 
   constructor(
-    private readonly host: string,
-    private readonly requester: Pick<Requester, 'request'>,
+    private readonly host: HostIdentity,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly log: Logger,
   ) {}
 
@@ -23,7 +26,7 @@ export class ObservationReporter implements Observations {
     observation: ReportObservation['observation'],
     stillTrue: () => boolean,
   ): void {
-    void this.#tell({ host: this.host, agentId, epoch, observation }, stillTrue);
+    void this.#tell({ host: this.host.id, agentId, epoch, observation }, stillTrue);
   }
 
   /** Sends one attempt per agent, in parallel, within that time, because the host is shutting down. */
@@ -36,14 +39,14 @@ export class ObservationReporter implements Observations {
       ended.map(({ agentId, epoch }) =>
         this.requester.request(
           agentsRequests.reportObservation,
-          { host: this.host, agentId, epoch, observation },
+          { host: this.host.id, agentId, epoch, observation },
           { deadlineMs: withinMs },
         ),
       ),
     );
   }
 
-  stop(): void {
+  beforeApplicationShutdown(): void {
     this.#stopping.abort();
   }
 

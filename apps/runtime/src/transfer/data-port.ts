@@ -10,20 +10,14 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { endSocket, guardServer, shareOfDescriptors, type ConnectionBounds } from '@berth/sockets';
-import type { Logger } from '@berth/telemetry';
+import { Logger } from '@berth/telemetry';
+import { Inject, Injectable, type BeforeApplicationShutdown, type OnModuleInit } from '@nestjs/common';
+import { RuntimeConfig } from '../config.js';
 import { consoleTarget, toExchange } from './guest-exchange.js';
 import { BUFFERED_BYTES, relayExchange } from './relay-exchange.js';
 import { relayUpgrade } from './relay-upgrade.js';
 import { ticketUnknown, wrongRequest } from './transfer-refusals.js';
-import type { BegunTransfer, Transfers } from './transfers.js';
-
-export interface DataPortOptions {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  /** Public URL; undefined: the address it listens on. */
-  readonly url: string | undefined;
-}
+import { Transfers, type BegunTransfer } from './transfers.js';
 
 const PATH = '/v1/transfer';
 const REFUSED = 422;
@@ -44,12 +38,14 @@ const BOUNDS: ConnectionBounds = {
  * HTTP server for transfers between gateways and this host's guests, bypassing the broker. It has one route, authorized
  * by tickets only.
  */
-export class DataPort {
+@Injectable()
+export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
   readonly #server: Server;
   #url = '';
 
   constructor(
     private readonly transfers: Transfers,
+    @Inject(RuntimeConfig) private readonly config: Pick<RuntimeConfig, 'dataPort'>,
     private readonly log: Logger,
   ) {
     this.#server = createServer({
@@ -72,7 +68,16 @@ export class DataPort {
     return this.#url;
   }
 
-  async listen({ host, port, url }: DataPortOptions): Promise<void> {
+  onModuleInit(): Promise<void> {
+    return this.listen();
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.close();
+  }
+
+  async listen(): Promise<void> {
+    const { host, port, url } = this.config.dataPort;
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     const { address, family, port: bound } = this.#server.address() as AddressInfo;
@@ -83,6 +88,7 @@ export class DataPort {
   async close(): Promise<void> {
     this.transfers.close();
     for (const client of this.#upgraded) client.destroy();
+    if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');
     this.#server.close();
     this.#server.closeAllConnections();

@@ -1,8 +1,9 @@
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { OpenTransfer, Transfer } from '@berth/contracts/runtime';
+import { Injectable } from '@nestjs/common';
 import { staleEpoch } from '../agent/agent-refusals.js';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
-import type { HostedAgents } from '../agent/hosted-agents.js';
+import { HostedAgents } from '../agent/hosted-agents.js';
 import { ticketUnknown } from './transfer-refusals.js';
 import { TransferTickets } from './transfer-tickets.js';
 
@@ -28,10 +29,11 @@ export interface BegunTransfer {
 }
 
 /** Issues and redeems tickets; a valid ticket or a running transfer keeps its agent awake. */
+@Injectable()
 export class Transfers {
   constructor(
     private readonly agents: HostedAgents,
-    private readonly tickets: TransferTickets = new TransferTickets(),
+    private readonly tickets: TransferTickets,
   ) {}
 
   /** Issues a ticket that is valid once. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */

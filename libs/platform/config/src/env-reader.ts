@@ -19,23 +19,19 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How a service reaches the broker, and the name of the installation there. */
-export interface BrokerEnv {
-  readonly natsUrl: string;
-  readonly natsCredentials?: BrokerCredentials;
-  readonly instance: string;
+export abstract class BrokerEnv {
+  abstract readonly natsUrl: string;
+  abstract readonly natsCredentials?: BrokerCredentials;
+  abstract readonly instance: string;
   /** How many servers of the broker store each message; undefined: 3 in a cluster of three or more, else 1. */
-  readonly natsReplicas?: number | undefined;
+  abstract readonly natsReplicas?: number | undefined;
 }
 
 /**
  * The variables that every service reads. Telemetry endpoints that are not set are switched off. A service extends it,
  * and providers inject its configuration by that class.
  */
-export abstract class ServiceEnv implements BrokerEnv {
-  abstract readonly natsUrl: string;
-  abstract readonly natsCredentials?: BrokerCredentials;
-  abstract readonly instance: string;
-  abstract readonly natsReplicas?: number | undefined;
+export abstract class ServiceEnv extends BrokerEnv {
   abstract readonly eventStoreUrl: string;
   abstract readonly databaseUrl: string;
   abstract readonly logLevel: LogLevel;

@@ -4,7 +4,7 @@ export {
   EnvReader,
   LOG_LEVELS,
   readEnv,
-  type BrokerEnv,
+  BrokerEnv,
   type Env,
   type IntegerRange,
   type LogLevel,

@@ -21,12 +21,15 @@ export const launchService = async <Config extends ServiceSettings>(
   module: Type,
   options: LaunchOptions<Config>,
 ): Promise<LaunchedService> => {
-  const { name } = definitionOf(module);
-  const context = new ServiceContext(name, options);
+  const { name, host } = definitionOf(module);
+  const context = new ServiceContext(name, options, await host?.(options.config));
   let app: INestMicroservice | undefined;
   const stop = async (): Promise<void> => {
-    context.beginToStop();
-    await app?.close();
+    try {
+      await context.beginToStop();
+    } finally {
+      await app?.close();
+    }
     await context.resources.disposeAsync();
   };
   try {
@@ -36,6 +39,7 @@ export const launchService = async <Config extends ServiceSettings>(
       abortOnError: false,
     });
     await app.listen();
+    context.started();
     let stopped: Promise<void> | undefined;
     return { name, app, stop: () => (stopped ??= stop()) };
   } catch (error) {
@@ -44,9 +48,11 @@ export const launchService = async <Config extends ServiceSettings>(
   }
 };
 
-const transportOf = ({ name, log }: ServiceContext): AsyncMicroserviceOptions => ({
+const transportOf = ({ name, host, log }: ServiceContext): AsyncMicroserviceOptions => ({
   inject: [NatsLink],
-  useFactory: (link: NatsLink) => ({ strategy: new BerthNatsServer({ link, queue: name, log }) }),
+  useFactory: (link: NatsLink) => ({
+    strategy: new BerthNatsServer({ link, queue: name, ...(host === undefined ? {} : { host }), log }),
+  }),
 });
 
 /** The root of a service's application: its module, and what the process gives to it. */

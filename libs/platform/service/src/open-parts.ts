@@ -236,9 +236,9 @@ export const closeParts = async ({
   link,
   store,
   database,
-}: Pick<ServiceParts, 'link' | 'store'> & Partial<ServiceParts>): Promise<void> => {
+}: Pick<ServiceParts, 'link'> & Partial<ServiceParts>): Promise<void> => {
   await link.close();
-  await Promise.all([store.close(), database?.close()]);
+  await Promise.all([store?.close(), database?.close()]);
 };
 
 const BROKER = { what: 'the message broker', variable: 'NATS_URL' } as const;

@@ -1,7 +1,7 @@
 import type { ServiceEnv } from '@berth/config';
 import { EventStore, SnapshotTable } from '@berth/event-store';
 import { Clock, systemClock } from '@berth/kernel';
-import { BrokerCheck, NatsLink, Requester } from '@berth/messaging';
+import { BrokerCheck, brokerOf, NatsLink, Requester } from '@berth/messaging';
 import { OperationsModule } from '@berth/operations';
 import { Database } from '@berth/persistence';
 import { Logger } from '@berth/telemetry';
@@ -11,7 +11,8 @@ import { BackgroundTasks } from './background-task.js';
 import { BackgroundWork } from './background-work.js';
 import { ConsumerParts, EventConsumption } from './consume-events.js';
 import { CaughtUpProjections } from './caught-up-projections.js';
-import { closeParts, openParts, openPartsWithoutTables, type ServiceParts } from './open-parts.js';
+import { HostIdentity } from './host-identity.js';
+import { closeParts, openLink, openParts, openPartsWithoutTables, type ServiceParts } from './open-parts.js';
 import { OpenedResources } from './opened-resources.js';
 import { ServiceContext } from './service-context.js';
 import type { ServiceDefinition, ServiceSettings } from './service-definition.js';
@@ -31,39 +32,29 @@ const SNAPSHOTS: FactoryProvider = {
 
 /**
  * What every service has: its configuration and logger, the event log, the broker, its tables, background work, and the
- * operations interface. Providers inject `EventStore`, `SnapshotTable`, `NatsLink`, `Requester`, `Database`, `Logger`, `Clock`,
- * `BackgroundWork`, `ServiceContext` and the service's configuration by their classes.
+ * operations interface. Providers inject `EventStore`, `SnapshotTable`, `NatsLink`, `Requester`, `Database`, `Logger`,
+ * `Clock`, `BackgroundWork`, `ServiceContext`, `HostIdentity` and the service's configuration by their classes.
  */
 @Global()
 @Module({})
 export class PlatformModule {
-  static forService<Config extends ServiceSettings>(definition: ServiceDefinition<Config>): ServicePlatform {
-    const { name, config, tables } = definition;
-    const withTables = tables !== undefined;
-    const providers: Provider[] = [
-      { provide: config, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.config },
-      { provide: Logger, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.log },
-      { provide: Clock, useValue: systemClock },
-      { provide: PARTS, inject: [ServiceContext], useFactory: openedBy(definition) },
-      partOf(EventStore, 'store'),
-      partOf(NatsLink, 'link'),
-      { provide: Requester, inject: [NatsLink], useFactory: (link: NatsLink) => new Requester(link) },
-      ...(withTables ? [partOf(Database, 'database'), partOf(BrokerCheck, 'broker'), SNAPSHOTS] : []),
-      BackgroundWork,
-    ];
+  static forService<Config extends ServiceSettings>(forConfig: ServiceDefinition<Config>): ServicePlatform {
+    const definition = forConfig as unknown as ServiceDefinition;
+    const { tables } = definition;
+    const operations = operationsOf(definition);
+    const providers = [...basicProviders(definition), ...partProviders(definition)];
     return {
       module: PlatformModule,
-      imports: [
-        DiscoveryModule,
-        withTables ? OperationsModule.forService(name) : OperationsModule.forHealth(name),
-      ],
+      imports: [DiscoveryModule, ...operations],
       providers: [
         ...providers,
         OpenedResources,
-        ...(withTables ? [CaughtUpProjections, ConsumerParts, EventConsumption, BackgroundTasks] : []),
+        ...(tables === undefined
+          ? []
+          : [CaughtUpProjections, ConsumerParts, EventConsumption, BackgroundTasks]),
       ],
-      exports: [...tokensOf(providers), ...(withTables ? [OperationsModule] : [])],
-      definition: definition as unknown as ServiceDefinition,
+      exports: [...tokensOf(providers), ...(tables === undefined ? [] : [OperationsModule])],
+      definition,
     };
   }
 
@@ -77,18 +68,56 @@ export class PlatformModule {
   }
 }
 
+const operationsOf = ({ name, eventLog, tables }: ServiceDefinition): DynamicModule[] => {
+  if (tables !== undefined) return [OperationsModule.forService(name)];
+  return eventLog === false ? [] : [OperationsModule.forHealth(name)];
+};
+
+const basicProviders = ({ config, host }: ServiceDefinition): Provider[] => [
+  { provide: config, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.config },
+  { provide: Logger, inject: [ServiceContext], useFactory: (context: ServiceContext) => context.log },
+  { provide: Clock, useValue: systemClock },
+  ...(host === undefined
+    ? []
+    : [
+        {
+          provide: HostIdentity,
+          inject: [ServiceContext],
+          useFactory: (context: ServiceContext) => new HostIdentity(context.host ?? ''),
+        },
+      ]),
+  BackgroundWork,
+];
+
+const partProviders = (definition: ServiceDefinition): Provider[] => [
+  { provide: PARTS, inject: [ServiceContext], useFactory: openedBy(definition) },
+  partOf(NatsLink, 'link'),
+  { provide: Requester, inject: [NatsLink], useFactory: (link: NatsLink) => new Requester(link) },
+  ...(definition.eventLog === false ? [] : [partOf(EventStore, 'store')]),
+  ...(definition.tables === undefined
+    ? []
+    : [partOf(Database, 'database'), partOf(BrokerCheck, 'broker'), SNAPSHOTS]),
+];
+
 const openedBy =
-  ({ name, tables, streams }: Pick<ServiceDefinition, 'name' | 'tables' | 'streams'>) =>
-  async ({ config, log, startSignal, resources }: ServiceContext): Promise<Partial<ServiceParts>> => {
-    const options = { name, config: config as ServiceEnv, log, signal: startSignal };
-    const opening =
-      tables === undefined
-        ? openPartsWithoutTables(options)
-        : openParts({ ...options, ...tables, needs: streams ?? {} });
+  (definition: ServiceDefinition) =>
+  async (context: ServiceContext): Promise<Partial<ServiceParts>> => {
+    const opening = opened(definition, context);
     // Another provider may fail while this one waits.
-    resources.defer(() => opening.then(closeParts, () => undefined));
+    context.resources.defer(() => opening.then(closeParts, () => undefined));
     return opening;
   };
+
+const opened = async (
+  { name, eventLog, tables, streams }: ServiceDefinition,
+  { config, host, log, startSignal: signal }: ServiceContext,
+): Promise<Pick<ServiceParts, 'link'> & Partial<ServiceParts>> => {
+  const options = { name, config: config as ServiceEnv, log, signal };
+  if (tables !== undefined) return openParts({ ...options, ...tables, needs: streams ?? {} });
+  if (eventLog !== false) return openPartsWithoutTables(options);
+  const client = host === undefined ? name : `${name}-${host}`;
+  return { link: await openLink({ ...brokerOf(options.config), name: client, log, signal }) };
+};
 
 const partOf = (token: FactoryProvider['provide'], part: keyof ServiceParts): FactoryProvider => ({
   provide: token,

@@ -17,12 +17,18 @@ export class ServiceContext<Config = unknown> {
   readonly startSignal: AbortSignal;
   /** Closed last, in reverse order, also when the start fails. */
   readonly resources = new AsyncDisposableStack();
+  /** The host of a service that runs once on each host. */
+  readonly host: string | undefined;
   readonly #stopping = new AbortController();
+  readonly #afterStart: (() => void)[] = [];
+  readonly #beforeStop: (() => Promise<void>)[] = [];
 
   constructor(
     readonly name: string,
     options: LaunchOptions<Config>,
+    host?: string,
   ) {
+    this.host = host;
     this.config = options.config;
     this.log = options.log;
     // One listener for each caller that waits.
@@ -36,7 +42,23 @@ export class ServiceContext<Config = unknown> {
     return this.#stopping.signal;
   }
 
-  beginToStop(): void {
+  /** Calls `work` once the service handles requests. */
+  afterStart(work: () => void): void {
+    this.#afterStart.push(work);
+  }
+
+  /** Calls `work` when the service begins to stop; until it has resolved, the service still handles requests. */
+  beforeStop(work: () => Promise<void>): void {
+    this.#beforeStop.push(work);
+  }
+
+  started(): void {
+    for (const work of this.#afterStart) work();
+  }
+
+  /** Aborts `stopping`, and resolves when the service may stop handling requests. */
+  async beginToStop(): Promise<void> {
     this.#stopping.abort();
+    await Promise.all(this.#beforeStop.map((work) => work()));
   }
 }

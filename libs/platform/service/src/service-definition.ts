@@ -22,8 +22,15 @@ export interface ServiceDefinition<Config extends ServiceSettings = ServiceSetti
   readonly config: abstract new () => Config;
   /** Throws `ConfigError` when the environment is invalid. */
   readonly readConfig: (env: Env) => Config;
+  /** false: a service without an event log, which has neither tables nor the operations interface. */
+  readonly eventLog?: false;
   /** Absent: a service without tables, which has neither projections nor streams on the broker. */
   readonly tables?: ServiceTables;
+  /**
+   * For a service without an event log that runs once on each host: returns the id of this host. The service handles the
+   * requests to that host, its client on the broker is named `<name>-<host>`, and its providers inject `HostIdentity`.
+   */
+  readonly host?: (config: Config) => Promise<string>;
   /** What it requires of JetStream. */
   readonly streams?: BrokerNeeds;
 }

@@ -1,0 +1,71 @@
+import { PlatformModule } from '@berth/service';
+import { Module } from '@nestjs/common';
+import { AgentRecords } from './agent/agent-record.js';
+import { AgentStarter } from './agent/agent-starter.js';
+import { HostTemplates } from './agent/host-templates.js';
+import { HostedAgents } from './agent/hosted-agents.js';
+import { readRuntimeConfig, RuntimeConfig } from './config.js';
+import { Deliveries } from './delivery/deliveries.js';
+import { DeliveryJournal } from './delivery/delivery-journal.js';
+import { driverProvider } from './driver/driver.provider.js';
+import { ExecutionJournal } from './execution/execution-journal.js';
+import { ExecutionsNatsController } from './execution/executions.nats-controller.js';
+import { HostExecutions } from './execution/host-executions.js';
+import { hostId } from './host-id.js';
+import { HostPresence } from './host-presence.js';
+import { AgentLogs } from './logs/agent-logs.js';
+import { SystemLog } from './logs/system-log.js';
+import { ActivityReporter } from './report/activity-reporter.js';
+import { AgentReports } from './report/agent-reports.js';
+import { HostAnnouncer } from './report/host-announcer.js';
+import { HostLog } from './report/host-log.js';
+import { ObservationReporter } from './report/observation-reporter.js';
+import { RuntimeNatsController } from './runtime.nats-controller.js';
+import { DataPort } from './transfer/data-port.js';
+import { TransferTickets } from './transfer/transfer-tickets.js';
+import { Transfers } from './transfer/transfers.js';
+import { TransfersNatsController } from './transfer/transfers.nats-controller.js';
+
+@Module({
+  imports: [
+    PlatformModule.forService({
+      name: 'runtime',
+      config: RuntimeConfig,
+      readConfig: readRuntimeConfig,
+      eventLog: false,
+      host: (config) => hostId(config.dataDir, config.hostId),
+    }),
+  ],
+  controllers: [RuntimeNatsController, ExecutionsNatsController, TransfersNatsController],
+  providers: [
+    driverProvider,
+    {
+      provide: HostTemplates,
+      inject: [RuntimeConfig],
+      useFactory: ({ templateFolders }: RuntimeConfig) => HostTemplates.read(templateFolders),
+    },
+    AgentRecords,
+    AgentStarter,
+    HostedAgents,
+    Deliveries,
+    DeliveryJournal,
+    ExecutionJournal,
+    HostExecutions,
+    AgentLogs,
+    SystemLog,
+    ObservationReporter,
+    ActivityReporter,
+    AgentReports,
+    {
+      provide: HostLog,
+      inject: [RuntimeConfig],
+      useFactory: ({ dataDir }: RuntimeConfig) => HostLog.open(dataDir),
+    },
+    HostAnnouncer,
+    HostPresence,
+    { provide: TransferTickets, useFactory: () => new TransferTickets() },
+    Transfers,
+    DataPort,
+  ],
+})
+export class RuntimeModule {}

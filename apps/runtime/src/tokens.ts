@@ -1,2 +1,0 @@
-/** Injection token of the host’s id. */
-export const HOST = Symbol('host');
