@@ -25,7 +25,7 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   const context = new ServiceContext('gateway', { config, log });
   let app: NestFastifyApplication | undefined;
   const stop = async (): Promise<void> => {
-    context.beginToStop();
+    await context.beginToStop();
     await app?.close();
     await context.resources.disposeAsync();
   };
