@@ -49,7 +49,9 @@ export class AgentStarter {
     let client: GuestClient | undefined;
     try {
       const folders = await createGuestFolders(this.settings.dataDir, agentId);
-      const box = await this.driver.start(boxSpecOf(request, template, folders));
+      const spec = boxSpecOf(request, template, folders);
+      await this.driver.prepare(spec.source);
+      const box = await this.driver.start(spec);
       await onBox(box);
       client = new GuestClient(box.socket);
       const end = AbortSignal.any([

@@ -81,8 +81,8 @@ export abstract class Driver {
   /** Prepares the driver; call it once. Errors: `host_unsuitable`. */
   abstract open(): Promise<void>;
   /**
-   * Makes a source available on this host. Takes as long as it takes, so `start` calls that need no preparation do not
-   * wait for it. Errors: `spec_unsupported`.
+   * Makes a source available on this host; call it before `start`. May take minutes, during which every other call of
+   * the driver goes on. Errors: `spec_unsupported`.
    */
   abstract prepare(source: BoxSource): Promise<void>;
   /**
