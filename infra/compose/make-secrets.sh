@@ -13,7 +13,7 @@ keep() { [ -s "$folder/$1" ] || printf '%s' "$2" > "$folder/$1"; }
 # The id of the runtime's host: the permissions of its broker user are limited to this id.
 keep host_id "hst_0$(od -An -N13 -tx1 /dev/urandom | tr -d ' \n' | cut -c1-25)"
 # One broker user for each service (infra/compose/nats-users.conf); nats_users contains all of them for the broker.
-for service in accounts agents delivery exec files gateway runtime; do
+for service in $(sed -n 's/^  nats_url_\([a-z-]*\):.*/\1/p' docker-compose.yml); do
   keep "nats_url_$service" "nats://$service:$(draw)@nats:4222"
 done
 {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
 import { authorizationBlock, permissionsOf } from '../../libs/embedded/src/nats/broker-permissions.ts';
+import { renderServices, SERVICES_SOURCE } from './services.mjs';
 import { readWorkspace, walk } from './workspace.mjs';
 
 export const ACCESS_SOURCE = 'libs/embedded/src/nats/service-access.ts';
@@ -219,6 +220,7 @@ const spreadOperations = (used) => {
 const render = async (workspace, path) => {
   const { access } = accessOf(workspace);
   if (path === ACCESS_SOURCE) return renderSource(workspace.root, access);
+  if (path === SERVICES_SOURCE) return renderServices(workspace.root, access);
   return renderCompose(access);
 };
 
@@ -260,7 +262,7 @@ ${authorizationBlock(users)}
 `;
 };
 
-const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS];
+const OUTPUTS = [ACCESS_SOURCE, COMPOSE_USERS, SERVICES_SOURCE];
 
 /** Writes the permissions of every service. */
 export const writeBrokerAccess = async (workspace) => {

@@ -3,7 +3,7 @@ import { connect, createServer } from 'node:net';
 import { accountsRequests } from '@berth/contracts/accounts';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { agentsRequests } from '@berth/contracts/agents';
-import { operationsRequests } from '@berth/contracts/operations';
+import { operationsRequests, SERVICES } from '@berth/contracts/operations';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
@@ -90,7 +90,7 @@ describe('GET /health', () => {
 
   it('is 503 within 1 s while no question at all is heard, although the link is up', async () => {
     test.far.on(runtimeRequests.hosts, () => new Promise(() => undefined));
-    for (const name of ['accounts', 'agents', 'delivery', 'exec', 'files'])
+    for (const name of SERVICES)
       test.far.on(operationsRequests(name).health, () => new Promise(() => undefined));
     await eventually(async () =>
       expect(await health()).toMatchObject([

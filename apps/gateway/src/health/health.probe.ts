@@ -1,4 +1,4 @@
-import { operationsRequests, type ServiceHealth } from '@berth/contracts/operations';
+import { operationsRequests, SERVICES, type ServiceHealth } from '@berth/contracts/operations';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, type RequestDefinition } from '@berth/kernel';
 import { NatsLink, Requester, takesOurMessages } from '@berth/messaging';
@@ -14,9 +14,6 @@ export interface HealthFacts {
   /** What `runtime` says while no host responds. */
   readonly driver: string;
 }
-
-/** Every service that a request may need; each can fail on its own. */
-const SERVICES = ['accounts', 'agents', 'delivery', 'exec', 'files'] as const;
 
 /** A dependency that has not responded by then is not `ok` (contract §10: within 1 s). */
 const LOOK_MS = 900;

@@ -1,4 +1,4 @@
-import { operationsRequests, type DeadLetterView } from '@berth/contracts/operations';
+import { operationsRequests, SERVICES_WITH_TABLES, type DeadLetterView } from '@berth/contracts/operations';
 import { isDomainError, type Page, type RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';
@@ -8,9 +8,7 @@ import { Route } from '../http/route.decorator.js';
 import { PageQuery } from '../http/page.query.js';
 import { deadLetterOf } from './operations.resources.js';
 
-/** Services that consume events, in the order of the list. */
-const SERVICES = ['accounts', 'agents', 'delivery', 'exec'] as const;
-const REQUESTS = SERVICES.map(operationsRequests);
+const REQUESTS = SERVICES_WITH_TABLES.map(operationsRequests);
 
 /** Where a page ended: a service, and its own cursor; null at its beginning. */
 type Place = readonly [service: number, cursor: string | null];

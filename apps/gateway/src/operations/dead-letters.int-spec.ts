@@ -1,4 +1,4 @@
-import { operationsRequests, type DeadLetterView } from '@berth/contracts/operations';
+import { operationsRequests, type DeadLetterView, SERVICES_WITH_TABLES } from '@berth/contracts/operations';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
@@ -30,7 +30,7 @@ const letter = (service: string, id: string): DeadLetterView => ({
 
 /** Each service has these letters, and pages through them as it likes. */
 const letters = (held: Readonly<Record<string, readonly string[]>>): void => {
-  for (const service of ['accounts', 'agents', 'delivery', 'exec']) {
+  for (const service of SERVICES_WITH_TABLES) {
     const requests = operationsRequests(service);
     const ids = held[service] ?? [];
     test.far.on(requests.listDeadLetters, ({ cursor, limit }) => {

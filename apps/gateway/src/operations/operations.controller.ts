@@ -1,4 +1,9 @@
-import { mergeProjections, operationsRequests, type ProjectionView } from '@berth/contracts/operations';
+import {
+  mergeProjections,
+  operationsRequests,
+  SERVICES_WITH_TABLES,
+  type ProjectionView,
+} from '@berth/contracts/operations';
 import { isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Controller, Get, Param, Post } from '@nestjs/common';
@@ -7,7 +12,7 @@ import { Route } from '../http/route.decorator.js';
 import { projectionOf } from './operations.resources.js';
 
 /** Services that build tables from the event log. */
-const SERVICES = ['accounts', 'agents', 'delivery', 'exec'].map(operationsRequests);
+const SERVICES = SERVICES_WITH_TABLES.map(operationsRequests);
 
 /** Every instance responds for itself; one that needs longer is left out. */
 const GATHER_MS = 750;

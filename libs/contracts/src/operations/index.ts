@@ -11,3 +11,4 @@ export {
   type ServiceHealth,
 } from './operations.requests.js';
 export { operationsErrors } from './operations.errors.js';
+export { SERVICES, SERVICES_WITH_TABLES } from './services.js';

@@ -26,6 +26,7 @@ export { ServiceContext, type LaunchOptions } from './service-context.js';
 export type {
   ServiceDefinition,
   ServiceModule,
+  ServiceOptions,
   ServiceSettings,
   ServiceTables,
 } from './service-definition.js';

@@ -1,4 +1,4 @@
-import type { ServiceEnv } from '@berth/config';
+import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { EventStore, SnapshotTable } from '@berth/event-store';
 import { Clock, systemClock } from '@berth/kernel';
 import { BrokerCheck, brokerOf, NatsLink, Requester } from '@berth/messaging';
@@ -15,7 +15,7 @@ import { HostIdentity } from './host-identity.js';
 import { closeParts, openLink, openParts, openPartsWithoutTables, type ServiceParts } from './open-parts.js';
 import { OpenedResources } from './opened-resources.js';
 import { ServiceContext } from './service-context.js';
-import type { ServiceDefinition, ServiceSettings } from './service-definition.js';
+import type { ServiceDefinition, ServiceOptions, ServiceSettings } from './service-definition.js';
 
 /** The module with the definition that it was made from. */
 export interface ServicePlatform extends DynamicModule {
@@ -38,8 +38,11 @@ const SNAPSHOTS: FactoryProvider = {
 @Global()
 @Module({})
 export class PlatformModule {
-  static forService<Config extends ServiceSettings>(forConfig: ServiceDefinition<Config>): ServicePlatform {
-    const definition = forConfig as unknown as ServiceDefinition;
+  static forService<Config extends ServiceSettings = ServiceEnv>(
+    options: ServiceOptions<Config>,
+  ): ServicePlatform {
+    const completed = { config: ServiceEnv, readConfig: readServiceEnv, ...options };
+    const definition = completed as unknown as ServiceDefinition;
     const { tables } = definition;
     const operations = operationsOf(definition);
     const providers = [...basicProviders(definition), ...partProviders(definition)];
@@ -98,6 +101,11 @@ const partProviders = (definition: ServiceDefinition): Provider[] => [
     ? []
     : [partOf(Database, 'database'), partOf(BrokerCheck, 'broker'), SNAPSHOTS]),
 ];
+
+const readServiceEnv = (env: Env): ServiceEnv => {
+  const reader = readEnv(env);
+  return reader.done(reader.serviceEnv());
+};
 
 const openedBy =
   (definition: ServiceDefinition) =>

@@ -35,5 +35,12 @@ export interface ServiceDefinition<Config extends ServiceSettings = ServiceSetti
   readonly streams?: BrokerNeeds;
 }
 
+/** A definition; without `config` and `readConfig` the service reads the variables that every service reads. */
+export type ServiceOptions<Config extends ServiceSettings = ServiceEnv> = Omit<
+  ServiceDefinition<Config>,
+  'config' | 'readConfig'
+> &
+  Partial<Pick<ServiceDefinition<Config>, 'config' | 'readConfig'>>;
+
 /** A Nest module that imports `PlatformModule.forService(…)`. */
 export type ServiceModule = Type;

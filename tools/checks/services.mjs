@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
+
+export const SERVICES_SOURCE = 'libs/contracts/src/operations/services.ts';
+
+/** Renders the list of the services that handle the requests of the operations interface. */
+export const renderServices = async (root, access) => {
+  const options = await resolveConfig(join(root, SERVICES_SOURCE));
+  const that = (question) =>
+    Object.entries(access)
+      .filter(([name, { hears }]) => hears.includes(`qry.${name}.${question}.v1`))
+      .map(([name]) => name);
+  return format(
+    `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
+
+/** Every service that \`/health\` asks. */
+export const SERVICES = ${JSON.stringify(that('health'))} as const;
+
+/** The services with tables and event consumers: they list projections and dead letters. */
+export const SERVICES_WITH_TABLES = ${JSON.stringify(that('projections'))} as const;
+`,
+    { ...options, parser: 'typescript' },
+  );
+};

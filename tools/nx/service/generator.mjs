@@ -1,0 +1,91 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const TEMPLATES = join(import.meta.dirname, 'files');
+
+/**
+ * Makes a new service: `npx nx g ./tools/nx:service notes`. Writes the app and its contract, and adds the service to the
+ * build, the composition, the compose file and the id prefixes. Then installs it and writes the generated pages.
+ *
+ * @param {import('nx/src/generators/tree').Tree} tree
+ * @param {{ name: string, thing?: string, prefix?: string }} options
+ */
+export const generate = (tree, options) => {
+  const names = namesOf(options);
+  if (tree.exists(`apps/${names.name}`)) throw new Error(`There is a service ${names.name} already.`);
+  for (const path of globSync('**/*.template', { cwd: TEMPLATES }))
+    tree.write(targetOf(path, names), fill(readFileSync(join(TEMPLATES, path), 'utf8'), names));
+  for (const [path, change] of Object.entries(changesOf(names)))
+    tree.write(path, change(tree.read(path, 'utf8')));
+  return () => {
+    const run = (command, ...args) => execFileSync(command, args, { cwd: tree.root, stdio: 'inherit' });
+    const touched = tree.listChanges().map(({ path }) => path);
+    run('npx', 'prettier', '--write', '--log-level', 'warn', '--ignore-unknown', ...touched);
+    run('npm', 'install', '--no-audit', '--no-fund');
+    run(process.execPath, 'tools/checks/write-pages.mjs');
+    run('npx', 'tsc', '-b');
+  };
+};
+
+const namesOf = ({ name, thing = name.replace(/s$/, ''), prefix = thing.slice(0, 3) }) => {
+  if (!/^[a-z]{3}$/.test(prefix)) throw new Error('An id prefix has three letters: give one with --prefix.');
+  const capital = (word) => word[0].toUpperCase() + word.slice(1);
+  return { name, thing, prefix, Name: capital(name), Thing: capital(thing), NAME: name.toUpperCase() };
+};
+
+const fill = (text, names) =>
+  text.replaceAll(/__(name|thing|prefix|Name|Thing|NAME)__/g, (_, key) => names[key]);
+
+const targetOf = (path, names) => {
+  const target = fill(path.replace(/\.template$/, ''), names);
+  return target.startsWith('app/')
+    ? `apps/${names.name}/${target.slice('app/'.length)}`
+    : `libs/contracts/src/${names.name}/${target.slice('contract/'.length)}`;
+};
+
+/** The files that every new service changes. */
+const changesOf = ({ name, prefix, Name }) => ({
+  'libs/kernel/src/ids.ts': (text) => insertOnce(text, /(\n {2}\| '[a-z]{3}');\n/, `$1\n  | '${prefix}';\n`),
+  'tsconfig.json': (text) => inJson(text, ({ references }) => references.push({ path: `./apps/${name}` })),
+  'apps/standalone/package.json': (text) =>
+    inJson(text, ({ dependencies }) => (dependencies[`@berth/${name}`] = '*')),
+  'apps/standalone/tsconfig.json': (text) =>
+    inJson(text, ({ references }) => references.push({ path: `../${name}` })),
+  'apps/standalone/src/services.ts': (text) =>
+    insertOnce(
+      insertOnce(
+        text,
+        /(import [^;]+ from '@berth\/[^']+';\n)/,
+        `$1import { ${Name}Module } from '@berth/${name}';\n`,
+      ),
+      /(const MODULES: [^=]+= \[[^\]]+)\]/,
+      `$1, ${Name}Module]`,
+    ),
+  'docker-compose.yml': (text) =>
+    insertOnce(
+      insertOnce(text, /(\n {2}files:\n)/, `\n${composeService(name)}$1`),
+      /(\n {2}nats_url_files: )/,
+      `\n  nats_url_${name}: { file: ./.data/compose/nats_url_${name} }$1`,
+    ),
+});
+
+const composeService = (name) => `  ${name}:
+    <<: *service
+    command: [${name}]
+    environment: *environment
+    secrets: [{ source: nats_url_${name}, target: nats_url }, database_url]
+    networks: [bus, store]
+    depends_on: *parts
+`;
+
+const inJson = (text, change) => {
+  const value = JSON.parse(text);
+  change(value);
+  return `${JSON.stringify(value, null, 2)}\n`;
+};
+
+const insertOnce = (text, pattern, replacement) => {
+  if (!pattern.test(text)) throw new Error(`Found no ${pattern}: adapt tools/nx/service/generator.mjs.`);
+  return text.replace(pattern, replacement);
+};
