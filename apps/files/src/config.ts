@@ -1,7 +1,12 @@
-import { LOG_LEVELS, readEnv, type Env, type ServiceEnv } from '@berth/config';
+import { BrokerEnv, LOG_LEVELS, readEnv, type Env, type LogLevel } from '@berth/config';
 
-/** The service has no tables: all its state is in the event store. */
-export type FilesConfig = Omit<ServiceEnv, 'databaseUrl'>;
+/** The service has no tables: all its state is in the event log. */
+export abstract class FilesConfig extends BrokerEnv {
+  abstract readonly eventStoreUrl: string;
+  abstract readonly logLevel: LogLevel;
+  abstract readonly otlpEndpoint: string | undefined;
+  abstract readonly metricsPort: number | undefined;
+}
 
 /**
  * Reads NATS_URL, BERTH_INSTANCE, EVENTSTORE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT.

@@ -1,2 +1,2 @@
 export { readFilesConfig, type FilesConfig } from './config.js';
-export { startFiles } from './start-files.js';
+export { FilesModule } from './files.module.js';

@@ -1,5 +1,4 @@
-import 'reflect-metadata';
-import { runMain } from '@berth/service';
-import { readFilesConfig, startFiles } from './index.js';
+import { runService } from '@berth/service';
+import { FilesModule } from './files.module.js';
 
-await runMain({ name: 'files', env: process.env, readConfig: readFilesConfig, start: startFiles });
+await runService(FilesModule, process.env);

@@ -5,7 +5,7 @@ import type { Env } from '@berth/config';
 import { DeliveryModule } from '@berth/delivery';
 import type { ServiceName } from '@berth/embedded';
 import { ExecModule } from '@berth/exec';
-import { readFilesConfig, startFiles } from '@berth/files';
+import { FilesModule } from '@berth/files';
 import { readGatewayConfig, startGateway } from '@berth/gateway';
 import { RuntimeModule } from '@berth/runtime';
 import { definitionOf, launchService, type ServiceModule, type Stoppable } from '@berth/service';
@@ -20,13 +20,12 @@ const AGENTS_END_WITHIN_MS = 4_500;
 const REST_ENDS_WITHIN_MS = 1_000;
 
 /** Services that start in any order. */
-const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecModule];
+const MODULES: readonly ServiceModule[] = [AccountsModule, DeliveryModule, ExecModule, FilesModule];
 
 /** Throws `ConfigError` with the problems of the first service whose configuration is invalid. */
 export const checkServiceConfigs = (env: Env): void => {
   for (const read of [
     ...[...MODULES, AgentsModule, RuntimeModule].map((module) => definitionOf(module).readConfig),
-    readFilesConfig,
     readGatewayConfig,
   ]) {
     read(env);
@@ -77,7 +76,6 @@ export const startServices = async (
   };
   const behind = [
     ...MODULES.map(launch),
-    start('files', () => startFiles(readFilesConfig(envOf('files')), logOf('files'))),
     // A host announces itself to `agents` as soon as it is up.
     launch(AgentsModule).then(() => launch(RuntimeModule)),
   ];

@@ -1,14 +1,16 @@
-import type { PutFile } from '@berth/contracts/files';
 import { deliveryRequests } from '@berth/contracts/delivery';
+import type { PutFile } from '@berth/contracts/files';
 import { isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
-import type { Logger } from '@berth/telemetry';
+import { Requester } from '@berth/messaging';
+import { Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
 import type { AgentTarget } from '../agent-target.js';
-import type { LaterAttempts } from './later-attempts.js';
+import { LaterAttempts } from './later-attempts.js';
 
 const ANSWER_MS = 5_000;
 
 /** Notifies an agent of a file in its inbox. Never throws: the file is stored in any case. */
+@Injectable()
 export class AttachmentTeller {
   constructor(
     private readonly requester: Requester,

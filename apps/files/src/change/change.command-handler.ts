@@ -1,4 +1,4 @@
-import { isStaleEpoch, untilReached, type AgentClient } from '@berth/agent-client';
+import { isStaleEpoch, untilReached, AgentClient } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type {
   ChangePath,
@@ -11,15 +11,17 @@ import type {
 } from '@berth/contracts/files';
 import { runtimeRequests, type FileCommand, type StagedTarget } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import { useOf, type AgentTarget } from '../agent-target.js';
 import { fileNameOf, pathProblem } from '../path/check-path.js';
-import type { AttachmentTeller } from './attachment-teller.js';
+import { AttachmentTeller } from './attachment-teller.js';
 import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';
-import type { AskedChange, FileChanges } from './file-changes.js';
+import { FileChanges, type AskedChange } from './file-changes.js';
 
 /** Handles every command that changes a volume. */
+@Injectable()
 export class ChangeCommandHandler {
   constructor(
     private readonly agents: AgentClient,

@@ -1,11 +1,12 @@
-import { DomainError, deriveId, isDomainError, isoTime, type Clock, type ErrorKind } from '@berth/kernel';
-import type { CommandHandler } from '@berth/event-store';
-import { metrics, type Logger } from '@berth/telemetry';
+import { DomainError, deriveId, isDomainError, isoTime, Clock, type ErrorKind } from '@berth/kernel';
+import { metrics, Logger } from '@berth/telemetry';
+import { Injectable } from '@nestjs/common';
 import type { AgentTarget } from '../agent-target.js';
 import { failureOfRepetition, isOutcomeUnknown } from './change-outcome.js';
 import type { FileChangeCommand } from './file-change.decider.js';
-import type { Changed, FileChangeEvent, FileChangeState, FileOp } from './file-change.js';
-import type { LaterAttempts } from './later-attempts.js';
+import type { Changed, FileOp } from './file-change.js';
+import { FileChangeStreams } from './file-change.streams.js';
+import { LaterAttempts } from './later-attempts.js';
 
 /** The operation as the audit records it. */
 export interface AskedChange {
@@ -23,11 +24,12 @@ const counted = metrics.counter('berth_file_changes', 'Changes of volumes, by op
 export const changeIdOf = (commandId: string): string => deriveId('fch', commandId);
 
 /** Makes changes to volumes and records each one twice: its request before, its outcome after. */
+@Injectable()
 export class FileChanges {
   readonly #running = new Map<string, Promise<Changed>>();
 
   constructor(
-    private readonly changes: CommandHandler<FileChangeState, FileChangeCommand, FileChangeEvent>,
+    private readonly changes: FileChangeStreams,
     private readonly later: LaterAttempts,
     private readonly clock: Clock,
     private readonly log: Logger,

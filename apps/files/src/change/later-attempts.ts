@@ -1,5 +1,6 @@
 import { backoff, pause } from '@berth/persistence';
-import type { Logger } from '@berth/telemetry';
+import { Logger } from '@berth/telemetry';
+import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 
 const GIVE_UP_MS = 600_000;
 /**
@@ -8,7 +9,8 @@ const GIVE_UP_MS = 600_000;
 const MOST = 1_000;
 
 /** Retries work in the background after the caller got its response, for ten minutes at most. */
-export class LaterAttempts {
+@Injectable()
+export class LaterAttempts implements BeforeApplicationShutdown {
   readonly #ending = new AbortController();
   readonly #pending = new Set<Promise<void>>();
 
@@ -22,6 +24,10 @@ export class LaterAttempts {
     }
     const work = this.#keepTrying(what, attempt).finally(() => this.#pending.delete(work));
     this.#pending.add(work);
+  }
+
+  beforeApplicationShutdown(): Promise<void> {
+    return this.stop();
   }
 
   /** Ends all retries and drops what has not succeeded. */

@@ -1,4 +1,4 @@
-import { agentUnavailable, type AgentClient } from '@berth/agent-client';
+import { agentUnavailable, AgentClient } from '@berth/agent-client';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import {
   FILE_LIMIT_BYTES,
@@ -10,12 +10,14 @@ import {
 } from '@berth/contracts/files';
 import { runtimeRequests, type Transfer } from '@berth/contracts/runtime';
 import { effectOf, isDomainError, newId } from '@berth/kernel';
-import type { Requester } from '@berth/messaging';
+import { Requester } from '@berth/messaging';
+import { Injectable } from '@nestjs/common';
 import { useOf } from '../agent-target.js';
 import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
 /** Issues tickets for transfers between the gateway and a host. */
+@Injectable()
 export class TransferOpener {
   constructor(
     private readonly agents: AgentClient,

@@ -22,6 +22,7 @@ const file = (name: string): string => readFileSync(join(folder, '.data/compose'
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'berth-compose-'));
   cpSync(join(REPOSITORY, 'infra/compose'), join(folder, 'infra/compose'), { recursive: true });
+  cpSync(join(REPOSITORY, 'docker-compose.yml'), join(folder, 'docker-compose.yml'));
   execFileSync('sh', ['infra/compose/make-secrets.sh'], { cwd: folder });
   port = await freePort();
   const conf = join(folder, 'infra/compose/nats.conf');

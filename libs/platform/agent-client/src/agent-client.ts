@@ -13,7 +13,8 @@ import {
   type DomainError,
   type Effect,
 } from '@berth/kernel';
-import type { Requester, RequestOptions } from '@berth/messaging';
+import { Requester, type RequestOptions } from '@berth/messaging';
+import { Inject, Injectable } from '@nestjs/common';
 import { agentUnavailable, untilReached } from './until-reached.js';
 
 /** How many rejected epochs in a row are followed by another wake: each time the agent had just fallen asleep. */
@@ -36,8 +37,9 @@ export interface CallOptions {
 }
 
 /** Wakes agents and calls their hosts. The only place where a stale epoch leads to another wake. */
+@Injectable()
 export class AgentClient {
-  constructor(private readonly requester: Pick<Requester, 'request'>) {}
+  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
   /** Where the agent is and what its guest can do; never wakes it. Errors: not_found `agent_not_found`. */
   locate(accountId: string, agentId: string): Promise<LocatedAgent> {

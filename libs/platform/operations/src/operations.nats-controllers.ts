@@ -9,27 +9,20 @@ import {
 } from '@berth/contracts/operations';
 import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
-import { Controller, Inject, type Provider, type Type } from '@nestjs/common';
+import { Controller, Inject, type Type } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
 import { DeadLetterDesk } from './dead-letter-desk.js';
 import { HealthCheck } from './health-check.js';
-import type { Operations } from './operations.js';
 import { Projections } from './projections.js';
 
-/** The controllers of `operationsRequests(context)`; the module must provide `operationsProviders` too. */
+/** The controllers of `operationsRequests(context)`. */
 export const operationsControllers = (context: string): Type[] => [
   projectionsController(context),
   deadLettersController(context),
   healthController(context),
 ];
 
-export const operationsProviders = ({ projections, deadLetters, health }: Operations): Provider[] => [
-  { provide: Projections, useValue: projections },
-  { provide: DeadLetterDesk, useValue: deadLetters },
-  { provide: HealthCheck, useValue: health },
-];
-
-/** For a service that has neither tables nor streams; the module must provide `HealthCheck`. */
+/** For a service that has neither tables nor streams. */
 export const healthController = (context: string): Type => {
   const requests = operationsRequests(context);
 

@@ -1,0 +1,13 @@
+import { CommandHandler, EventStore } from '@berth/event-store';
+import { Injectable } from '@nestjs/common';
+import { fileChangeDecider, type FileChangeCommand } from './file-change.decider.js';
+import { fileChangeCodec } from './file-change.events.js';
+import type { FileChangeEvent, FileChangeState } from './file-change.js';
+
+/** The streams `fileChange-…`. */
+@Injectable()
+export class FileChangeStreams extends CommandHandler<FileChangeState, FileChangeCommand, FileChangeEvent> {
+  constructor(store: EventStore) {
+    super({ store, decider: fileChangeDecider, codec: fileChangeCodec });
+  }
+}

@@ -1,0 +1,27 @@
+import { AgentClient } from '@berth/agent-client';
+import { PlatformModule } from '@berth/service';
+import { Module } from '@nestjs/common';
+import { AttachmentTeller } from './change/attachment-teller.js';
+import { ChangeCommandHandler } from './change/change.command-handler.js';
+import { ChangeNatsController } from './change/change.nats-controller.js';
+import { FileChangeStreams } from './change/file-change.streams.js';
+import { FileChanges } from './change/file-changes.js';
+import { LaterAttempts } from './change/later-attempts.js';
+import { FilesConfig, readFilesConfig } from './config.js';
+import { TransferNatsController } from './transfer/transfer.nats-controller.js';
+import { TransferOpener } from './transfer/transfer-opener.js';
+
+@Module({
+  imports: [PlatformModule.forService({ name: 'files', config: FilesConfig, readConfig: readFilesConfig })],
+  controllers: [TransferNatsController, ChangeNatsController],
+  providers: [
+    AgentClient,
+    FileChangeStreams,
+    LaterAttempts,
+    FileChanges,
+    AttachmentTeller,
+    ChangeCommandHandler,
+    TransferOpener,
+  ],
+})
+export class FilesModule {}
