@@ -17,7 +17,7 @@ import { checkPurity } from './purity.check.mjs';
 import { checkSecrets } from './secrets.check.mjs';
 import { checkSizes } from './sizes.check.mjs';
 import { checkSubjects } from './subjects.mjs';
-import { runNx, runOxlint, runPrettier } from './tools.check.mjs';
+import { runKnip, runNx, runOxlint, runPrettier } from './tools.check.mjs';
 import { readWorkspace } from './workspace.mjs';
 
 const MAX_SHOWN = 40;
@@ -54,6 +54,7 @@ const CHECKS = [
   ['app READMEs', checkReadmes],
   ['no paths of one machine', checkPrivatePaths],
   ['compose files', checkCompose],
+  ['declared packages are used (knip)', runKnip],
   ['nx sees the projects', runNx],
 ];
 
