@@ -17,7 +17,7 @@ describe('the address it listens on', () => {
     expect(readGatewayConfig({ ...ENV, ...more }).host).toBe('0.0.0.0');
   });
 
-  it('is what the operator says', () => {
+  it('is the configured value', () => {
     const config = readGatewayConfig({ ...ENV, BERTH_HOST: '::1', PORT: '0', BERTH_RUNTIME: 'nerdctl' });
     expect(config).toMatchObject({ host: '::1', port: 0 });
   });
@@ -31,7 +31,7 @@ describe('the bounds of clients', () => {
     expect(maxConnections).toBeLessThanOrEqual(10_000);
   });
 
-  it('are what the operator says', () => {
+  it('are the configured values', () => {
     const said = { BERTH_CLIENT_TIMEOUT_SECONDS: '5', BERTH_MAX_CONNECTIONS: '7' };
     expect(readGatewayConfig({ ...ENV, ...said })).toMatchObject({
       clientTimeoutMs: 5_000,

@@ -18,14 +18,15 @@ export abstract class GatewayConfig extends ServiceEnv {
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
 const ALL_INTERFACES = '0.0.0.0';
-/** The other half of the descriptors is for everything behind the gateway, in the same process or not. */
+/** The other half of the file descriptors is left to everything behind the gateway, in the same process or not. */
 const SHARE_OF_DESCRIPTORS = 0.5;
 const MOST_CONNECTIONS = 10_000;
 
 /**
- * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process), BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`,
- * newest first) and what every service reads. Under the process driver agents share the machine, so that the door opens
- * for this machine only, unless the operator says otherwise. Throws `ConfigError` naming every bad variable.
+ * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
+ * BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and what every service reads. Under
+ * the process driver agents share the machine, so that the door opens for this machine only, unless configured
+ * otherwise. Throws `ConfigError` naming every bad variable.
  */
 export const readGatewayConfig = (env: Env): GatewayConfig => {
   const reader = readEnv(env);

@@ -30,7 +30,7 @@ const openConnections = async (context: ServiceContext<GatewayConfig>): Promise<
   return { link, database };
 };
 
-/** What the process gives to the gateway, and its connections; injected by their classes. */
+/** The parts that the process passes to the gateway, and its connections; injected by class. */
 @Global()
 @Module({
   providers: [

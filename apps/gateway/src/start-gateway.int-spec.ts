@@ -44,7 +44,7 @@ describe('GET /health', () => {
     ]);
   });
 
-  it('names the driver of the runtime that answers', async () => {
+  it('names the driver of the runtime that responds', async () => {
     test.far.on(runtimeRequests.hosts, () => ({ host: 'host1', driver: 'nerdctl', freeMemMb: 1, agents: 0 }));
     await eventually(async () => expect((await test.call('GET', '/health')).body['runtime']).toBe('nerdctl'));
   });
@@ -78,7 +78,7 @@ describe('GET /health', () => {
     );
   });
 
-  it('is degraded within 1 s while one service does not hear a question, although the link is up', async () => {
+  it('is degraded within 1 s while one service receives no probes, although the link is up', async () => {
     test.far.on(operationsRequests('exec').health, () => new Promise(() => undefined));
     await eventually(async () =>
       expect(await health()).toMatchObject([
@@ -88,7 +88,7 @@ describe('GET /health', () => {
     );
   });
 
-  it('is 503 within 1 s while no question at all is heard, although the link is up', async () => {
+  it('is 503 within 1 s while no service receives probes, although the link is up', async () => {
     test.far.on(runtimeRequests.hosts, () => new Promise(() => undefined));
     for (const name of SERVICES)
       test.far.on(operationsRequests(name).health, () => new Promise(() => undefined));
@@ -104,7 +104,7 @@ describe('GET /health', () => {
     );
   });
 
-  it('asks every part once for many callers at once', async () => {
+  it('probes each dependency once for concurrent callers', async () => {
     test.far.heard.length = 0;
     await eventually(async () => {
       await Promise.all(Array.from({ length: 200 }, () => test.call('GET', '/health')));
@@ -114,7 +114,7 @@ describe('GET /health', () => {
   });
 
   it.each(['nats', 'postgres'] as const)(
-    'is 503 with detail within 2 s while %s is away, and ok again after',
+    'is 503 with detail within 2 s while %s is down, and ok again after',
     async (part) => {
       const proxy = await TcpProxy.start(test.infra.portOf(part));
       const moved = (address: string): string => {
@@ -156,7 +156,7 @@ describe('GET /health', () => {
 });
 
 describe('starting', () => {
-  it('says in one sentence that the port is taken', async () => {
+  it('reports in one sentence that the port is in use', async () => {
     const squatter = createServer().listen(0, '127.0.0.1');
     await once(squatter, 'listening');
     const address = squatter.address();
@@ -171,9 +171,9 @@ describe('starting', () => {
 describe('stopping', () => {
   it('lets a request in flight end, closes its connection, and takes no new one', async () => {
     const gateway = await startGateway(test.config, silent);
-    const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
     test.far.on(deliveryRequests.chat, async () => {
-      await answered;
+      await released;
       return { response: 'pong', conversationId: 'c' };
     });
     const inFlight = caller(gateway.url)('POST', CHAT, { key: test.far.key(), json: { message: 'ping' } });
@@ -182,7 +182,7 @@ describe('stopping', () => {
     await eventually(() =>
       expect(caller(gateway.url)('GET', '/openapi.json')).rejects.toThrow('fetch failed'),
     );
-    answer();
+    release();
     const { status, headers } = await inFlight;
     expect([status, headers.get('connection')]).toEqual([200, 'close']);
     await stopped;

@@ -18,7 +18,7 @@ const transition = (summary: string, description: string): RouteDeclaration => (
   resource: agentOf('agent_id'),
   summary,
   description: `${description} Repeating it is fine. The body is ignored.`,
-  answers: [
+  responses: [
     { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
     { status: 202, description: 'The transition goes on; the agent as it is.', schema: 'Agent' },
   ],
@@ -40,7 +40,7 @@ export class AgentLifeController {
     return this.move(agentsRequests.start, request, agentId, reply);
   }
 
-  @Route(transition('Stop an agent', 'Ends in `stopped`; nothing wakes it by itself.'))
+  @Route(transition('Stop an agent', 'Ends in `stopped`; only a start brings it back.'))
   @Post('stop')
   stop(
     @Req() request: ApiRequest,

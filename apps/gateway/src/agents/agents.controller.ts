@@ -21,8 +21,8 @@ export class AgentsController {
     accepts: { key: 'deploy' },
     body: { kind: 'json', shape: CreateAgentBody, scopes: scopesOfCreation },
     summary: 'Create an agent from a template',
-    description: 'Deployment starts at once; `GET …?wait=running` returns when it is complete.',
-    answers: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
+    description: 'Deployment starts immediately; `GET …?wait=running` returns when it is complete.',
+    responses: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
     errors: ['unknown_template', 'agent_name_taken', 'external_id_taken'],
   })
   @Post()
@@ -51,7 +51,7 @@ export class AgentsController {
     accepts: { key: 'read' },
     query: ListAgentsQuery,
     summary: 'List agents, newest first',
-    answers: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
+    responses: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
   })
   @Get()
   list(@Req() request: ApiRequest, @Query() query: ListAgentsQuery): Promise<Page<AgentView>> {
@@ -72,7 +72,7 @@ export class AgentsController {
     resource: agentOf('agent_id'),
     query: GetAgentQuery,
     summary: 'Get an agent, or wait for a state of it',
-    answers: [{ status: 200, description: 'The agent when the response is sent.', schema: 'Agent' }],
+    responses: [{ status: 200, description: 'The agent as of the response.', schema: 'Agent' }],
     errors: ['agent_not_found'],
   })
   @Get(':agent_id')
@@ -93,7 +93,7 @@ export class AgentsController {
     resource: agentOf('agent_id'),
     summary: 'Delete an agent, its container and its volume',
     description: 'Works in every state. Its name and external id are free at once.',
-    answers: [{ status: 204, description: 'Gone.' }],
+    responses: [{ status: 204, description: 'Gone.' }],
     errors: ['agent_not_found'],
   })
   @Delete(':agent_id')

@@ -22,7 +22,7 @@ const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<reado
 };
 
 describe('POST /api/agents', () => {
-  it('sends the command with what was left out as null, and answers 201 with Location', async () => {
+  it('sends the command with absent members as null, and returns 201 with Location', async () => {
     const key = test.far.key();
     const { status, headers, body } = await test.call('POST', '/api/agents', {
       key,
@@ -81,7 +81,7 @@ describe('POST /api/agents', () => {
     ]);
   });
 
-  it('names every bad field at once, and takes no text for a number', async () => {
+  it('names all bad fields in one response, and accepts no text as a number', async () => {
     const json = {
       name: 'bad/name',
       templateId: 7,
@@ -190,7 +190,7 @@ describe('reading agents', () => {
     ]);
   });
 
-  it('waits for a state as long as asked, 30 s unless said, and not at all without wait', async () => {
+  it('waits for a state for the given timeout, 30 s by default, and not at all without wait', async () => {
     const agent = anAgent();
     test.far.agents.set(agent.id, agent);
     const key = test.far.key(['read']);
@@ -207,7 +207,7 @@ describe('reading agents', () => {
     ]);
   });
 
-  it('answers HEAD like GET without a body', async () => {
+  it('responds to HEAD like GET without a body', async () => {
     const agent = anAgent();
     test.far.agents.set(agent.id, agent);
     const { status, text, headers } = await test.call('HEAD', `/api/agents/${agent.id}`, {
@@ -232,8 +232,8 @@ describe('moving agents', () => {
         [false, 202],
       ] as const) {
         test.far.on(agentsRequests[verb], () => ({ agent, settled }));
-        const answer = await test.call('POST', `/api/agents/${agent.id}/${verb}`, { key });
-        expect([answer.status, answer.body]).toEqual([status, agent]);
+        const response = await test.call('POST', `/api/agents/${agent.id}/${verb}`, { key });
+        expect([response.status, response.body]).toEqual([status, agent]);
       }
     },
   );

@@ -41,7 +41,7 @@ export class GetAgentQuery {
   @ApiProperty({
     enum: AGENT_STATES,
     required: false,
-    description: 'Answer as soon as the agent is in this state or `failed`, or the time is over.',
+    description: 'Respond as soon as the agent is in this state or `failed`, or the time is over.',
   })
   @IsOptional()
   @IsIn(AGENT_STATES, oneOfStates)

@@ -150,7 +150,7 @@ export class CreateAgentBody {
   readonly resources?: ResourcesBody | null;
 }
 
-/** An agent of an end user is made by those who manage end users (contract §3). */
+/** Only callers that may manage end users create agents for them (contract §3). */
 export const scopesOfCreation = (body: unknown): readonly Scope[] =>
   isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null
     ? ['manage']

@@ -70,7 +70,7 @@ describe('environment variables', () => {
 });
 
 describe('chat', () => {
-  it('answers the reply and its conversation', async () => {
+  it('returns the reply and its conversation', async () => {
     test.far.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
     const path = `/api/agents/${newId('agt')}/chat`;
     const key = test.far.key();
@@ -81,7 +81,7 @@ describe('chat', () => {
     expect(asked).toEqual([null, 'x'.repeat(128)]);
   });
 
-  it('takes a message as long as the body may be', async () => {
+  it('accepts a message of the maximum body size', async () => {
     test.far.on(deliveryRequests.chat, ({ message }) => ({
       response: String(message.length),
       conversationId: 'c',

@@ -53,7 +53,7 @@ describe('a key', () => {
     expect(accessRefusal({ ...key, scopes: [scope] }, { key: scope })).toBeUndefined();
   });
 
-  it('needs every scope of several, and is told the first that it lacks', () => {
+  it('needs all declared scopes; the error names the first missing one', () => {
     const accepts = { key: ['deploy', 'manage'] } as const;
     expect(accessRefusal(key, accepts)?.context).toEqual({ requiredScope: 'manage' });
     expect(accessRefusal({ ...key, scopes: ['manage'] }, accepts)?.context).toEqual({

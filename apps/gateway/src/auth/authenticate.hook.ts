@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { unknownRoute } from '../http/error-answer.js';
+import { unknownRoute } from '../http/error-response.js';
 import type { ApiRequest, HttpServer } from '../http/fastify-types.js';
 import { unauthenticated } from '../http/http-refusal.js';
 import { accessRefusal } from './access.js';

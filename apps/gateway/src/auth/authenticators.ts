@@ -44,8 +44,8 @@ export class Authenticators {
   }
 
   /**
-   * Returns the principal behind a credential; looks it up every time, so that a revocation holds at once. Errors: 401
-   * for anything that is no living credential, unavailable `service_unavailable`.
+   * Returns the principal of a credential; looks it up every time, so that a revocation takes effect immediately.
+   * Errors: 401 for anything that is no living credential, unavailable `service_unavailable`.
    */
   async authenticate(credential: Credential | undefined, deadlineMs = LOOKUP_WITHIN_MS): Promise<Principal> {
     const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);

@@ -39,7 +39,7 @@ const lookUps = (): number => far.asked(accountsRequests.authenticate).length;
 
 const failing = {
   'fails as unavailable': () => {
-    throw new DomainError('unavailable', 'service_unavailable', 'Postgres is away.');
+    throw new DomainError('unavailable', 'service_unavailable', 'Postgres is unavailable.');
   },
   'breaks inside': () => {
     throw new Error('relation does not exist');
@@ -71,7 +71,7 @@ describe('a watched credential', () => {
     expect(performance.now() - since).toBeGreaterThan(1_900);
   });
 
-  it('is looked up once per interval for all who stand on it, and all of them hear the refusal', async () => {
+  it('is looked up once per interval for all its open streams, and all of them get the refusal', async () => {
     const [key, other] = [far.key(), far.key()];
     const waiting = Array.from({ length: 50 }, () => untilRefused(key));
     void untilRefused(other);
@@ -86,7 +86,7 @@ describe('a watched credential', () => {
     expect(watch.size).toBe(1);
   });
 
-  it('is not looked up any more once all who stood on it have left', async () => {
+  it('is no longer looked up once all its streams are closed', async () => {
     const key = far.key();
     const second = new AbortController();
     const both = [untilRefused(key), untilRefused(key, second.signal)];

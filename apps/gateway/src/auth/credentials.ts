@@ -12,14 +12,14 @@ export interface Credential {
   readonly secret: string;
 }
 
-/** What a route declares about credentials. */
+/** The credentials that a route accepts. */
 export interface CredentialRules {
   readonly accepts: Access;
   /** `?token=` may carry a token, as on WebSockets, where clients cannot set headers. Never an API key. */
   readonly tokenInQuery?: boolean;
 }
 
-/** SHA-256 of a key, hex: what travels and what is stored instead of the key. */
+/** SHA-256 of a key, hex: sent and stored instead of the key. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 const BEARER = /^Bearer +([^\s]+) *$/i;
@@ -67,9 +67,9 @@ const LOOKS_SECRET = new RegExp(
 const LOOKS_LIKE_KEY = new RegExp(`^${SECRET_PREFIXES.apiKey}_`);
 
 /**
- * Whether a query carries a credential that it must not carry: the member `token`, or a key or token under any name. URLs
- * end up in histories and logs, so such a request is rejected even if its header authenticates it. With `tokenInQuery` the
- * member `token` may carry anything but an API key.
+ * Whether a query carries a credential that it must not carry: the member `token`, or a key or token under any name.
+ * URLs end up in histories and logs, so such a request is rejected even if its header authenticates it. With
+ * `tokenInQuery` the member `token` may carry anything but an API key.
  */
 export const hasForbiddenCredential = (query: unknown, tokenInQuery: boolean): boolean => {
   if (typeof query !== 'object' || query === null) return false;

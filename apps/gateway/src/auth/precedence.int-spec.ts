@@ -33,9 +33,9 @@ describe('401', () => {
     ['a mistyped key', { authorization: `Bearer ${UNKNOWN_KEY.slice(0, -1)}x` }],
     ['an end-user token', { authorization: 'Bearer eu_1234567890123456789012345678901234567890' }],
     ['nothing behind Bearer', { authorization: 'Bearer ' }],
-  ])('answers %s without asking anybody', async (_what, headers) => {
-    const { status, body, headers: answered } = await test.call('GET', '/api/agents', { headers });
-    expect([status, body.detail?.code, answered.get('www-authenticate')]).toEqual([
+  ])('rejects %s without a request to any service', async (_what, headers) => {
+    const { status, body, headers: responseHeaders } = await test.call('GET', '/api/agents', { headers });
+    expect([status, body.detail?.code, responseHeaders.get('www-authenticate')]).toEqual([
       401,
       'unauthenticated',
       'Bearer',
@@ -43,14 +43,14 @@ describe('401', () => {
     expect(test.far.heard).toEqual([]);
   });
 
-  it('answers an unknown key and a revoked one', async () => {
+  it('rejects an unknown key and a revoked one', async () => {
     expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([401, 'unauthenticated']);
     const key = test.far.key();
     test.far.revoke(key);
     expect(await codeOf('GET', '/api/agents', { key })).toEqual([401, 'unauthenticated']);
   });
 
-  it('answers a credential in the address, even beside a good one', async () => {
+  it('rejects a credential in the URL, even next to a valid one', async () => {
     const key = test.far.key();
     for (const query of [
       `token=${key}`,
@@ -81,7 +81,7 @@ describe('401', () => {
     expect(text).not.toContain('10.0.0.3');
   });
 
-  it('is 503 within 5 s when the look-up of keys neither answers nor fails', async () => {
+  it('is 503 within 5 s when the look-up of keys neither returns nor fails', async () => {
     test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
     const startedAt = performance.now();
     expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([503, 'service_unavailable']);
@@ -165,7 +165,7 @@ describe('417', () => {
 
 describe('404', () => {
   it.each(['nope', newId('key'), 'agt_00000000000000000000000000x', '..%2f..%2fetc'])(
-    'answers the id %s like an unknown one, whatever the body is',
+    'treats the id %s like an unknown one, with any body',
     async (id) => {
       expect(await codeOf('GET', `/api/agents/${id}`, { key: test.far.key() })).toEqual([
         404,
@@ -219,7 +219,7 @@ describe('404', () => {
     ]);
   });
 
-  it('lets the 400 through once the agent is there', async () => {
+  it('lets the 400 through once the agent exists', async () => {
     const agent = anAgent();
     test.far.agents.set(agent.id, agent);
     const { status, body } = await test.call('POST', `/api/agents/${agent.id}/chat`, {
@@ -250,11 +250,11 @@ describe('refusals of services', () => {
     test.far.on(deliveryRequests.chat, () => {
       throw refusal;
     });
-    const answer = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
+    const response = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
       key: test.far.key(),
       json: { message: 'hi' },
     });
-    expect([answer.status, answer.body.detail]).toEqual([
+    expect([response.status, response.body.detail]).toEqual([
       status,
       { code: refusal.code, message: refusal.message },
     ]);
@@ -271,7 +271,7 @@ describe('refusals of services', () => {
     expect([status, headers.get('retry-after')]).toEqual([429, '3']);
   });
 
-  it('say nothing of what broke inside', async () => {
+  it('reveal nothing about the internal cause', async () => {
     test.far.on(agentsRequests.list, () => {
       throw new Error('SELECT * FROM secrets at /srv/berth/x.ts');
     });
@@ -280,7 +280,7 @@ describe('refusals of services', () => {
     expect(text).not.toMatch(/SELECT|srv/);
   });
 
-  it('are 503 at once when nobody answers at all', async () => {
+  it('are 503 immediately when no service responds', async () => {
     const path = '/api/v1/operations/projections/agents/rebuild';
     const { status, headers, body } = await test.call('POST', path, { key: test.far.key(['operate']) });
     expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([

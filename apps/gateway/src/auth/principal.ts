@@ -47,7 +47,7 @@ export interface ViewerPrincipal {
   readonly mode: ViewerMode;
 }
 
-/** The authenticated caller of a request. Each kind has a credential of its own and its own authenticator. */
+/** The authenticated caller of a request. Each kind has its own credential and its own authenticator. */
 export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal | ViewerPrincipal;
 export type PrincipalKind = Principal['kind'];
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { declarationProblem } from '../http/declaration-check.js';
 
-/** Who may call what (contract §2), written down a second time: a changed declaration must be changed here too. */
+/** Who may call what (contract §2), repeated on purpose: a changed declaration must be changed here too. */
 const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'GET /health': 'anyone',
   'GET /openapi.json': 'anyone',
@@ -70,7 +70,7 @@ const call = async (route: string, key?: string) => {
 };
 
 describe('the router', () => {
-  it('has only routes that declare who may call them and what their paths name', () => {
+  it('has only routes that declare their callers and the resources in their paths', () => {
     expect(test.gateway.routes.length).toBeGreaterThan(0);
     for (const { method, path, rules } of test.gateway.routes)
       expect(declarationProblem(path, rules), `${method} ${path}`).toBeUndefined();

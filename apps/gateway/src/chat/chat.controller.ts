@@ -7,7 +7,7 @@ import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { JSON_BODY_LIMIT } from '../http/error-answer.js';
+import { JSON_BODY_LIMIT } from '../http/error-response.js';
 import { IsText } from '../validation/rules.js';
 
 /** A 503 comes within 5 s (contract §1); the rest is for the way back. */
@@ -45,7 +45,7 @@ export class ChatController {
     summary: 'Chat with an agent',
     description:
       'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',
-    answers: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
+    responses: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
     errors: [
       'agent_not_found',
       'agent_deploying',
@@ -64,7 +64,7 @@ export class ChatController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Body() body: ChatBody,
-    @Res({ passthrough: true }) answer: ApiReply,
+    @Res({ passthrough: true }) response: ApiReply,
   ): Promise<{ readonly response: string; readonly conversation_id: string }> {
     const reply = await this.requester.request(deliveryRequests.chat, {
       ...envelopeOf(request),
@@ -72,7 +72,7 @@ export class ChatController {
       message: body.message,
       conversationId: body.conversation_id ?? null,
       repeated: request.claim?.repeated ?? false,
-      withinMs: Math.max(LEAST_MS, UNAVAILABLE_AFTER_MS - answer.elapsedTime),
+      withinMs: Math.max(LEAST_MS, UNAVAILABLE_AFTER_MS - response.elapsedTime),
     });
     return { response: reply.response, conversation_id: reply.conversationId };
   }

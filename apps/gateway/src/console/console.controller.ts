@@ -42,7 +42,7 @@ export class ConsoleController {
     summary: 'Open a terminal in an agent, over a WebSocket',
     description:
       'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames are the terminal\'s bytes both ways; the text frame `{"type": "resize", "cols": 120, "rows": 40}` gives it another size. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer good and 1011 when the agent is gone.',
-    answers: [{ status: 101, description: 'The terminal.' }],
+    responses: [{ status: 101, description: 'The terminal.' }],
     errors: [
       'agent_not_found',
       'agent_deploying',

@@ -16,7 +16,7 @@ let host: Server;
 let sockets: WebSocketServer;
 let key: string;
 let address: string;
-/** What the host refuses next, in order. */
+/** Refusals of the host for the next requests, in order. */
 let refusals: { readonly kind: string; readonly code: string }[];
 let agentSides: WebSocket[];
 
@@ -71,7 +71,7 @@ const open = async (): Promise<{ client: WebSocket; side: WebSocket; closed: Pro
   const [data, isBinary] = (await prompt) as [Buffer, boolean];
   expect([data.toString(), isBinary]).toEqual(['prompt$ ', true]);
   const side = agentSides.at(-1);
-  if (side === undefined) throw new Error('Nobody dialled the host.');
+  if (side === undefined) throw new Error('No client dialled the host.');
   return { client, side, closed: once(client, 'close') };
 };
 
@@ -124,7 +124,7 @@ describe('a console', () => {
     }
   });
 
-  it('closes with what the agent closes with, and 1011 when it is gone', async () => {
+  it('closes with the code of the agent, and with 1011 when the agent is gone', async () => {
     const first = await open();
     first.side.close(1000, 'The shell ended with 0.');
     expect(String((await first.closed)[0])).toBe('1000');
@@ -144,7 +144,7 @@ describe('a console', () => {
   it('stays open while credentials cannot be looked up, and closes within 5 s of a revoke once they can', async () => {
     const { client, closed } = await open();
     test.far.on(accountsRequests.authenticate, () => {
-      throw new DomainError('unavailable', 'service_unavailable', 'Postgres is away.');
+      throw new DomainError('unavailable', 'service_unavailable', 'Postgres is unavailable.');
     });
     const before = test.far.asked(accountsRequests.authenticate).length;
     await eventually(() => test.far.asked(accountsRequests.authenticate).length >= before + 2, {
@@ -172,18 +172,21 @@ describe('a console', () => {
 
 describe('a console that is refused', () => {
   it.each([
-    ['nobody', {}, 401, 'unauthenticated'],
+    ['no credential', {}, 401, 'unauthenticated'],
     ['a key without the scope', { authorization: '' }, 403, 'missing_scope'],
-  ])('to %s answers as any request', async (_who, headers, status, code) => {
+  ])('with %s is refused like any request', async (_who, headers, status, code) => {
     const own = 'authorization' in headers ? { authorization: `Bearer ${test.far.key(['read'])}` } : {};
-    const [answered, body] = await refused(dial('', own));
-    expect([answered, body.detail?.code]).toEqual([status, code]);
+    const [receivedStatus, body] = await refused(dial('', own));
+    expect([receivedStatus, body.detail?.code]).toEqual([status, code]);
   });
 
-  it.each([`?token=mk_${'a'.repeat(43)}`, '?token=x'])('%s is 401, even beside a good key', async (query) => {
-    const [status, body] = await refused(dial(query));
-    expect([status, body.detail?.code]).toEqual([401, 'unauthenticated']);
-  });
+  it.each([`?token=mk_${'a'.repeat(43)}`, '?token=x'])(
+    '%s is 401, even next to a valid key',
+    async (query) => {
+      const [status, body] = await refused(dial(query));
+      expect([status, body.detail?.code]).toEqual([401, 'unauthenticated']);
+    },
+  );
 
   it('for its size is 400', async () => {
     for (const query of ['?cols=0', '?rows=1001', '?cols=x']) {
@@ -235,7 +238,7 @@ describe('another upgrade', () => {
   it.each([
     ['h2c', '/health'],
     ['websocket', '/health'],
-  ])('%s of %s is answered as if nothing had been asked', async (upgrade, path) => {
+  ])('%s of %s gets a plain response, as if it asked for no upgrade', async (upgrade, path) => {
     expect(await ask(upgrade, path)).toMatch(/^HTTP\/1\.1 (200|503) [^]*"dependencies"/);
   });
 

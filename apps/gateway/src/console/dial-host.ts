@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { agentUnavailable, meaningOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
-/** Far above what a guest sends in one frame. */
+/** Far above the largest frame of a guest. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
 const LONGEST_REFUSAL = 64 * 1024;

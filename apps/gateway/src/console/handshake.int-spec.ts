@@ -17,9 +17,9 @@ let sockets: WebSocketServer;
 let key: string;
 /** Shells that were opened at the host. */
 let shells: WebSocket[];
-/** What they were told. */
+/** Status and body of each refused handshake. */
 let said: string[];
-/** Lets the host answer a dial, and tells when one has come. */
+/** Lets the host respond to a dial; the promise resolves when one has arrived. */
 let dialled: PromiseWithResolvers<void>;
 let letIn: PromiseWithResolvers<void>;
 let clients: Socket[] = [];
@@ -186,7 +186,7 @@ describe('a WebSocket handshake', () => {
     },
   );
 
-  it('that is good is answered with 101, the accepted key and the request id', async () => {
+  it('that is valid gets 101, the accepted key and the request id', async () => {
     const { socket, text } = begin();
     await once(socket, 'data');
     expect(text()).toMatch(/^HTTP\/1\.1 101 /);
@@ -194,7 +194,7 @@ describe('a WebSocket handshake', () => {
     expect(text().toLowerCase()).toContain('x-request-id: mine-1');
   });
 
-  it('loses nothing of what its client sends before it is answered', async () => {
+  it('loses nothing of what its client sends before the response', async () => {
     letIn = Promise.withResolvers();
     const { socket } = begin();
     await dialled.promise;
@@ -224,22 +224,25 @@ describe('a client that leaves before the 101', () => {
     woken.resolve();
     const again = begin();
     await once(again.socket, 'data');
-    // The one shell is of the console that was opened behind the other.
+    // The only shell belongs to the console that was opened later.
     await eventually(() => shells.filter((shell) => shell.readyState !== shell.CLOSED).length === 1);
     expect(shells.filter((shell) => shell.readyState === shell.CLOSED)).toEqual([]);
   });
 
-  it.each(Object.entries(leave))('and %s while the host answers leaves no shell behind', async (_how, go) => {
-    letIn = Promise.withResolvers();
-    const { socket } = begin();
-    await dialled.promise;
-    go(socket);
-    if (!socket.closed) await once(socket, 'close');
-    letIn.resolve();
-    await eventually(
-      () => sockets.clients.size === 0 && shells.every((shell) => shell.readyState === shell.CLOSED),
-    );
-  });
+  it.each(Object.entries(leave))(
+    'and %s while the host responds leaves no shell behind',
+    async (_how, go) => {
+      letIn = Promise.withResolvers();
+      const { socket } = begin();
+      await dialled.promise;
+      go(socket);
+      if (!socket.closed) await once(socket, 'close');
+      letIn.resolve();
+      await eventually(
+        () => sockets.clients.size === 0 && shells.every((shell) => shell.readyState === shell.CLOSED),
+      );
+    },
+  );
 
   it('at any moment leaves no shell behind', async () => {
     for (let millis = 0; millis < 40; millis++) {

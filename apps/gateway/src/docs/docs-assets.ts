@@ -26,7 +26,7 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
-/** A file of its own, because the page's policy runs no inline script. */
+/** A separate file, because the content security policy of the page forbids inline scripts. */
 const START = `window.SwaggerUIBundle({
   url: './openapi.json',
   dom_id: '#reference',
@@ -58,7 +58,7 @@ const FROM_PACKAGE: Readonly<Record<string, string>> = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** The page itself, under the empty name, and what it loads, by file name. Read once. */
+/** The page under the empty name, and the assets it loads by file name. Read once. */
 export const readDocsAssets = (): ReadonlyMap<string, DocsAsset> => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const assets = new Map<string, DocsAsset>([

@@ -1,7 +1,7 @@
 import { Controller, Get, Param, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Route } from '../http/route.decorator.js';
-import { unknownRoute } from '../http/error-answer.js';
+import { unknownRoute } from '../http/error-response.js';
 import type { ApiReply } from '../http/fastify-types.js';
 import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
 
@@ -14,7 +14,7 @@ export class DocsController {
   @Route({
     accepts: 'anyone',
     summary: 'The reference',
-    answers: [{ status: 200, description: 'A page.' }],
+    responses: [{ status: 200, description: 'A page.' }],
   })
   @Get()
   async page(@Res() reply: ApiReply): Promise<void> {
@@ -25,7 +25,7 @@ export class DocsController {
     accepts: 'anyone',
     resource: { param: 'file', isId: () => true, notFound: unknownRoute },
     summary: 'A file of the page',
-    answers: [{ status: 200, description: 'The file.' }],
+    responses: [{ status: 200, description: 'The file.' }],
   })
   @Get(':file')
   async file(@Param('file') file: string, @Res() reply: ApiReply): Promise<void> {

@@ -14,7 +14,7 @@ export class EnvValueBody {
     required: false,
     nullable: true,
     description:
-      'Secret values are encrypted at rest and read back as `********`. Left out, a variable stays what it was; a new one is none.',
+      'Secret values are encrypted at rest and read back as `********`. If absent, an existing variable keeps its setting and a new one is not secret.',
   })
   @IsOptional()
   @IsBoolean({ message: 'must be true or false' })

@@ -18,7 +18,9 @@ export class EnvController {
     accepts: { key: 'read' },
     resource: agentOf('agent_id'),
     summary: 'List the variables of an agent',
-    answers: [{ status: 200, description: 'All of them, secret values as `********`.', schema: 'EnvList' }],
+    responses: [
+      { status: 200, description: 'All variables, secret values as `********`.', schema: 'EnvList' },
+    ],
     errors: ['agent_not_found'],
   })
   @Get()
@@ -48,7 +50,7 @@ export class EnvController {
     params: { key: ENV_KEY },
     summary: 'Set a variable',
     description: 'A running agent sees it after a reload or its next start.',
-    answers: [{ status: 200, description: 'The variable.', schema: 'EnvVar' }],
+    responses: [{ status: 200, description: 'The variable.', schema: 'EnvVar' }],
     errors: ['agent_not_found'],
   })
   @Put(':key')
@@ -72,7 +74,7 @@ export class EnvController {
     resource: agentOf('agent_id'),
     params: { key: ENV_KEY },
     summary: 'Delete a variable',
-    answers: [{ status: 204, description: 'Gone.' }],
+    responses: [{ status: 204, description: 'Gone.' }],
     errors: ['agent_not_found', 'env_var_not_found'],
   })
   @Delete(':key')
@@ -90,7 +92,7 @@ export class EnvController {
     summary: 'Give a running agent its current variables',
     description:
       'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
-    answers: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
+    responses: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
     errors: ['agent_not_found', 'env_too_large', 'agent_start_failed', 'agent_unavailable'],
   })
   @Post('reload')

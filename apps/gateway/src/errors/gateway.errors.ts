@@ -5,7 +5,7 @@ export interface HttpErrorDefinition {
   readonly when: string;
 }
 
-/** Error codes that the gateway raises itself, before or beside the service that handles a request. */
+/** Error codes that the gateway raises itself, rather than the service that handles a request. */
 export const gatewayErrors = {
   deadline_exceeded: {
     status: 504,

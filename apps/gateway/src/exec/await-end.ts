@@ -14,10 +14,11 @@ const NEVER = new AbortController().signal;
 const LOST: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded', 'internal_error']);
 
 /** Whether a request got no response of its handler, which may still have begun it. */
-export const isAnswerLost = (error: unknown): boolean => gotNoAnswer(error) && effectOf(error) === 'unknown';
+export const isResponseLost = (error: unknown): boolean =>
+  gotNoResponse(error) && effectOf(error) === 'unknown';
 
 /** Whether a request got no response of its handler, or never reached one. */
-export const gotNoAnswer = (error: unknown): boolean => isDomainError(error) && LOST.has(error.code);
+export const gotNoResponse = (error: unknown): boolean => isDomainError(error) && LOST.has(error.code);
 
 /**
  * Waits for the end of an execution; any instance of `exec` may report it. If none responds for 5 s, or none knows the

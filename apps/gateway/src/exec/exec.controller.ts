@@ -13,8 +13,12 @@ import { agentOf } from '../agents/agent.resource.js';
 import { executionOf } from './execution.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { awaitEnd, isAnswerLost, outcomeUnknown } from './await-end.js';
-import { executionAnswer, type ExecutionAnswer, type LegacyAnswer } from './execution-answer.js';
+import { awaitEnd, isResponseLost, outcomeUnknown } from './await-end.js';
+import {
+  executionResponse,
+  type ExecutionResponse,
+  type LegacyExecutionResponse,
+} from './execution-response.js';
 import { ListExecutionsQuery } from './exec.query.js';
 import { executionRef } from './execution-ref.js';
 import { toShellCommand } from './shell-command.js';
@@ -24,7 +28,7 @@ import { SubmitBody, submissionRefusal } from './submit.body.js';
 /** Time for a wake and everything else besides the command. */
 const BESIDE_THE_COMMAND_MS = 90_000;
 const DEFAULT_ATTACHED_SECONDS = 60;
-/** Escapes may make the JSON of a command six times as long as the command, which has a limit of its own. */
+/** Escapes may make the JSON of a command six times as long as the command, which has its own limit. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
 @ApiTags('Exec')
@@ -38,8 +42,8 @@ export class ExecController {
     body: { kind: 'json', shape: SubmitBody, refusal: submissionRefusal, limitBytes: BODY_LIMIT_BYTES },
     summary: 'Run a command in an agent',
     description:
-      'Wakes a sleeping agent. Attached (the default) it answers when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest answer `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
-    answers: [
+      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest response `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
+    responses: [
       { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
     ],
@@ -61,14 +65,14 @@ export class ExecController {
     @Param('agent_id') agentId: string,
     @Body() body: SubmitBody,
     @Res({ passthrough: true }) reply: ApiReply,
-  ): Promise<ExecutionAnswer | LegacyAnswer> {
+  ): Promise<ExecutionResponse | LegacyExecutionResponse> {
     const { detached = false } = body;
     const submitted = await this.hand(request, agentId, body);
     if (submitted.kind === 'legacy') {
       return { exitCode: submitted.exitCode, stdout: submitted.stdout, stderr: '' };
     }
     const { executionId, status } = submitted.execution;
-    if (!detached) return executionAnswer(submitted.execution);
+    if (!detached) return executionResponse(submitted.execution);
     reply.code(202).header('location', `/api/agents/${agentId}/exec/${executionId}`);
     return { executionId, status };
   }
@@ -79,7 +83,7 @@ export class ExecController {
     query: ListExecutionsQuery,
     summary: 'List executions, newest first',
     description: 'Those that run, and those that ended within the last 24 hours. Never wakes the agent.',
-    answers: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
+    responses: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
     errors: ['agent_not_found'],
   })
   @Get()
@@ -103,7 +107,7 @@ export class ExecController {
     summary: 'Get an execution and its output',
     description:
       'Never runs the command again and never wakes the agent. While it runs: `executionId` and `status` only. Results are kept for 24 hours.',
-    answers: [{ status: 200, description: 'The execution.', schema: 'Execution' }],
+    responses: [{ status: 200, description: 'The execution.', schema: 'Execution' }],
     errors: ['agent_not_found', 'execution_not_found'],
   })
   @Get(':execution_id')
@@ -111,9 +115,9 @@ export class ExecController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Param('execution_id') executionId: string,
-  ): Promise<ExecutionAnswer> {
+  ): Promise<ExecutionResponse> {
     const ref = executionRef(request, agentId, executionId);
-    return executionAnswer(await this.requester.request(execRequests.get, ref));
+    return executionResponse(await this.requester.request(execRequests.get, ref));
   }
 
   @Route({
@@ -121,8 +125,8 @@ export class ExecController {
     resource: [agentOf('agent_id'), executionOf('execution_id')],
     summary: 'Cancel an execution',
     description:
-      'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is answered as it was.',
-    answers: [{ status: 200, description: 'The terminal result.', schema: 'Execution' }],
+      'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is returned unchanged.',
+    responses: [{ status: 200, description: 'The terminal result.', schema: 'Execution' }],
     errors: ['agent_not_found', 'execution_not_found'],
   })
   @Delete(':execution_id')
@@ -130,10 +134,10 @@ export class ExecController {
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
     @Param('execution_id') executionId: string,
-  ): Promise<ExecutionAnswer> {
+  ): Promise<ExecutionResponse> {
     const ref = executionRef(request, agentId, executionId);
     const view = await this.requester.request(execRequests.cancel, { ...envelopeOf(request), ...ref });
-    return executionAnswer(view);
+    return executionResponse(view);
   }
 
   /** Submits the command. If the response is lost, queries the execution by its id. */
@@ -158,7 +162,7 @@ export class ExecController {
       const goesOn = submitted.kind === 'execution' && submitted.execution.status === 'running';
       if (detached || !goesOn) return submitted;
     } catch (error) {
-      if (!isAnswerLost(error)) throw error;
+      if (!isResponseLost(error)) throw error;
       if (detached) throw outcomeUnknown(ref.executionId, error);
     }
     return { kind: 'execution', execution: await awaitEnd(this.requester, ref) };

@@ -38,7 +38,7 @@ const submit = (json: unknown, headers: Readonly<Record<string, string>> = {}) =
   test.call('POST', PATH, { key, json, headers });
 
 describe('a submission', () => {
-  it('answers attached with exactly five members', async () => {
+  it('returns exactly five members if attached', async () => {
     const execution = done();
     test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution }));
     const { status, body } = await submit({ command: 'true' });
@@ -46,7 +46,7 @@ describe('a submission', () => {
     expect(Object.keys(body)).toEqual(['executionId', 'status', 'exitCode', 'stdout', 'stderr']);
   });
 
-  it('answers detached with exactly two members and where the execution is', async () => {
+  it('returns exactly two members and the location of the execution if detached', async () => {
     const executionId = newId('exe');
     test.far.on(execRequests.submit, () => ({
       kind: 'execution' as const,
@@ -57,14 +57,14 @@ describe('a submission', () => {
     expect(headers.get('location')).toBe(`${PATH}/${executionId}`);
   });
 
-  it('answers as older guests do, without an execution', async () => {
+  it('returns the legacy shape of older guests, without an execution', async () => {
     test.far.on(execRequests.submit, () => ({ kind: 'legacy' as const, exitCode: 3, stdout: 'both' }));
     const { status, body, headers } = await submit({ command: 'true' });
     expect([status, body]).toEqual([200, { exitCode: 3, stdout: 'both', stderr: '' }]);
     expect(headers.get('location')).toBeNull();
   });
 
-  it('passes on what was asked, a list of arguments quoted', async () => {
+  it('passes the options on, and quotes a list of arguments', async () => {
     test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution: done() }));
     await submit({ command: ['echo', "it's", ''], timeout: 0.3, cwd: 'src', env: { A: 'b' } });
     await submit({ command: ' ', timeout: null, detached: false });
@@ -83,7 +83,7 @@ describe('a submission', () => {
     ]);
   });
 
-  it('takes a command of 1 MiB, whatever its escapes make of it, and none longer', async () => {
+  it('accepts a command of 1 MiB regardless of JSON escapes, and no longer one', async () => {
     test.far.on(execRequests.submit, ({ command }) => ({
       kind: 'execution' as const,
       execution: done({ stdout: String(command.length) }),
@@ -167,13 +167,13 @@ describe('the printed errors', () => {
       501,
       'unsupported: outdated vm. Please use a new agent.',
     ],
-  ])('are exactly what is printed: %s', async (error, expected, detail) => {
+  ])('have exactly the documented body: %s', async (error, expected, detail) => {
     refuse(error);
     const { status, body } = await submit({ command: 'x' });
     expect([status, body]).toEqual([expected, { detail }]);
   });
 
-  it('say how long to wait with a 503', async () => {
+  it('carry Retry-After with a 503', async () => {
     refuse(new DomainError('unavailable', 'guest_command_unavailable', 'm', { execution_started: false }));
     expect((await submit({ command: 'x' })).headers.get('retry-after')).toBe('1');
   });
@@ -228,7 +228,7 @@ describe('an execution', () => {
   });
 });
 
-describe('an answer that got lost', () => {
+describe('a lost response', () => {
   const lose = (): void =>
     test.far.on(execRequests.submit, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'The handler died.');
@@ -252,7 +252,7 @@ describe('an answer that got lost', () => {
     }
   });
 
-  it('is got from whoever knows the execution by now', async () => {
+  it('is read from the instance that knows the execution', async () => {
     lose();
     const views = [running('x')];
     test.far.on(execRequests.await, ({ executionId }) => views.pop() ?? done({ executionId }));
@@ -264,7 +264,7 @@ describe('an answer that got lost', () => {
     ]);
   });
 
-  it('is 502 with the id when nobody tells, and never says that nothing started', async () => {
+  it('is 502 with the id if no instance knows, and never claims that nothing started', async () => {
     lose();
     test.far.on(execRequests.await, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'Away.');

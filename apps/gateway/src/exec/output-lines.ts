@@ -4,10 +4,10 @@ import { isPlainObject } from '../validation/dto-validation.js';
 export type OutputPiece =
   { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
 
-/** Longer than what a guest sends in one piece: whatever is longer is not from one of ours. */
+/** Longer than the longest line that a guest sends. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 
-/** Reads NDJSON as it comes; lines that are none are left out. Throws on a line without end. */
+/** Reads NDJSON as it comes; malformed lines are skipped. Throws on a line without end. */
 export async function* readOutputLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<OutputPiece> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -13,13 +13,13 @@ import { request as ask } from 'undici';
 import { CredentialWatch } from '../auth/credential-watch.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
-import { answerTo } from '../http/error-answer.js';
+import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { SseStream, type ServerSentEvent } from '../logs/sse-stream.js';
 import { FollowedStreams, MOST_FOLLOWED } from '../logs/followed-streams.js';
 import { awaitEnd } from './await-end.js';
 import { OutputQuery } from './exec.query.js';
-import { executionAnswer } from './execution-answer.js';
+import { executionResponse } from './execution-response.js';
 import { executionRef } from './execution-ref.js';
 import { executionOf } from './execution.resource.js';
 import { readOutputLines, type OutputPiece } from './output-lines.js';
@@ -43,9 +43,11 @@ export class OutputController {
     query: OutputQuery,
     summary: 'Read or follow the output of an execution',
     description:
-      'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), what is retained first, then what comes; at last `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +
-      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
-    answers: [{ status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' }],
+      'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), first what is retained, then new output; finally `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +
+      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; another is 429.`,
+    responses: [
+      { status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' },
+    ],
     errors: ['agent_not_found', 'execution_not_found', 'rate_limited'],
   })
   @Get()
@@ -58,7 +60,7 @@ export class OutputController {
   ): Promise<void> {
     const ref = executionRef(request, agentId, executionId);
     if (!query.follow || request.method === 'HEAD') {
-      await reply.send(executionAnswer(await this.requester.request(execRequests.get, ref)));
+      await reply.send(executionResponse(await this.requester.request(execRequests.get, ref)));
       return;
     }
     const followed = await this.requester.request(execRequests.followOutput, ref);
@@ -73,7 +75,7 @@ export class OutputController {
     );
   }
 
-  /** Answers the last event, which says why it is the last. */
+  /** Returns the last event, which says why it is the last. */
   private async follow(
     request: ApiRequest,
     stream: SseStream,
@@ -106,7 +108,7 @@ export class OutputController {
     });
     if (statusCode !== 200) {
       await body.dump();
-      // It ended, or its agent went away, between two steps: what is known of it is asked for.
+      // It ended, or its agent went away, between two steps: read its current state.
       return tellWhole(stream, await awaitEnd(this.requester, ref, over));
     }
     for await (const piece of readOutputLines(body)) {
@@ -137,7 +139,7 @@ const exitOf = ({ status, exitCode }: ExecutionView): ServerSentEvent => ({
 
 const endOf = (error: unknown): ServerSentEvent => ({
   event: 'end',
-  data: answerTo(isDomainError(error) ? error : unreachable()).body.detail,
+  data: errorResponse(isDomainError(error) ? error : unreachable()).body.detail,
 });
 
 const unreachable = (): DomainError =>

@@ -54,7 +54,7 @@ const follow = async (): Promise<string> => {
 const EXIT = 'event: exit\ndata: {"status":"completed","exitCode":2}\n\n';
 
 describe('followed output', () => {
-  it('of an ended execution is what is retained, then exit', async () => {
+  it('of an ended execution is the retained output, then exit', async () => {
     test.far.on(execRequests.followOutput, () => ({
       kind: 'ended' as const,
       execution: done({ exitCode: 2 }),
@@ -83,7 +83,7 @@ describe('followed output', () => {
     expect(await follow()).toBe(`event: stdout\ndata: {"text":"a\\nb"}\n\n${EXIT}`);
   });
 
-  it('says so when it cannot go on', async () => {
+  it('sends an end event if it cannot continue', async () => {
     serve = (response) => {
       response.write('{"stream":"stdout","text":"half"}\n', () => response.destroy());
     };

@@ -1,14 +1,14 @@
 import { execRequests, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
 import type { Requester } from '@berth/messaging';
-import { gotNoAnswer, isAnswerLost } from './await-end.js';
+import { gotNoResponse, isResponseLost } from './await-end.js';
 
 /** Submissions marked as repeated join each other, however many arrive. */
 const submitRepeated = { ...execRequests.submit, whenLost: 'repeat' } as const;
 
 /**
- * Submits a command, and submits it again if the first request or its response is lost: the second joins the first by the
- * command's id, or precludes it. Throws the first error if the second gets no response either.
+ * Submits a command, and submits it again if the first request or its response is lost: the second joins the first by
+ * the command's id, or precludes it. Throws the first error if the second gets no response either.
  */
 export const submitAgainWhenLost = async (
   requester: Requester,
@@ -18,11 +18,11 @@ export const submitAgainWhenLost = async (
   try {
     return await requester.request(execRequests.submit, submission, { deadlineMs });
   } catch (lost) {
-    if (!isAnswerLost(lost) || !isDomainError(lost, 'unavailable')) throw lost;
+    if (!isResponseLost(lost) || !isDomainError(lost, 'unavailable')) throw lost;
     try {
       return await requester.request(submitRepeated, { ...submission, repeated: true }, { deadlineMs });
     } catch (again) {
-      throw gotNoAnswer(again) ? lost : again;
+      throw gotNoResponse(again) ? lost : again;
     }
   }
 };

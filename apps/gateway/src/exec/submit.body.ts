@@ -2,7 +2,7 @@ import { COMMAND_LIMIT_BYTES } from '@berth/contracts/exec';
 import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { ENV_KEY, ENV_VALUE } from '../env/env-names.js';
-import { payloadTooLarge } from '../http/error-answer.js';
+import { payloadTooLarge } from '../http/error-response.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { Inside } from '../validation/nested-rules.js';
 import { IsText, Obeys, textsByKey } from '../validation/rules.js';
@@ -31,7 +31,7 @@ export class SubmitBody {
     type: 'boolean',
     default: false,
     required: false,
-    description: 'Answer once the command has been started.',
+    description: 'Respond once the command has been started.',
   })
   @HasOwnCode()
   readonly detached?: boolean;
@@ -60,7 +60,7 @@ export class SubmitBody {
     ...textsByKeySchema(MOST_ENV_VARS, ENV_KEY, ENV_VALUE),
     selfRequired: false,
     nullable: true,
-    description: `Variables for this command, beside the agent's own; at most ${MOST_ENV_VARS}.`,
+    description: `Variables for this command, in addition to the agent's own; at most ${MOST_ENV_VARS}.`,
   })
   @IsOptional()
   @Inside(textsByKey(MOST_ENV_VARS, ENV_KEY, ENV_VALUE))

@@ -23,17 +23,19 @@ export type Open<Opened extends OpenedTransfer = OpenedTransfer> = (
 export interface TransferRequest {
   readonly method: 'GET' | 'HEAD';
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends the transfer at once, on both sides. */
+  /** Ends the transfer immediately, on both sides. */
   readonly signal: AbortSignal;
 }
 
-export interface TransferAnswer {
+export interface TransferResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
 }
 
-/** Bytes to and from agents, past the broker: one HTTP request for each ticket, to the data port of the agent's host. */
+/**
+ * Bytes to and from agents, past the broker: one HTTP request for each ticket, to the data port of the agent's host.
+ */
 @Injectable()
 export class AgentTransfers implements OnApplicationShutdown {
   readonly #agent = new Agent({
@@ -46,16 +48,18 @@ export class AgentTransfers implements OnApplicationShutdown {
   /** Reports when bytes were sent, which Undici does not. */
   readonly #putAgent = new PutAgent({ keepAlive: true });
 
-  /** Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason. */
-  read(open: Open, request: TransferRequest): Promise<TransferAnswer> {
+  /**
+   * Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason.
+   */
+  read(open: Open, request: TransferRequest): Promise<TransferResponse> {
     let { method } = request;
     return withFreshTicket(open, async (opened) => {
-      const answer = await this.#get(opened, { ...request, method }, () => {
+      const response = await this.#get(opened, { ...request, method }, () => {
         // The reason of an error is in its body, which a HEAD response lacks.
         method = 'GET';
       });
-      if (request.method === 'HEAD' && method === 'GET') answer.body.destroy();
-      return answer;
+      if (request.method === 'HEAD' && method === 'GET') response.body.destroy();
+      return response;
     });
   }
 
@@ -64,19 +68,19 @@ export class AgentTransfers implements OnApplicationShutdown {
     { url, ticket }: OpenedTransfer,
     send: (body: Writable) => void,
     signal: AbortSignal,
-  ): Promise<TransferAnswer> {
+  ): Promise<TransferResponse> {
     const headers = { authorization: `Bearer ${ticket}`, 'content-type': 'application/octet-stream' };
     const request = putRequest(url, { method: 'PUT', agent: this.#putAgent, headers, signal });
-    const answered = new Promise<TransferAnswer>((resolve, reject) => {
+    const received = new Promise<TransferResponse>((resolve, reject) => {
       request.on('error', (error) => reject(signal.aborted ? signal.reason : failureOf(error)));
       request.once('response', (body) =>
         resolve({ status: body.statusCode ?? 0, headers: body.headers, body: body.on('error', ignore) }),
       );
     });
     send(request);
-    const answer = await answered;
-    if (answer.status !== REFUSAL_STATUS) return answer;
-    const refusal = parseTransferRefusal(await readText(answer.body));
+    const response = await received;
+    if (response.status !== REFUSAL_STATUS) return response;
+    const refusal = parseTransferRefusal(await readText(response.body));
     request.destroy();
     throw meaningOf(refusal);
   }
@@ -85,9 +89,9 @@ export class AgentTransfers implements OnApplicationShutdown {
     { url, ticket }: OpenedTransfer,
     { method, headers, signal }: TransferRequest,
     onSilentRefusal: () => void,
-  ): Promise<TransferAnswer> {
+  ): Promise<TransferResponse> {
     const { origin, pathname, search } = new URL(url);
-    const { statusCode, ...answer } = await this.#agent
+    const { statusCode, ...response } = await this.#agent
       .request({
         origin,
         path: pathname + search,
@@ -100,8 +104,8 @@ export class AgentTransfers implements OnApplicationShutdown {
         throw signal.aborted ? signal.reason : failureOf(error);
       });
     if (statusCode !== REFUSAL_STATUS)
-      return { status: statusCode, headers: answer.headers, body: answer.body };
-    if (method === 'GET') throw meaningOf(parseTransferRefusal(await readText(answer.body)));
+      return { status: statusCode, headers: response.headers, body: response.body };
+    if (method === 'GET') throw meaningOf(parseTransferRefusal(await readText(response.body)));
     onSilentRefusal();
     throw new TicketLost('ticket_unknown');
   }

@@ -159,8 +159,8 @@ describe('a body with content', () => {
     ['in an array', '[{"content":"a"}]x'],
     ['before garbage', '{"content":"a"}{"content":"b"}'],
     ['without a colon', '{"content" "a"}'],
-    ['with a __proto__ beside it', '{"content":"a","__proto__":{}}'],
-    ['with deep nesting beside it', `{"content":"a","b":${'['.repeat(65)}${']'.repeat(65)}}`],
+    ['with a __proto__ next to it', '{"content":"a","__proto__":{}}'],
+    ['with deep nesting next to it', `{"content":"a","b":${'['.repeat(65)}${']'.repeat(65)}}`],
   ])('%s is 400', (_what, json) => {
     expect(refusal(json)?.status).toBe(400);
   });
@@ -177,7 +177,7 @@ describe('a body with content', () => {
     for (let cut = 0; cut <= json.length; cut++) expect(refusal(json, [cut])?.status).toBe(400);
   });
 
-  it('may be long while everything beside it is 1 MiB at most', () => {
+  it('may be long while the other members are 1 MiB at most', () => {
     const long = 'x'.repeat(2_000_000);
     expect(read(Buffer.from(`{"content":"${long}"}`)).content?.length).toBe(2_000_000);
     const frame = '{"content":"","a":""}'.length;

@@ -1,4 +1,4 @@
-import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-answer.js';
+import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-response.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { ownsBuffer } from './outgoing-bytes.js';
@@ -20,9 +20,9 @@ const COMMA = 0x2c;
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Reads a JSON object whose member `content` is a text of any length. That text is given away as it comes; all the rest is
- * kept, at most 1 MiB, with an empty string in its place, and judged at the end like every other JSON body. So the two
- * together accept exactly what one parser would, but for a `content` that stands there twice.
+ * Reads a JSON object whose member `content` is a text of any length. That text is given away as it comes; all the rest
+ * is kept, at most 1 MiB, with an empty string in its place, and judged at the end like every other JSON body. So the
+ * two together accept exactly what one parser would, except for a repeated `content`.
  */
 export class ContentBody {
   #rest: Buffer = Buffer.alloc(1_024);
@@ -90,11 +90,10 @@ export class ContentBody {
     else if (byte === QUOTE) this.#endString();
   }
 
-  /** Answers whether the text of `content` begins. */
+  /** Returns whether the text of `content` begins. */
   #beginString(): boolean {
     if (this.#contentIsNext) {
-      if (this.#content !== undefined)
-        throw invalidRequest([{ path: 'content', message: 'stands there twice' }]);
+      if (this.#content !== undefined) throw invalidRequest([{ path: 'content', message: 'occurs twice' }]);
       this.#contentIsNext = false;
       this.#content = new JsonStringBytes();
       this.#place = 'content';

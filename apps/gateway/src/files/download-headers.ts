@@ -3,7 +3,7 @@ import { create } from 'content-disposition';
 import { contentType } from 'mime-types';
 
 const UNKNOWN_TYPE = 'application/octet-stream';
-/** Headers of the host that say something of the file; all else it sends is not for callers. */
+/** Headers of the host that describe the file; callers get no others. */
 const OF_THE_FILE = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'] as const;
 
 /** Headers of the caller's request that are passed on to the host. */

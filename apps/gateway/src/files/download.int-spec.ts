@@ -34,7 +34,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = 'GET')
   test.call(method, `${base}/${path}`, { key: test.far.key(), headers });
 
 describe('download', () => {
-  it('answers the bytes, their facts and what keeps browsers from running them', async () => {
+  it('returns the bytes, their headers, and the headers that keep browsers from running them', async () => {
     await writeFile(`${files.root}/notes.txt`, 'ten bytes!');
     const { status, headers, text } = await get('download?path=notes.txt');
     expect([status, text]).toEqual([200, 'ten bytes!']);
@@ -65,7 +65,7 @@ describe('download', () => {
     expect(headers.get('content-disposition')).toEqual(disposition);
   });
 
-  it('answers parts, nothing new, and what cannot be had', async () => {
+  it('returns ranges, 304 for an unchanged file, and 416 for a range out of bounds', async () => {
     await writeFile(`${files.root}/a`, '0123456789');
     const part = await get('download?path=a', { range: 'bytes=2-4' });
     expect([part.status, part.text, part.headers.get('content-range')]).toEqual([206, '234', 'bytes 2-4/10']);
@@ -76,7 +76,7 @@ describe('download', () => {
     expect(beyond.headers.get('content-range')).toBe('bytes */10');
   });
 
-  it('answers HEAD with the facts and the status only', async () => {
+  it('responds to HEAD with the headers and the status only', async () => {
     await writeFile(`${files.root}/a.txt`, '0123456789');
     const { status, headers, text } = await get('download?path=a.txt', {}, 'HEAD');
     expect([status, headers.get('content-length'), text]).toEqual([200, '10', '']);
@@ -84,7 +84,7 @@ describe('download', () => {
     await eventually(() => files.port.open === 0);
   });
 
-  it('answers an empty file', async () => {
+  it('returns an empty file', async () => {
     await writeFile(`${files.root}/empty`, '');
     const { status, headers, text } = await get('download?path=empty');
     expect([status, headers.get('content-length'), text]).toEqual([200, '0', '']);
@@ -110,15 +110,15 @@ describe('download', () => {
     [new DomainError('not_found', 'path_not_found', 'Nothing.'), 404],
     [new DomainError('too_large', 'payload_too_large', 'Big.', { limitBytes: 104_857_600 }), 413],
     [new DomainError('unavailable', 'guest_unreachable', 'guest.sock is gone'), 503],
-  ])('passes on what the host refuses: %s', async (refusal, status) => {
+  ])('passes a refusal of the host on: %s', async (refusal, status) => {
     files.port.intercept = (request, response) => {
       refuse(request, response, refusal);
       return true;
     };
-    const answer = await get('download?path=a');
-    expect(answer.status).toBe(status);
-    expect(answer.body.detail?.code).toBe(status === 503 ? 'agent_unavailable' : refusal.code);
-    expect(answer.text).not.toContain('sock');
+    const response = await get('download?path=a');
+    expect(response.status).toBe(status);
+    expect(response.body.detail?.code).toBe(status === 503 ? 'agent_unavailable' : refusal.code);
+    expect(response.text).not.toContain('sock');
     expect(files.port.requests).toBe(1);
   });
 
@@ -127,7 +127,7 @@ describe('download', () => {
     'no json',
     '{"error":{"kind":"root","code":"x","message":"m"}}',
     '{"error":{"kind":"invalid","code":"A B","message":"m"}}',
-  ])('is 503 when the host answers nonsense: %s', async (nonsense) => {
+  ])('is 503 when the response of the host is malformed: %s', async (nonsense) => {
     files.port.intercept = (_request, response) => {
       response.writeHead(422).end(nonsense);
       return true;
@@ -138,7 +138,7 @@ describe('download', () => {
 });
 
 describe('a ticket that is not taken', () => {
-  it('for an epoch that is over is fetched anew, naming it', async () => {
+  it('for an ended epoch is fetched again, naming the epoch', async () => {
     await writeFile(`${files.root}/a`, 'here');
     files.port.intercept = (request, response) => {
       if (files.port.requests > 2) return false;
@@ -153,7 +153,7 @@ describe('a ticket that is not taken', () => {
 
   it('is fetched three times at most', async () => {
     files.port.intercept = (request, response) => {
-      refuse(request, response, new DomainError('unauthenticated', 'ticket_unknown', 'Who?'));
+      refuse(request, response, new DomainError('unauthenticated', 'ticket_unknown', 'Unknown ticket.'));
       return true;
     };
     const { status, body } = await get('download?path=a');
@@ -161,7 +161,7 @@ describe('a ticket that is not taken', () => {
     expect(test.far.asked(filesRequests.openDownload)).toHaveLength(3);
   });
 
-  it('because nobody listens is fetched anew', async () => {
+  it('for a host that no longer listens is fetched again', async () => {
     await writeFile(`${files.root}/a`, 'here');
     const good = () => files.port.ticketFor({ kind: 'download', path: files.at('a') });
     let asked = 0;
@@ -172,7 +172,7 @@ describe('a ticket that is not taken', () => {
   });
 });
 
-describe('an answer under way', () => {
+describe('a response under way', () => {
   it('is cut when the host breaks off, so that it never looks whole', async () => {
     files.port.intercept = (_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 });
@@ -242,7 +242,7 @@ describe('an answer under way', () => {
 });
 
 describe('list', () => {
-  it('answers what the host lists; without a path or with an empty one the volume', async () => {
+  it('returns the listing of the host; of the volume if the path is absent or empty', async () => {
     await writeFile(`${files.root}/b.txt`, 'four');
     for (const path of ['list', 'list?path=', 'list?path=.']) {
       const { status, headers, body } = await get(path);
@@ -267,7 +267,7 @@ describe('changes', () => {
   const send = (method: string, path: string, json?: unknown) =>
     test.call(method, `${base}/${path}`, { key: test.far.key(), ...(json === undefined ? {} : { json }) });
 
-  it('answer what was done with canonical paths', async () => {
+  it('return the changes with canonical paths', async () => {
     expect((await send('POST', 'mkdir', { path: 'a/./b' })).body).toEqual({
       ok: true,
       path: files.at('a/b'),

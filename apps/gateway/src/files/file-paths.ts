@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { IsOptional } from 'class-validator';
 import { Obeys } from '../validation/rules.js';
 
-/** Whether it is a path that can be meant is for the service to say, with codes of its own. */
+/** Whether the path is valid is decided by the service, which has its own codes. */
 export const IsPath = (): PropertyDecorator =>
   Obeys('isPath', (value) =>
     typeof value === 'string' && value !== '' && value.isWellFormed() ? undefined : 'must be a path',

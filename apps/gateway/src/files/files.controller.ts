@@ -7,7 +7,7 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
-import { AgentTransfers, type TransferAnswer } from './agent-transfer.js';
+import { AgentTransfers, type TransferResponse } from './agent-transfer.js';
 import { factsOf, headersFor, wishesOf } from './download-headers.js';
 import { changeErrors, readErrors } from './file-errors.js';
 import { DownloadQuery, ListQuery, MoveBody, PathBody, PathQuery } from './file-paths.js';
@@ -38,7 +38,7 @@ export class FilesController {
     summary: 'List a folder of an agent',
     description:
       "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
-    answers: [{ status: 200, description: 'What is in it.', schema: 'FileList' }],
+    responses: [{ status: 200, description: 'The entries of the folder.', schema: 'FileList' }],
     errors: readErrors(['not_a_directory', 'path_not_found']),
   })
   @Get('list')
@@ -62,11 +62,11 @@ export class FilesController {
     query: DownloadQuery,
     summary: 'Download a file of an agent',
     description:
-      'Wakes a sleeping agent. Regular files to 104,857,600 bytes. Takes `Range`, `If-Range` and `If-None-Match`; the type follows from the name. An answer that breaks off breaks the connection.',
-    answers: [
+      'Wakes a sleeping agent. Regular files to 104,857,600 bytes. Takes `Range`, `If-Range` and `If-None-Match`; the type follows from the name. A response that breaks off breaks the connection.',
+    responses: [
       { status: 200, description: 'The file.', binary: true },
       { status: 206, description: 'The part that `Range` asked for.', binary: true },
-      { status: 304, description: 'It is still the one of `If-None-Match`.' },
+      { status: 304, description: 'Unchanged since `If-None-Match`.' },
     ],
     errors: readErrors([
       'is_a_directory',
@@ -92,9 +92,9 @@ export class FilesController {
       });
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
     const signal = untilGone(reply);
-    const answer = await this.transfers.read(open, { method, headers: wishesOf(request.headers), signal });
-    const { status, headers, body } = answer;
-    if (status === NOT_SATISFIABLE) throw notSatisfiable(answer);
+    const response = await this.transfers.read(open, { method, headers: wishesOf(request.headers), signal });
+    const { status, headers, body } = response;
+    if (status === NOT_SATISFIABLE) throw notSatisfiable(response);
     if (!FILE_STATUSES.has(status)) throw unexpected(status, body);
     reply.code(status).headers(factsOf(headers)).headers(headersFor(path));
     await reply.send(body);
@@ -105,8 +105,8 @@ export class FilesController {
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: PathBody },
     summary: 'Make a folder',
-    description: 'Wakes a sleeping agent. Makes the folders above it too; one that is there already is fine.',
-    answers: [{ status: 200, description: 'It is there.', schema: 'ChangedPath' }],
+    description: 'Wakes a sleeping agent. Creates missing parent folders; an existing folder is fine.',
+    responses: [{ status: 200, description: 'The folder exists.', schema: 'ChangedPath' }],
     errors: changeErrors(['not_a_directory', 'path_exists', 'volume_full']),
   })
   @Post('mkdir')
@@ -125,7 +125,7 @@ export class FilesController {
     body: { kind: 'json', shape: MoveBody },
     summary: 'Move a file or folder',
     description: 'Wakes a sleeping agent. Never replaces anything.',
-    answers: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
+    responses: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
     errors: changeErrors([
       'move_into_itself',
       'not_a_directory',
@@ -156,7 +156,7 @@ export class FilesController {
     query: PathQuery,
     summary: 'Delete a file or folder',
     description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',
-    answers: [{ status: 200, description: 'Gone.', schema: 'ChangedPath' }],
+    responses: [{ status: 200, description: 'Deleted.', schema: 'ChangedPath' }],
     errors: changeErrors(['volume_root', 'path_not_found']),
   })
   @Delete('delete')
@@ -174,12 +174,12 @@ export class FilesController {
   }
 }
 
-const unexpected = (status: number, body: TransferAnswer['body']): Error => {
+const unexpected = (status: number, body: TransferResponse['body']): Error => {
   body.on('error', () => undefined).destroy();
-  return agentUnavailable(new Error(`The host answered ${status}.`));
+  return agentUnavailable(new Error(`The host responded ${status}.`));
 };
 
-const notSatisfiable = ({ headers, body }: TransferAnswer): HttpRefusal => {
+const notSatisfiable = ({ headers, body }: TransferResponse): HttpRefusal => {
   body.on('error', () => undefined).destroy();
   const range = headers['content-range'];
   return new HttpRefusal(

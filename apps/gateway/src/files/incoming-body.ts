@@ -6,7 +6,7 @@ import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
 const IDLE_MS = 30_000;
 
 export interface BodyReader {
-  /** Takes a chunk; a promise says when the next one may come. */
+  /** Takes a chunk; a returned promise resolves when the next one may come. */
   onChunk(this: void, chunk: Buffer): Promise<void> | undefined;
   /** Ends the reading when it rejects. */
   readonly failed: Promise<never>;
@@ -15,8 +15,8 @@ export interface BodyReader {
 }
 
 /**
- * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout` for
- * a client that falls silent, and 400 for one that breaks off. What is left then stays unread.
+ * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout`
+ * for a client that falls silent, and 400 for one that breaks off. What is left then stays unread.
  */
 export const readIncoming = (
   raw: IncomingMessage,

@@ -26,27 +26,27 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
 /** Takes a piece of the text; with `isLast` nothing else of the chunk it lies in is needed. */
 export type EmitText = (text: Buffer, isLast: boolean) => void;
 
-/** 1 for what stands for itself in a string. */
+/** 1 for each byte that is literal in a string. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, byte) =>
   Number(byte >= LOWEST_IN_STRING && byte !== QUOTE && byte !== BACKSLASH),
 );
 
 const NO_DIGIT = 255;
 
-/** What each byte stands for as a hexadecimal digit. */
+/** The value of each byte as a hexadecimal digit. */
 const DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase());
   return digit === -1 ? NO_DIGIT : digit;
 });
 
-/** Where the first byte is, from `from` on, that does not stand for itself. */
+/** The position of the first byte at or after `from` that is not literal. */
 const plainUntil = (chunk: Buffer, from: number): number => {
   let at = from;
   while (PLAIN[chunk[at] ?? 0] === 1) at++;
   return at;
 };
 
-/** The same, and moves what is before it to `to`. Such runs are short: a loop beats a call. */
+/** The same, and moves the bytes before it to `to`. Such runs are short: a loop beats a call. */
 const movePlain = (chunk: Buffer, from: number, to: number): number => {
   let at = from;
   let out = to;
@@ -55,9 +55,9 @@ const movePlain = (chunk: Buffer, from: number, to: number): number => {
 };
 
 /**
- * Turns the bytes between the quotes of one JSON string into the bytes of the text it stands for. What needs no escape is
- * UTF-8 on both sides, so nothing is decoded: pieces are written over themselves, which works because no escape is shorter
- * than what it stands for.
+ * Turns the bytes between the quotes of one JSON string into the bytes of the text it encodes. Text without escapes is
+ * UTF-8 on both sides, so nothing is decoded: pieces are written over themselves, which works because no escape is
+ * shorter than the decoded text.
  */
 export class JsonStringBytes {
   readonly #check = new Utf8Check();
@@ -65,12 +65,12 @@ export class JsonStringBytes {
   #escape: 'none' | 'begun' | 'digits' = 'none';
   #digits = 0;
   #code = 0;
-  /** The first half of a pair, whose second has to follow at once; 0 for none. */
+  /** The first half of a pair, whose second half has to follow directly; 0 if there is none. */
   #high = 0;
 
   /**
-   * Reads from `from` and answers where the closing quote stands, or -1 when it has not come. Gives the text to `emit`,
-   * piece by piece; the pieces lie in `chunk`, which is changed. Throws `BadJsonString`.
+   * Reads from `from` and returns the position of the closing quote, or -1 when it has not come. Gives the text to
+   * `emit`, piece by piece; the pieces lie in `chunk`, which is changed. Throws `BadJsonString`.
    */
   read(chunk: Buffer, from: number, emit: EmitText): number {
     let at = from;
@@ -101,7 +101,7 @@ export class JsonStringBytes {
     return this.#escape !== 'none' || this.#high !== 0;
   }
 
-  /** An escape that began in the chunk before may stand for more bytes than are left of it here. */
+  /** An escape that began in the previous chunk may decode to more bytes than remain of it here. */
   #readCarried(chunk: Buffer, at: number, emit: EmitText): number {
     const code = this.#continue(chunk[at] as number);
     if (code >= 0) {

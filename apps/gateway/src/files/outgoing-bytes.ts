@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
 
-/** What may be on its way at once; more is held back until half of it has left. */
+/** Bytes in flight; more are held back until half of these have left. */
 const UNSENT_BYTES = 1_048_576;
 /** How much of the beginning is kept, so that it can be sent again to another host or epoch. */
 const KEPT_BYTES = 262_144;
 /** A host that receives nothing for this long has failed. */
 const SILENCE_MS = 30_000;
 
-/** Bytes on their way to a host, which can be sent anew while little was written. */
+/** Bytes on their way to a host; a transfer can restart from the beginning while little was written. */
 export class OutgoingBytes {
   #kept: Uint8Array[] | undefined = [];
   #keptBytes = 0;
@@ -29,9 +29,9 @@ export class OutgoingBytes {
   }
 
   /**
-   * Takes bytes; a promise says when more may come. With `isLast` nobody else looks at the buffer behind them, whose memory
-   * is given back as soon as they have left: waiting for the garbage collector costs more than all the rest of a large
-   * transfer. Throws or rejects with what `fail` was told.
+   * Takes bytes; a returned promise resolves when more may come. With `isLast` nothing else uses the underlying buffer,
+   * whose memory is given back as soon as they have left: waiting for the garbage collector costs more than all the
+   * rest of a large transfer. Throws or rejects with the error given to `fail`.
    */
   write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined {
     if (this.#failure !== undefined) throw this.#failure;
@@ -56,14 +56,14 @@ export class OutgoingBytes {
     this.#target?.end();
   }
 
-  /** Takes the bytes still, and sends none of them. */
+  /** Still accepts bytes, and discards them. */
   drop(): void {
     this.#dropping = true;
     this.#kept = undefined;
     this.#makeRoom();
   }
 
-  /** Nobody takes the bytes any more. */
+  /** The transfer is over: no more bytes are accepted. */
   fail(error: Error): void {
     this.#failure = error;
     this.#kept = undefined;
@@ -99,7 +99,7 @@ export class OutgoingBytes {
       const room = Promise.withResolvers<void>();
       const silent = setTimeout(this.onSilence, SILENCE_MS);
       const over = (): void => clearTimeout(silent);
-      // Who is not waiting need not hear that there never will be room.
+      // Without a waiting caller, the rejection must not be reported as unhandled.
       room.promise.then(over, over);
       this.#room = room;
     }
@@ -117,5 +117,7 @@ const release = ({ buffer }: Uint8Array): void => {
   if (buffer instanceof ArrayBuffer && !buffer.detached) buffer.transfer(0);
 };
 
-/** Whether nothing but `bytes` can be seen through their buffer: so it is with a chunk of a body, and not with a pool. */
+/**
+ * Whether nothing but `bytes` can be seen through their buffer: so it is with a chunk of a body, and not with a pool.
+ */
 export const ownsBuffer = ({ byteLength, buffer }: Uint8Array): boolean => byteLength === buffer.byteLength;

@@ -32,7 +32,7 @@ export class StagedFiles {
 
   /**
    * Reads the body and hands over what lies aside then. Nothing is left aside when `reader` or `put` throws, the client
-   * hangs up, or `put` answers undefined.
+   * hangs up, or `put` returns undefined.
    */
   async receive<Read, Result>(
     request: ApiRequest,

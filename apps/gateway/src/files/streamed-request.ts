@@ -1,10 +1,10 @@
-import { payloadTooLarge, unsupportedMediaType } from '../http/error-answer.js';
+import { payloadTooLarge, unsupportedMediaType } from '../http/error-response.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
 import { hasBody } from '../http/late-bodies.js';
 
 export interface Expected {
-  /** What the declared type must look like; a body without a type passes when `untyped`. */
+  /** Pattern of the declared type; a body without a type is accepted if `untyped`. */
   readonly type: RegExp;
   readonly untyped: boolean;
   readonly typeName: string;
@@ -12,7 +12,7 @@ export interface Expected {
   readonly limitBytes: number;
   /** The cap that such a body passes for certain. */
   readonly capBytes: number;
-  /** What is missing when there is no body. */
+  /** The name of the missing part in the error for an absent body. */
   readonly missing: readonly FieldProblem[];
 }
 

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-answer.js';
+import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-response.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 
 import { ownsBuffer } from './outgoing-bytes.js';
 
-/** All fields together (contract §1: like a JSON body); the file has a cap of its own. */
+/** All fields together (contract §1: like a JSON body); the file has its own limit. */
 export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
 /** What headers of parts and boundaries may take besides. */
 const FRAME_LIMIT_BYTES = 65_536;
 export const REST_LIMIT_BYTES = FIELDS_LIMIT_BYTES + FRAME_LIMIT_BYTES;
 const MOST_PARTS = 1_000;
-/** What decides where the file goes and what is told of it: not to be overlooked, and not to be said twice. */
+/** Fields that decide where the file goes and how it is described; each at most once. */
 const ONCE: ReadonlySet<string | undefined> = new Set(['dest_dir', 'message']);
-/** More than comes at once, so that the parser holds nothing back by itself. */
+/** More than arrives in one chunk, so that the parser buffers nothing itself. */
 const PARSER_BYTES = 1_048_576;
 
 /** Where the bytes of the part `file` go, as they come. */
@@ -22,7 +22,7 @@ export interface FileSink {
   write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined;
 }
 
-/** What a form held beside the bytes of its file. */
+/** The fields of a form, without the bytes of its file. */
 export interface UploadedForm {
   /** Last part of the name that the client gave the file. */
   readonly name: string;
@@ -60,7 +60,7 @@ export class UploadForm {
     return this.#failed.promise;
   }
 
-  /** Takes a piece of the body; a promise says when more may come. */
+  /** Takes a chunk of the body; a returned promise resolves when the next chunk may come. */
   push(chunk: Buffer): Promise<void> | undefined {
     this.#allBytes += chunk.length;
     const isTaken = this.#parser.write(chunk);

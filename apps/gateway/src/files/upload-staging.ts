@@ -1,18 +1,18 @@
 import type { Writable } from 'node:stream';
 import { FILE_LIMIT_BYTES, type OpenedStage, type StagedRef } from '@berth/contracts/files';
 import { isDomainError, type ErrorKind } from '@berth/kernel';
-import { payloadTooLarge } from '../http/error-answer.js';
+import { payloadTooLarge } from '../http/error-response.js';
 import { readText, withFreshTicket, type AgentTransfers, type Open } from './agent-transfer.js';
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 
-/** What is told only after a bad request (contract §1): whether it is one shows at its end. */
+/** Errors that come after a bad request (contract §1), which is known only at the end of the body. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
 
 /** How long to wait for a response after the whole file was sent; includes waking the agent. */
 const SILENCE_MS = 90_000;
 
-/** One file on its way aside. What is not finished vanishes by itself at the host. */
+/** One file on its way to staging. The host discards an unfinished one. */
 export class UploadStaging {
   readonly #bytes = new OutgoingBytes(() => this.#giveUp());
   readonly #cut = new AbortController();
@@ -44,8 +44,8 @@ export class UploadStaging {
   }
 
   /**
-   * Takes bytes of the file; a promise says when more may come. With `isLast` nobody else looks at the buffer behind them.
-   * Throws 413 beyond the cap.
+   * Takes bytes of the file; a returned promise resolves when more may come. With `isLast` nothing else uses the
+   * underlying buffer. Throws 413 beyond the cap.
    */
   write(bytes: Uint8Array, isLast = false): Promise<void> | undefined {
     this.#size += bytes.length;
@@ -65,7 +65,7 @@ export class UploadStaging {
     }
   }
 
-  /** Ends what is on its way: the host throws away what it has of it. Too late for what is whole there. */
+  /** Cancels the transfer: the host discards the partial file. No effect once the file is complete. */
   abort(reason: Error): void {
     this.#cut.abort(reason);
     this.#bytes.fail(reason);
@@ -85,7 +85,7 @@ export class UploadStaging {
         const stored = storedSize(await readText(body));
         if (status > 299 || stored !== this.#size) {
           throw transferLost(
-            new Error(`The host answered ${status} and has ${String(stored)} of ${this.#size} bytes.`),
+            new Error(`The host responded ${status} and has ${String(stored)} of ${this.#size} bytes.`),
           );
         }
         return opened.staged;

@@ -8,7 +8,7 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { claimOrReplay } from '../idempotency/idempotency.hooks.js';
-import { IdempotentAnswers } from '../idempotency/idempotent-answers.js';
+import { IdempotentResponses } from '../idempotency/idempotent-responses.js';
 import { changeErrors } from './file-errors.js';
 import type { Received } from './staged-files.js';
 import { StagedFiles } from './staged-files.js';
@@ -30,7 +30,7 @@ export class UploadController {
   constructor(
     private readonly requester: Requester,
     private readonly files: StagedFiles,
-    private readonly answers: IdempotentAnswers,
+    private readonly responses: IdempotentResponses,
   ) {}
 
   @Route({
@@ -39,8 +39,8 @@ export class UploadController {
     body: { kind: 'multipart', streamed: true },
     summary: 'Upload a file',
     description:
-      'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is made if need be; a file of that name is replaced at once. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
-    answers: [{ status: 200, description: 'The file as it stands.', schema: 'UploadedFile' }],
+      'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is created if missing; a file of that name is replaced atomically. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
+    responses: [{ status: 200, description: 'The stored file.', schema: 'UploadedFile' }],
     errors: changeErrors([
       'not_a_directory',
       'volume_root',
@@ -84,7 +84,7 @@ export class UploadController {
       async (received) => {
         const goesOn =
           digest === undefined ||
-          (await claimOrReplay(this.answers, request, reply, digestOf(received.read, digest)));
+          (await claimOrReplay(this.responses, request, reply, digestOf(received.read, digest)));
         return goesOn ? this.#put(request, agentId, received) : undefined;
       },
     );

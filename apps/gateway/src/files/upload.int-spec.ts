@@ -84,7 +84,7 @@ describe('an upload', () => {
     expect(test.far.asked(filesRequests.put)).toEqual([]);
   });
 
-  it('is what a browser or fetch sends, and may be empty', async () => {
+  it('is accepted as a browser or fetch sends it, and may be empty', async () => {
     const data = new FormData();
     data.append('ignored', 'x');
     data.append('file', new Blob([]), 'leer.txt');
@@ -147,8 +147,8 @@ describe('a bad form', () => {
     ['no form', 'hello', ''],
     ['a thousand parts', form(...Array.from({ length: 1_001 }, () => field('a', '')), file('a', 'x')), ''],
   ])('with %s is 400 with its fields, and nothing is left', async (_what, body, path) => {
-    const { status, body: answer } = await send(body);
-    expect([status, answer.detail?.code, answer.detail?.fields?.[0]?.path]).toEqual([
+    const { status, body: response } = await send(body);
+    expect([status, response.detail?.code, response.detail?.fields?.[0]?.path]).toEqual([
       400,
       'invalid_request',
       path,
@@ -189,7 +189,7 @@ describe('a bad form', () => {
     }
   });
 
-  it('is told before the state of the agent, and behind its absence and the key', async () => {
+  it('comes before the state of the agent, and after its absence and the key', async () => {
     test.far.on(filesRequests.openStage, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
@@ -203,7 +203,7 @@ describe('a bad form', () => {
   });
 });
 
-/** Sends a form whose file has so many bytes, all of it before it reads a byte of the answer. */
+/** Sends a form whose file has so many bytes, all of it before it reads a byte of the response. */
 const sendSized = async (bytes: number): Promise<ReturnType<typeof readRaw>> => {
   const begin = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\n`;
   const end = `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="dest_dir"\r\n\r\n.\r\n--${BOUNDARY}--\r\n`;
@@ -220,9 +220,9 @@ const sendSized = async (bytes: number): Promise<ReturnType<typeof readRaw>> => 
   for (let left = bytes; left > 0; left -= chunk.length) await write(chunk.subarray(0, left));
   await write(end);
   socket.write('0\r\n\r\n');
-  const [answer] = (await once(socket.resume(), 'data')) as [Buffer];
+  const [response] = (await once(socket.resume(), 'data')) as [Buffer];
   socket.destroy();
-  return readRaw(answer.toString());
+  return readRaw(response.toString());
 };
 
 const start = (headers: Record<string, string | number>): ClientRequest =>
@@ -269,7 +269,7 @@ describe('a client', () => {
   const head = (length: number): string =>
     `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${length}\r\n\r\n`;
 
-  it('that hangs up in the middle leaves nothing, and its transfer ends at once', async () => {
+  it('that disconnects midway leaves nothing behind, and its transfer ends immediately', async () => {
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     socket.write(head(5_000_000) + form(file('a', 'x'.repeat(1_000_000))).slice(0, -20));
     await eventually(async () => expect(await files.aside()).toHaveLength(1));
@@ -295,7 +295,7 @@ describe('a client', () => {
     expect(test.far.asked(filesRequests.put)).toEqual([]);
   });
 
-  it('that ends its side early is told 400', async () => {
+  it('that ends its side early gets 400', async () => {
     const socket = connect({
       port: Number(new URL(test.gateway.url).port),
       host: '127.0.0.1',
@@ -388,7 +388,7 @@ describe('an Idempotency-Key', () => {
     expect(second).toBe(first);
   });
 
-  it('that is none is refused before a byte is read', async () => {
+  it('that is not multipart is refused before a byte is read', async () => {
     const { status, body } = await keyed(form(file('a', 'x')), test.far.key(), 'x'.repeat(256));
     expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
     expect(test.far.asked(filesRequests.openStage)).toEqual([]);

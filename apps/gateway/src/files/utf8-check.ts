@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Tells whether bytes that come in pieces are UTF-8. Looks at each byte once and decodes nothing. */
+/** Checks whether bytes that arrive in chunks are UTF-8. Reads each byte once and decodes nothing. */
 export class Utf8Check {
   /** A character whose end has not come yet: 0 to 3 bytes. */
   #open: Uint8Array = EMPTY;
@@ -29,7 +29,7 @@ export class Utf8Check {
 const EMPTY = new Uint8Array(0);
 const LONGEST = 4;
 
-/** How many bytes a leading byte announces; 1 for what is none, which `isUtf8` then refuses. */
+/** Length of the sequence that a leading byte announces; 1 for any other byte, which `isUtf8` then refuses. */
 const lengthOf = (lead: number): number => {
   if (lead >= 0xf0) return 4;
   if (lead >= 0xe0) return 3;
@@ -38,7 +38,7 @@ const lengthOf = (lead: number): number => {
 
 const missing = (open: Uint8Array): number => lengthOf(open[0] ?? 0) - open.length;
 
-/** Where the character begins that the piece leaves open; its length when it leaves none. */
+/** Start of the character that the chunk leaves incomplete; the length of the chunk if there is none. */
 const openingAt = (piece: Uint8Array): number => {
   for (let back = 1; back < LONGEST && back <= piece.length; back++) {
     const byte = piece[piece.length - back] ?? 0;

@@ -5,7 +5,7 @@ import { ApiBody, ApiProperty, ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
-import { JSON_BODY_LIMIT } from '../http/error-answer.js';
+import { JSON_BODY_LIMIT } from '../http/error-response.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest } from '../http/http-refusal.js';
 import { JSON_TYPE } from '../http/json-body.js';
@@ -33,7 +33,9 @@ const JSON_TEXT = {
   ],
 };
 
-/** `PUT /api/agents/{agent_id}/files/write`; of `content` only that it is a text, for its bytes are elsewhere by then. */
+/**
+ * `PUT /api/agents/{agent_id}/files/write`; of `content` only that it is a text, for its bytes are elsewhere by then.
+ */
 export class WriteBody {
   @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
   @IsPath()
@@ -61,8 +63,8 @@ export class WriteController {
     body: { kind: 'json', streamed: true },
     summary: 'Write a text file',
     description:
-      'Wakes a sleeping agent. Makes the folders above it and replaces a file at once: whoever reads sees the old one or the new. Members besides `content` are 1 MiB in all; `content` may stand there once only.',
-    answers: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
+      'Wakes a sleeping agent. Creates missing parent folders and replaces a file atomically: readers see the old content or the new. Members besides `content` are 1 MiB in all; `content` may occur once only.',
+    responses: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
     errors: changeErrors([
       'not_a_directory',
       'volume_root',

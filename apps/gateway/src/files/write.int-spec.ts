@@ -101,9 +101,9 @@ describe('write', () => {
     ['broken JSON', '{"path":"a","content":"b"', ['']],
     ['trailing garbage', '{"path":"a","content":"b"}x', ['']],
   ])('refuses %s with its fields, and leaves nothing', async (_what, body, fields) => {
-    const { status, body: answer } = await write(body);
-    expect([status, answer.detail?.code]).toEqual([400, 'invalid_request']);
-    expect(answer.detail?.fields?.map(({ path }) => path)).toEqual(fields);
+    const { status, body: response } = await write(body);
+    expect([status, response.detail?.code]).toEqual([400, 'invalid_request']);
+    expect(response.detail?.fields?.map(({ path }) => path)).toEqual(fields);
     expect(test.far.asked(filesRequests.put)).toEqual([]);
     await nothingIsLeft();
   });
@@ -118,7 +118,7 @@ describe('write', () => {
     expect([zipped.status, zipped.body.detail?.code]).toEqual([415, 'unsupported_media_type']);
   });
 
-  it('passes on what the service refuses, and discards what lies aside', async () => {
+  it('passes a refusal of the service on, and discards the staged file', async () => {
     test.far.on(filesRequests.put, () => {
       throw new DomainError('conflict', 'path_exists', 'A folder is there.');
     });
@@ -127,7 +127,7 @@ describe('write', () => {
     await nothingIsLeft();
   });
 
-  it('tells a bad request before the state of the agent, and its absence before both', async () => {
+  it('reports a bad request before the state of the agent, and its absence before both', async () => {
     test.far.on(filesRequests.openStage, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
@@ -139,7 +139,7 @@ describe('write', () => {
     expect((await write('{')).status).toBe(404);
   });
 
-  it('is begun anew when the ticket is not taken, as long as little was sent', async () => {
+  it('restarts if the ticket is refused while little was sent', async () => {
     files.port.intercept = (request, response) => {
       if (files.port.requests > 1) return false;
       refuse(request, response, new DomainError('conflict', 'stale_epoch', 'Another one.'));
@@ -154,7 +154,7 @@ describe('write', () => {
     ]);
   });
 
-  it('is whole or refused, however much comes while it is begun anew', async () => {
+  it('is complete or refused, however much arrives during the restart', async () => {
     const text = Array.from({ length: 400_000 }, (_, line) => String(line)).join(' ');
     files.port.intercept = (request, response) => {
       if (files.port.requests > 1) return false;

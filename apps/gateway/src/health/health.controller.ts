@@ -13,11 +13,15 @@ export class HealthController {
 
   @Route({
     accepts: 'anyone',
-    summary: 'Whether the service serves, and what it stands on',
+    summary: 'Health of the service and its dependencies',
     description:
-      'Each part is asked a real question; one that does not respond within 1 s is not `ok`. 503 when no request can be served; then the body has `detail` too.',
-    answers: [
-      { status: 200, description: 'It serves: `ok`, or `degraded` while a part is away.', schema: 'Health' },
+      'Probes each dependency with a real request; one that does not respond within 1 s is not `ok`. 503 when no request can be served; then the body has `detail` too.',
+    responses: [
+      {
+        status: 200,
+        description: 'It serves: `ok`, or `degraded` while a dependency is unavailable.',
+        schema: 'Health',
+      },
     ],
   })
   @Get()

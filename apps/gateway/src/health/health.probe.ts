@@ -7,11 +7,11 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { GatewayConfig } from '../config.js';
 import { gatewayVersion } from '../version.js';
-import { healthOf, type Answer, type Found, type HealthView } from './health.view.js';
+import { healthOf, type ProbeResponse, type Found, type HealthView } from './health.view.js';
 
 export interface HealthFacts {
   readonly version: string;
-  /** What `runtime` says while no host responds. */
+  /** The value of `runtime` while no host responds. */
   readonly driver: string;
 }
 
@@ -63,7 +63,7 @@ export class HealthProbe {
     return view;
   }
 
-  async #ask<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<Answer<Res>> {
+  async #ask<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<ProbeResponse<Res>> {
     try {
       return await this.requester.request(definition, {}, { deadlineMs: LOOK_MS });
     } catch (error) {

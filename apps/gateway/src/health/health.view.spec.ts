@@ -19,7 +19,7 @@ const health = (change: Partial<Found>) =>
 const services = (change: Found['services']) => health({ services: { ...allFine.services, ...change } });
 
 describe('health', () => {
-  it('is ok when every question was answered well, and counts dead letters of all services', () => {
+  it('is ok when every probe succeeded, and counts dead letters of all services', () => {
     expect(health({})).toEqual({
       status: 'ok',
       runtime: 'nerdctl',
@@ -56,7 +56,7 @@ describe('health', () => {
     });
   });
 
-  it('is degraded without a service, and unavailable without the one that knows the keys', () => {
+  it('is degraded without one of the services, and unavailable without the one that verifies keys', () => {
     expect(services({ files: 'absent' })).toMatchObject({ status: 'degraded', dependencies: { nats: 'ok' } });
     expect(services({ accounts: 'absent' })).toMatchObject({ status: 'unavailable' });
     expect(services({ accounts: 'silent' })).toMatchObject({
@@ -69,7 +69,7 @@ describe('health', () => {
     });
   });
 
-  it('says of each part whether all, some or none of those who use it had an answer', () => {
+  it('reports per dependency whether all, some or none of its users got a response', () => {
     const away: ServiceHealth = { ...fine, eventStore: false, postgres: false, jetStream: false };
     expect(services({ agents: away }).dependencies).toMatchObject({
       nats: 'degraded',

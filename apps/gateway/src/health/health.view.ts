@@ -1,7 +1,7 @@
 import type { ServiceHealth } from '@berth/contracts/operations';
 import type { HostView } from '@berth/contracts/runtime';
 
-/** `degraded`: some of what was asked responded; `unknown`: nothing that could tell did. */
+/** `degraded`: some probes got a response; `unknown`: no service that uses the dependency responded. */
 export type DependencyState = 'ok' | 'degraded' | 'down' | 'unknown';
 
 /** `GET /health` (contract §10). */
@@ -20,8 +20,8 @@ export interface HealthView {
   readonly deadLetters: number | null;
 }
 
-/** A response, or why there is none: the broker says that nobody listens, or nothing came in time. */
-export type Answer<Res> = Res | 'absent' | 'silent';
+/** A response; `absent` if the broker has no responder; `silent` if none came in time. */
+export type ProbeResponse<Res> = Res | 'absent' | 'silent';
 
 /** What one round of questions came to. */
 export interface Found {
@@ -31,18 +31,18 @@ export interface Found {
   readonly takesOurMessages: boolean;
   /** Whether the gateway's own tables responded. */
   readonly postgres: boolean;
-  readonly host: Answer<HostView>;
-  readonly services: { readonly [name: string]: Answer<ServiceHealth> };
+  readonly host: ProbeResponse<HostView>;
+  readonly services: { readonly [name: string]: ProbeResponse<ServiceHealth> };
 }
 
-/** What a round of questions says about each part. */
+/** The result of one round of probes per dependency. */
 export const healthOf = (
   found: Found,
   facts: { readonly version: string; readonly driver: string },
 ): HealthView => {
   const { host } = found;
   const services = Object.values(found.services);
-  const told = services.filter((answer): answer is ServiceHealth => typeof answer !== 'string');
+  const told = services.filter((response): response is ServiceHealth => typeof response !== 'string');
   const dependencies = {
     nats: natsOf(found, told),
     eventStore: stateOf(told.map(({ eventStore }) => eventStore)),
@@ -61,25 +61,25 @@ export const healthOf = (
 };
 
 /**
- * A question that nobody heard in time was lost on its way, or its service hangs: the broker alone cannot tell, and a
+ * A probe without a response was lost on its way, or its service hangs: the broker alone cannot tell which, and a
  * frozen node of a cluster looks just like that.
  */
 const natsOf = (
   { connected, takesOurMessages, services, host }: Found,
   told: readonly ServiceHealth[],
 ): DependencyState => {
-  const answers = [...Object.values(services), host];
-  if (!connected || answers.every((answer) => answer === 'silent')) return 'down';
-  if (!takesOurMessages || answers.includes('silent') || told.some(({ jetStream }) => jetStream === false))
+  const responses = [...Object.values(services), host];
+  if (!connected || responses.every((response) => response === 'silent')) return 'down';
+  if (!takesOurMessages || responses.includes('silent') || told.some(({ jetStream }) => jetStream === false))
     return 'degraded';
   return 'ok';
 };
 
 /** null: a service that has no such part. */
-const stateOf = (answers: readonly (boolean | null)[]): DependencyState => {
-  const told = answers.filter((answer) => answer !== null);
+const stateOf = (responses: readonly (boolean | null)[]): DependencyState => {
+  const told = responses.filter((response) => response !== null);
   if (told.length === 0) return 'unknown';
-  if (told.every((answer) => answer)) return 'ok';
+  if (told.every((response) => response)) return 'ok';
   return told.includes(true) ? 'degraded' : 'down';
 };
 

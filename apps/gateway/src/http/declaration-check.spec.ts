@@ -16,7 +16,7 @@ describe('a route without a declaration', () => {
 });
 
 describe('a declaration', () => {
-  it('says what every path parameter names, and nothing else', () => {
+  it('declares the resource of every path parameter, and nothing else', () => {
     expect(declarationProblem('/a/:id', { accepts: 'anyone', resources: [] })).toContain(':id');
     expect(declarationProblem('/a/:id', { accepts: 'anyone', resources: [thing] })).toBeUndefined();
     expect(
@@ -26,7 +26,7 @@ describe('a declaration', () => {
   });
 
   it('accepts somebody', () => {
-    expect(declarationProblem('/a', { accepts: {}, resources: [] })).toBe('accepts nobody');
+    expect(declarationProblem('/a', { accepts: {}, resources: [] })).toBe('accepts no credential');
   });
 
   it('takes ?token= only together with a kind of token', () => {

@@ -8,12 +8,12 @@ export const addDeclarationCheck = (server: HttpServer): void => {
   });
 };
 
-/** What a route at `path` fails to declare; undefined if nothing. */
+/** The first thing that a route at `path` fails to declare; undefined if it is complete. */
 export const declarationProblem = (path: string, rules: RouteRules | undefined): string | undefined => {
   if (rules === undefined) return 'has no @Route declaration';
   const { accepts, resources, params = {}, tokenInQuery = false } = rules;
   if (accepts !== 'anyone' && Object.values(accepts).every((needed) => needed === undefined))
-    return 'accepts nobody';
+    return 'accepts no credential';
   if (tokenInQuery && (accepts === 'anyone' || !TOKEN_KINDS.some((kind) => accepts[kind] !== undefined)))
     return 'takes ?token= but accepts no kind of token';
   const named = new Set([...resources.map(({ param }) => param), ...Object.keys(params)]);

@@ -3,7 +3,7 @@ import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
 import type { Principal } from '../auth/principal.js';
-import { answerTo } from './error-answer.js';
+import { errorResponse } from './error-response.js';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { HttpRefusal } from './http-refusal.js';
 import { wasLate } from './late-bodies.js';
@@ -31,12 +31,12 @@ export class ErrorFilter implements ExceptionFilter {
 
   catch(error: unknown, host: ArgumentsHost): void {
     const http = host.switchToHttp();
-    this.answer(error, http.getRequest(), http.getResponse()).catch((failure: unknown) =>
+    this.respond(error, http.getRequest(), http.getResponse()).catch((failure: unknown) =>
       this.log.error({ err: failure }, 'could not respond with an error'),
     );
   }
 
-  private async answer(error: unknown, request: ApiRequest, reply: ApiReply): Promise<void> {
+  private async respond(error: unknown, request: ApiRequest, reply: ApiReply): Promise<void> {
     if (leftInBody(error, request)) {
       const what = wasLate(request.raw)
         ? 'a body did not come in time'
@@ -52,17 +52,20 @@ export class ErrorFilter implements ExceptionFilter {
       return;
     }
     const missing = await this.missingResource(error, request);
-    const answer = answerTo(missing?.notFound() ?? error);
-    if (answer.status === 500)
+    const response = errorResponse(missing?.notFound() ?? error);
+    if (response.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
-    request.outcomeUnknown = isDomainError(error) ? hasUnknownOutcome(error) : answer.status === 500;
-    await reply.code(answer.status).headers(answer.headers).send(answer.body);
+    request.outcomeUnknown = isDomainError(error) ? hasUnknownOutcome(error) : response.status === 500;
+    await reply.code(response.status).headers(response.headers).send(response.body);
   }
 
-  /** 404 comes before what the gateway itself rejects (contract §1); the services check before they reject anything. */
+  /**
+   * 404 takes precedence over the gateway's own rejections (contract §1); the services check existence first
+   * themselves.
+   */
   private async missingResource(error: unknown, request: ApiRequest): Promise<RouteResource | undefined> {
     const { principal, raw } = request;
-    const isOurs = !isDomainError(error) && AFTER_NOT_FOUND.has(answerTo(error).status);
+    const isOurs = !isDomainError(error) && AFTER_NOT_FOUND.has(errorResponse(error).status);
     if (!isOurs || principal === null || hasBrokenPath(raw)) return undefined;
     for (const resource of request.routeOptions.config.rules?.resources ?? []) {
       const found = await this.exists(resource, principal, paramsOf(request));
@@ -85,7 +88,7 @@ export class ErrorFilter implements ExceptionFilter {
 const hasUnknownOutcome = ({ code, effect }: DomainError): boolean =>
   effect === undefined ? UNKNOWN_OUTCOMES.has(code) : effect === 'unknown';
 
-/** Whether the request broke off in its body, and the error says no more than that. */
+/** Whether the request broke off in its body and the error has no other cause. */
 const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {
   if (raw.complete || !raw.destroyed) return false;
   return (

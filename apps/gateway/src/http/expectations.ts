@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { unsupportedMediaType } from './error-answer.js';
+import { unsupportedMediaType } from './error-response.js';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
 import { HttpRefusal } from './http-refusal.js';
 import { JSON_TYPE } from './json-body.js';
@@ -35,7 +35,7 @@ export const grantContinue = (request: IncomingMessage): void => {
 };
 
 /**
- * Grants it to bodies that will be read: everything that the headers say has been checked by then. Routes that stream
+ * Sends `100 Continue` for bodies that will be read: all headers have been checked by then. Routes that stream
  * their body grant it when they begin to read.
  */
 export const addContinueHook = (server: HttpServer): void => {

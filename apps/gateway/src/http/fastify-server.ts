@@ -1,22 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { guardServer } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerTo, JSON_BODY_LIMIT } from './error-answer.js';
+import { errorResponse, JSON_BODY_LIMIT } from './error-response.js';
 import type { HttpServer } from './fastify-types.js';
 import { holdContinue, refuseExpectation } from './expectations.js';
 import { readJsonBody } from './json-body.js';
 import { requestIdOf } from './request-id.js';
-import { answerBrokenRequest, answerConnect } from './raw-answers.js';
+import { rejectBrokenRequest, refuseConnect } from './raw-responses.js';
 import { STREAMED_TYPE } from './request-hooks.js';
 import { routableTarget } from './request-target.js';
-import { answerUpgrade, wantsWebSocket } from './upgrades.js';
+import { handleUpgrade, wantsWebSocket } from './upgrades.js';
 import { setFixedHeaders } from './fixed-headers.js';
 
 /** Limits of one client. */
 export interface ClientBounds {
   /** A client that neither sends nor receives for this long is disconnected. */
   readonly clientTimeoutMs: number;
-  /** Connections at once. */
+  /** Maximum number of open connections. */
   readonly maxConnections: number;
 }
 
@@ -52,15 +52,15 @@ export const serverOptions = (bounds: ClientBounds = DEFAULT_BOUNDS) => ({
   routerOptions: { maxParamLength: MAX_PARAM_CHARS },
   rewriteUrl: routableTarget,
   serverFactory: (handler: Handler) => createNodeServer(handler, bounds),
-  clientErrorHandler: answerBrokenRequest,
+  clientErrorHandler: rejectBrokenRequest,
   frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
-    const { status, headers, body } = answerTo(error);
+    const { status, headers, body } = errorResponse(error);
     setFixedHeaders(request, reply);
     void reply.code(status).headers(headers).send(body);
   },
 });
 
-/** Members that requests carry from hook to hook, and the one way a body is read. */
+/** Declares the members that hooks set on requests, and the only body parser. */
 export const prepareRequests = (server: HttpServer): void => {
   server.decorateRequest('principal', null);
   server.decorateRequest('credential', undefined);
@@ -90,10 +90,10 @@ const createNodeServer = (handler: Handler, bounds: ClientBounds) => {
     },
     handler,
   );
-  server.on('upgrade', answerUpgrade(handler));
+  server.on('upgrade', handleUpgrade(handler));
   server.on('checkContinue', holdContinue(handler));
   server.on('checkExpectation', refuseExpectation(handler));
-  server.on('connect', answerConnect);
+  server.on('connect', refuseConnect);
   guardServer(server, {
     most: bounds.maxConnections,
     idleMs: KEEP_ALIVE_MS + HEADERS_MS,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../auth/access.js';
 import type { Credential } from '../auth/credentials.js';
 import type { Principal } from '../auth/principal.js';
-import type { IdempotencyClaim } from '../idempotency/idempotent-answers.js';
+import type { IdempotencyClaim } from '../idempotency/idempotent-responses.js';
 import type { DtoClass } from '../validation/dto-validation.js';
 import type { TextRule } from '../validation/text-rule.js';
 import type { HttpRefusal } from './http-refusal.js';
@@ -36,7 +36,7 @@ export interface RouteRules {
   /** Whether `?token=` may carry the credential; elsewhere such a request is 401. */
   readonly tokenInQuery?: boolean;
   readonly resources: readonly RouteResource[];
-  /** Absent: the route takes no body, and one that comes is ignored. */
+  /** Absent: the route takes no body and ignores one that is sent. */
   readonly body?: RouteBody;
   readonly query?: DtoClass;
   /** What path parameters must look like that name no resource. */

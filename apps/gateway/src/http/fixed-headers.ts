@@ -13,7 +13,7 @@ export const FIXED_HEADERS: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
 };
 
-/** Sets the request id and what the route did not set itself. */
+/** Sets the request id and the default headers that the route did not set itself. */
 export const setFixedHeaders = (request: Pick<FastifyRequest, 'id'>, reply: FastifyReply): void => {
   reply.header('x-request-id', request.id);
   for (const name in FIXED_HEADERS) {

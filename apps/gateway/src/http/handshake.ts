@@ -7,10 +7,12 @@ const VERSION = '13';
 /** A token of RFC 9110 §5.6.2. */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** White space around a token (RFC 9110 §5.6.3). `trim` would remove more, which `ws` then rejects with its own error. */
+/**
+ * White space around a token (RFC 9110 §5.6.3). `trim` would remove more, which `ws` then rejects with its own error.
+ */
 const OUTER_SPACE = /^[ \t]+|[ \t]+$/g;
 
-/** What is wrong with a handshake for a WebSocket (RFC 6455 §4.2.1), its `Upgrade` header aside; undefined: nothing. */
+/** The problem of a WebSocket handshake (RFC 6455 §4.2.1), except its `Upgrade` header; undefined if valid. */
 export const handshakeRefusal = (request: Pick<IncomingMessage, 'headers'>): HttpRefusal | undefined => {
   const { headers } = request;
   if (headers['sec-websocket-version'] !== VERSION) return upgradeRequired('Send Sec-WebSocket-Version: 13.');

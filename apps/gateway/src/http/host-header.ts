@@ -6,7 +6,7 @@ const REGISTERED_NAME = String.raw`(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2
 const IP_LITERAL = String.raw`\[(?:[0-9A-Fa-f:.]+|[vV][0-9A-Fa-f]+\.[A-Za-z0-9\-._~!$&'()*+,;=:]+)\]`;
 const HOST = new RegExp(`^(?:${IP_LITERAL}|${REGISTERED_NAME})(?::[0-9]*)?$`);
 
-/** What is wrong with the Host header: HTTP/1.1 needs exactly one (RFC 9112 §3.2), HTTP/1.0 none. */
+/** The problem of the Host header; undefined if valid. HTTP/1.1 needs exactly one (RFC 9112 §3.2), HTTP/1.0 none. */
 export const hostRefusal = ({ headersDistinct, httpVersion }: IncomingMessage): HttpRefusal | undefined => {
   const [host, ...others] = headersDistinct['host'] ?? [];
   if (host === undefined && httpVersion !== '1.1') return undefined;

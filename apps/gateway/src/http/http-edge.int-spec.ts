@@ -30,12 +30,12 @@ describe('request ids', () => {
 
   it('travel with a request whose body came in pieces', async () => {
     const body = JSON.stringify({ name: 'scout', templateId: 'echo' }) + ' '.repeat(90_000);
-    const answer = await test.call('POST', '/api/agents', {
+    const response = await test.call('POST', '/api/agents', {
       key: test.far.key(),
       body,
       headers: { 'x-request-id': 'big-1', 'content-type': 'application/json' },
     });
-    expect(answer.status).toBe(201);
+    expect(response.status).toBe(201);
     expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['big-1', 'big-1']);
   });
 
@@ -44,7 +44,7 @@ describe('request ids', () => {
     expect(headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('stand on every refusal too', async () => {
+  it('are on every refusal too', async () => {
     const key = test.far.key();
     const headers = { 'content-type': 'application/json' };
     const refusals = [
@@ -64,7 +64,7 @@ describe('request ids', () => {
   });
 });
 
-describe('what the HTTP layer refuses', () => {
+describe('a request that the HTTP layer refuses', () => {
   it('is a wrong method with 405 and Allow, without a key too', async () => {
     const { status, headers, body } = await test.call('PUT', `/api/agents/${newId('agt')}`);
     expect([status, headers.get('allow'), body.detail?.code]).toEqual([
@@ -88,7 +88,7 @@ describe('what the HTTP layer refuses', () => {
     expect(body.detail).toMatchObject({ code: 'headers_too_large' });
   });
 
-  it("is answered under the caller's request id even when it was never parsed", async () => {
+  it("carries the caller's request id even when it was never parsed", async () => {
     for (const rest of ['Content-Length: x', `X-Long: ${'a'.repeat(20_000)}`]) {
       const bytes = `POST /api/agents HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine-1\r\n${rest}\r\n\r\n`;
       expect(readRaw(await sendRaw(test.gateway.url, bytes)).head).toContain('x-request-id: mine-1');
@@ -155,7 +155,7 @@ describe('bodies', () => {
     'application/x-www-form-urlencoded',
     'garbage',
     'multipart/form-data',
-  ])('may be missing whatever Content-Type says: %s', async (type) => {
+  ])('may be missing with any Content-Type: %s', async (type) => {
     const agent = anAgent();
     test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
     const started = await test.call('POST', `/api/agents/${agent.id}/start`, {
@@ -201,8 +201,8 @@ describe('bodies', () => {
     ['no object', '[1]'],
     ['null', 'null'],
   ])('that are %s are 400', async (_what, body) => {
-    const answer = await create({ body, type: 'application/json' });
-    expect([answer.status, answer.body.detail?.code]).toEqual([400, 'invalid_request']);
+    const response = await create({ body, type: 'application/json' });
+    expect([response.status, response.body.detail?.code]).toEqual([400, 'invalid_request']);
     expect(test.far.asked(agentsRequests.create)).toEqual([]);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import secureJson from 'secure-json-parse';
 
-import { unsupportedMediaType } from './error-answer.js';
+import { unsupportedMediaType } from './error-response.js';
 import type { ApiRequest } from './fastify-types.js';
 import { invalidRequest, type HttpRefusal } from './http-refusal.js';
 
@@ -13,14 +13,14 @@ export const JSON_TYPE = /^application\/(?:[a-z0-9!#$&^_.+-]+\+)?json\s*(?:;|$)/
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** What the type and encoding headers of a request say of its body. */
+/** The body's format according to the type and encoding headers. */
 export interface BodyHeaders {
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
 }
 
 /**
- * Reads a JSON body. An empty one is `undefined` whatever the headers say, one without a type is JSON.
+ * Reads a JSON body. An empty one is `undefined` with any headers; one without a type is JSON.
  * Throws 400 `invalid_request` (not UTF-8, not JSON, a `__proto__` or `constructor.prototype` member, nested deeper
  * than 64) and 415 `unsupported_media_type`.
  */

@@ -63,7 +63,7 @@ describe('a body that trickles', () => {
     expect(body.detail?.code).toBe('request_timeout');
   });
 
-  it('of a streamed request may take longer, as long as something comes', async () => {
+  it('of a streamed request may take longer while bytes keep arriving', async () => {
     const { socket, text } = open('/streamed', 20);
     const timer = setInterval(() => socket.write('x'), 100);
     await once(socket, 'data');
@@ -83,7 +83,7 @@ describe('a body that trickles', () => {
   });
 });
 
-describe('a body that nobody wants', () => {
+describe('a body that no route reads', () => {
   it('is taken to its end when it ends soon, and the line goes on', async () => {
     const { socket, text } = open('/unread', 500_000);
     socket.write(Buffer.alloc(500_000));

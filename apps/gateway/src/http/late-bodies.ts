@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isStreamed, type ApiRequest, type HttpServer } from './fastify-types.js';
-import { answerTimedOut } from './raw-answers.js';
+import { rejectTimedOut } from './raw-responses.js';
 
 /** How long bodies may take. */
 export interface BodyBounds {
@@ -49,7 +49,7 @@ const cutWhenLate = (request: ApiRequest, millis: number): void => {
   const { raw } = request;
   const timer = setTimeout(() => {
     late.add(raw);
-    answerTimedOut(raw.socket, request.id);
+    rejectTimedOut(raw.socket, request.id);
   }, millis);
   const over = (): void => clearTimeout(timer);
   raw.once('end', over);

@@ -26,7 +26,7 @@ afterEach(() => {
   clients = [];
 });
 
-/** A client that never closes its side by itself. */
+/** A client that never closes its side on its own. */
 interface Client {
   readonly socket: Socket;
   text(): string;
@@ -122,15 +122,15 @@ describe('a connection that the gateway has no request of', () => {
   });
 });
 
-describe('a client that takes nothing of its answer', () => {
-  it('is cut, and one whose answer takes long is not', async () => {
+describe('a client that does not read its response', () => {
+  it('is disconnected, and one with a slow response is not', async () => {
     const slow = Promise.withResolvers<void>();
     const agent = anAgent();
     test.far.on(agentsRequests.start, async () => {
       await slow.promise;
       return { agent, settled: true };
     });
-    const answered = test.call('POST', `/api/agents/${agent.id}/start`, { key });
+    const received = test.call('POST', `/api/agents/${agent.id}/start`, { key });
     const client = await dial();
     client.socket.pause();
     const since = performance.now();
@@ -138,12 +138,12 @@ describe('a client that takes nothing of its answer', () => {
     await untilDestroyed(client, '\r\n');
     expect(performance.now() - since).toBeGreaterThan(TIMEOUT_MS);
     slow.resolve();
-    expect((await answered).status).toBe(200);
+    expect((await received).status).toBe(200);
   }, 20_000);
 });
 
 describe('pipelined requests', () => {
-  it('are answered in their order, up to the one that is broken', async () => {
+  it('get their responses in order, up to the malformed one', async () => {
     test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     const client = await send(
       `${HEAD()}\r\n${HEAD('/nope')}\r\n${HEAD()}X-Last: 1\r\nConnection: close\r\n\r\n`,
@@ -159,7 +159,7 @@ describe('pipelined requests', () => {
       '404',
     ],
     ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', '405'],
-  ])('that end with %s get their answers in their order', async (_what, last, status) => {
+  ])('that end with %s get their responses in order', async (_what, last, status) => {
     const slow = Promise.withResolvers<void>();
     test.far.on(agentsRequests.list, async () => {
       await slow.promise;
@@ -176,7 +176,7 @@ describe('pipelined requests', () => {
     ]);
   });
 
-  it('that are broken do not answer the one before them', async () => {
+  it('that are malformed do not get the response of the one before', async () => {
     const slow = Promise.withResolvers<void>();
     test.far.on(agentsRequests.list, async () => {
       await slow.promise;
@@ -210,7 +210,7 @@ describe('a client that sends its body after the response', () => {
   });
 });
 
-describe('what is no HTTP/1.1 of ours', () => {
+describe('a request that is not valid HTTP/1.1', () => {
   it.each([
     [
       'two different Transfer-Encodings',
@@ -218,7 +218,7 @@ describe('what is no HTTP/1.1 of ours', () => {
     ],
     ['chunked twice', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
     [
-      'Transfer-Encoding beside Content-Length',
+      'Transfer-Encoding together with Content-Length',
       'Transfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n0\r\n\r\n',
     ],
     ['two different lengths', 'Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
@@ -232,7 +232,7 @@ describe('what is no HTTP/1.1 of ours', () => {
     expect(body.detail?.code).toBe('invalid_request');
   });
 
-  it('HTTP/1.0 is served without Host, and closed behind the answer', async () => {
+  it('HTTP/1.0 is served without Host, and closed after the response', async () => {
     const client = await send('GET /openapi.json HTTP/1.0\r\n\r\n');
     await once(client.socket, 'end');
     expect(client.text()).toMatch(/^HTTP\/1\.1 200 /);

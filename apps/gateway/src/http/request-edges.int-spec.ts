@@ -86,7 +86,7 @@ describe('a target in absolute form', () => {
     expect(head).toContain('http/1.1 200');
   });
 
-  it('is told the methods of its path', async () => {
+  it('gets the methods of its path', async () => {
     const { head, body } = await exchange(
       'PUT http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     );
@@ -219,13 +219,16 @@ describe('the log', () => {
           'PUT',
         ) + '{"pa',
     ],
-  ])('says in one line without a stack that a client hung up in the middle of %s', async (_what, request) => {
-    const { socket } = send(request());
-    await eventually(() => test.far.heard.length > 0);
-    socket.resetAndDestroy();
-    await lineOf('hung up');
-    expect(faults()).toEqual([]);
-  });
+  ])(
+    'logs one line without a stack for a client that disconnects in the middle of %s',
+    async (_what, request) => {
+      const { socket } = send(request());
+      await eventually(() => test.far.heard.length > 0);
+      socket.resetAndDestroy();
+      await lineOf('hung up');
+      expect(faults()).toEqual([]);
+    },
+  );
 
   it('holds no error for a body that did not come in time', async () => {
     const { head } = await exchange(post('/api/agents', bearer(), 'Content-Length: 90') + '{"na');
@@ -234,7 +237,7 @@ describe('the log', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('holds no error for a client that leaves before its answer', async () => {
+  it('has no error for a client that leaves before its response', async () => {
     const slow = Promise.withResolvers<void>();
     test.far.on(agentsRequests.list, async () => {
       await slow.promise;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { requestContext, withSpan } from '@berth/telemetry';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { unknownRoute } from './error-answer.js';
+import { unknownRoute } from './error-response.js';
 import { isStreamed, type HttpServer } from './fastify-types.js';
 import { setFixedHeaders } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
@@ -52,7 +52,7 @@ export const addUnknownRouteHook = (server: HttpServer, routes: RouteTable): voi
     if (!request.is404) return done();
     const methods = routes.methodsOf(pathOf(request));
     if (methods.length === 0) return done(hasBrokenPath(request.raw) ? brokenPath() : unknownRoute());
-    const message = `This path answers ${methods.join(', ')}.`;
+    const message = `This path accepts ${methods.join(', ')}.`;
     return done(new HttpRefusal(405, 'method_not_allowed', message, {}, { allow: methods.join(', ') }));
   });
 };
@@ -82,7 +82,7 @@ export const addRequestLineHook = (server: HttpServer): void => {
 const brokenPath = (): HttpRefusal =>
   invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
 
-/** Stands in for the type of a body that Fastify is to leave alone. */
+/** Content type given to a body that Fastify must not parse. */
 export const STREAMED_TYPE = 'application/x-streamed';
 
 /** The first resource of the path whose id is malformed or which the principal must not know of. */

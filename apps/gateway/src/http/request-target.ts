@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const broken = new WeakSet<IncomingMessage>();
 
 /**
- * The target by which a request finds its route. The router refuses a path with broken percent-encoding on its own, before
- * any hook; with its percent signs escaped it takes the way of every other, so that 401 and 403 come first.
+ * The target by which a request finds its route. The router refuses a path with broken percent-encoding on its own,
+ * before any hook; with its percent signs escaped it takes the way of every other, so that 401 and 403 come first.
  */
 export const routableTarget = (request: IncomingMessage): string => {
   const url = originForm(request.url ?? '/');
@@ -27,7 +27,7 @@ const originForm = (target: string): string => {
 /** Whether the path came with broken percent-encoding. */
 export const hasBrokenPath = (request: IncomingMessage): boolean => broken.has(request);
 
-/** Whether percent signs stand before two hex digits only, and what they encode is UTF-8. */
+/** Whether every percent sign precedes two hex digits, and the decoded bytes are UTF-8. */
 export const isDecodable = (text: string): boolean => {
   if (!text.includes('%')) return true;
   try {

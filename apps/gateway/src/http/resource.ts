@@ -15,8 +15,8 @@ export interface RouteResource {
   /** The 404. */
   readonly notFound: () => Error;
   /**
-   * Throws not_found if it does not exist in the caller's account. Called only before a 4xx of the gateway's own; on every
-   * other path the service that handles the request checks. Absent where the gateway rejects nothing by itself.
+   * Throws not_found if it does not exist in the caller's account. Called only before a 4xx of the gateway's own; on
+   * every other path the service that handles the request checks. Absent where the gateway itself rejects nothing.
    */
   readonly lookUp?: (requester: Requester, principal: Principal, params: PathParams) => Promise<unknown>;
 }

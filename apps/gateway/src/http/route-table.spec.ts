@@ -19,5 +19,5 @@ describe('the methods of a path', () => {
     ['/api/agents/agt_1/env/', []],
     ['/api/agents/a/b/env/c', []],
     ['/', []],
-  ])('%s answers %j', (path, methods) => expect(table.methodsOf(path)).toEqual(methods));
+  ])('%s accepts %j', (path, methods) => expect(table.methodsOf(path)).toEqual(methods));
 });

@@ -14,7 +14,7 @@ interface Pattern {
   readonly rulesOf: Map<string, RouteRules | undefined>;
 }
 
-/** Every registered route by its pattern, so that a wrong method can be told from an unknown path. */
+/** Every registered route by its pattern, so that a wrong method is distinguished from an unknown path. */
 @Injectable()
 export class RouteTable {
   readonly #patterns = new Map<string, Pattern>();

@@ -6,40 +6,40 @@ import { keyScopesOf, type Access } from '../auth/access.js';
 import type { PrincipalKind } from '../auth/principal.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import type { ErrorCode } from '../errors/error-codes.js';
-import { codesOf, describeAnswers, type AnswerDescription } from '../openapi/answers.js';
+import { codesOf, describeResponses, type ResponseDescription } from '../openapi/responses.js';
 import { textSchema } from '../validation/text-schema.js';
 import type { RouteRules } from './fastify-types.js';
 import type { RouteResource } from './resource.js';
 
 /** Everything that the gateway knows about one route. Hooks and the OpenAPI document read this and nothing else. */
 export interface RouteDeclaration extends Omit<RouteRules, 'resources'> {
-  /** What the path names, from left to right. */
+  /** The resources in the path, from left to right. */
   readonly resource?: RouteResource | readonly RouteResource[];
   readonly summary: string;
   readonly description?: string;
   /** The responses that are no errors, by status; the first is the usual one. */
-  readonly answers: readonly AnswerDescription[];
+  readonly responses: readonly ResponseDescription[];
   /** Error codes of this route's own. Those that any route has are added. */
   readonly errors?: readonly ErrorCode[];
 }
 
 /**
- * Declares a route: which principals it takes and the scope each needs, the resource its path names, its body and query, its
- * responses and errors. Stands above `@Get`, `@Post` and the like.
+ * Declares a route: which principals it takes and the scope each needs, the resource its path names, its body and
+ * query, its responses and errors. Goes above `@Get`, `@Post` and the like.
  */
 export const Route = (declaration: RouteDeclaration): MethodDecorator => {
   const {
     resource = [],
     summary,
     description: _description,
-    answers,
+    responses,
     errors: _errors,
     ...rest
   } = declaration;
   const rules: RouteRules = { ...rest, resources: [resource].flat() };
   return applyDecorators(
     RouteConfig({ rules }),
-    HttpCode(answers[0]?.status ?? 200),
+    HttpCode(responses[0]?.status ?? 200),
     ApiOperation({ summary, description: describe(declaration) }),
     ApiExtension('x-required-scope', scopeNameOf(declaration.accepts)),
     ...kindsOf(declaration.accepts).map((kind) => ApiSecurity(SECURITY_SCHEME_OF[kind])),
@@ -47,7 +47,7 @@ export const Route = (declaration: RouteDeclaration): MethodDecorator => {
       ApiParam({ name, schema: textSchema(rule) }),
     ),
     withIdempotencyKey,
-    documentAnswers(declaration),
+    documentResponses(declaration),
   );
 };
 
@@ -96,7 +96,7 @@ const POST = 1;
 const isPost = (handler: unknown): boolean =>
   typeof handler === 'function' && Reflect.getMetadata('method', handler) === POST;
 
-/** Method decorators run from the last to the first, so `@Post` must stand below `@Route`. */
+/** Method decorators run from last to first, so `@Post` must be below `@Route`. */
 const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
   if (!isPost(descriptor.value)) return;
   ApiHeader({
@@ -108,12 +108,12 @@ const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
   })(target, key, descriptor);
 };
 
-const documentAnswers = (declaration: RouteDeclaration): MethodDecorator => {
+const documentResponses = (declaration: RouteDeclaration): MethodDecorator => {
   return (target, key, descriptor) => {
     const { accepts, body, query, params } = declaration;
     const facts = {
       accepts,
-      answers: declaration.answers,
+      responses: declaration.responses,
       errors: declaration.errors ?? [],
       hasBody: body !== undefined,
       hasInput: [body, query, params].some((rule) => rule !== undefined),
@@ -121,6 +121,6 @@ const documentAnswers = (declaration: RouteDeclaration): MethodDecorator => {
     };
     if (descriptor.value !== undefined)
       Reflect.defineMetadata(ERROR_CODES_OF_ROUTE, codesOf(facts), Object(descriptor.value));
-    for (const answer of describeAnswers(facts)) ApiResponse(answer)(target, key, descriptor);
+    for (const response of describeResponses(facts)) ApiResponse(response)(target, key, descriptor);
   };
 };

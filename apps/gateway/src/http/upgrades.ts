@@ -20,18 +20,18 @@ const asksForWebSocket = ({ method, headers, httpVersion }: IncomingMessage): bo
   method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
- * Whether a request gets a connection of its own. Other upgrades (h2c, say) are not taken up, nor any in HTTP/1.0
- * (RFC 9110 §7.8): such a request is answered as if it had not asked. So is one with a body, and one behind a request whose
+ * Whether a request gets its own connection. Other upgrades (h2c, say) are ignored, as is any in HTTP/1.0
+ * (RFC 9110 §7.8): such a request is handled as a plain one. So is one with a body, and one behind a request whose
  * response is not out yet: neither could have the connection to itself.
  */
 export const wantsWebSocket = (request: IncomingMessage): boolean =>
   asksForWebSocket(request) && !hasBody(request) && pendingResponse(request.socket) === undefined;
 
 /**
- * Sends a request for a WebSocket the way of every other, through all hooks: refusals are ordinary answers, and a handler
+ * Sends a WebSocket request through all hooks like any other: refusals are ordinary responses, and a handler
  * that wants the connection takes it over.
  */
-export const answerUpgrade =
+export const handleUpgrade =
   (handler: Handler) =>
   (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = new ServerResponse(request);
@@ -44,15 +44,15 @@ export const answerUpgrade =
   };
 
 /**
- * Refuses a request that asks for no WebSocket, or wrongly, with 426 or 400. Returns a signal that aborts when the client
- * leaves before its connection is taken.
+ * Refuses a request that asks for no WebSocket, or wrongly, with 426 or 400. Returns a signal that aborts when the
+ * client leaves before its connection is taken.
  */
 export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
   const upgrade = upgrades.get(raw);
   if (upgrade === undefined) {
     throw (
       (asksForWebSocket(raw) ? handshakeRefusal(raw) : undefined) ??
-      upgradeRequired('This path answers WebSockets only.')
+      upgradeRequired('This path accepts WebSocket upgrades only.')
     );
   }
   const refusal = handshakeRefusal(raw);
@@ -68,7 +68,7 @@ export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: 
   reply.hijack();
   const { socket, held, response } = upgrade;
   response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
-  // Work that lasts as long as the request waits for this event, which the detached response no longer emits.
+  // Work bound to the request ends on this event, which the detached response no longer emits.
   socket.once('close', () => response.emit('close'));
   return { socket, head: held.take() };
 };

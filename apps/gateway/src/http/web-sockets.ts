@@ -20,7 +20,7 @@ export class WebSockets {
     });
   }
 
-  /** Answers with 101. Returns undefined when the client has left meanwhile. */
+  /** Responds with 101. Returns undefined when the client has left meanwhile. */
   accept(request: ApiRequest, reply: ApiReply): WebSocket | undefined {
     const { socket, head } = takeConnection(request, reply);
     this.#requestIds.set(request.raw, request.id);

@@ -8,7 +8,7 @@ import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
 import { textProblem } from '../validation/text-rule.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
-import { IdempotentAnswers, type KeptAnswer } from './idempotent-answers.js';
+import { IdempotentResponses, type KeptResponse } from './idempotent-responses.js';
 
 /** Response headers that are stored; all others depend on the request. */
 const KEPT_HEADERS = ['content-type', 'location'] as const;
@@ -23,7 +23,7 @@ const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 @Injectable()
 export class IdempotencyHooks {
   constructor(
-    private readonly answers: IdempotentAnswers,
+    private readonly responses: IdempotentResponses,
     private readonly log: Logger,
   ) {}
 
@@ -32,14 +32,14 @@ export class IdempotencyHooks {
       const key = request.headers['idempotency-key'];
       if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
       if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
-      claimOrReplay(this.answers, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
+      claimOrReplay(this.responses, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
         (goesOn) => (goesOn ? done() : undefined),
         (error: Error) => done(error),
       );
     });
     server.addHook('onSend', (request, reply, payload: unknown, done) => {
       if (request.claim === undefined) return done(null, payload);
-      settle(this.answers, request, reply, payload)
+      settle(this.responses, request, reply, payload)
         // The effect exists whatever becomes of its record; a retry is recognised by its command id.
         .catch((error: unknown) => this.log.warn({ err: error }, 'could not store an idempotent response'))
         .finally(() => done(null, payload));
@@ -53,7 +53,7 @@ export class IdempotencyHooks {
  * themselves, once they have read it.
  */
 export const claimOrReplay = async (
-  answers: IdempotentAnswers,
+  responses: IdempotentResponses,
   request: FastifyRequest,
   reply: FastifyReply,
   bodyDigest: string,
@@ -65,7 +65,7 @@ export const claimOrReplay = async (
   if (problem !== undefined) throw problem;
   const caller = request.principal === null ? '' : credentialIdOf(request.principal);
   const scope = { caller, route: routeOf(request), key };
-  const claimed = await answers.claim(scope, bodyDigest);
+  const claimed = await responses.claim(scope, bodyDigest);
   if ('claim' in claimed) {
     request.claim = claimed.claim;
     return true;
@@ -87,12 +87,12 @@ const keyProblem = (key: string): HttpRefusal | undefined => {
   return message === undefined ? undefined : invalidRequest([{ path: 'Idempotency-Key', message }]);
 };
 
-const replay = (reply: FastifyReply, { status, headers, body }: KeptAnswer): void => {
+const replay = (reply: FastifyReply, { status, headers, body }: KeptResponse): void => {
   void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);
 };
 
 const settle = async (
-  answers: IdempotentAnswers,
+  responses: IdempotentResponses,
   request: FastifyRequest,
   reply: FastifyReply,
   payload: unknown,
@@ -102,11 +102,11 @@ const settle = async (
   request.claim = undefined;
   const status = reply.statusCode;
   if (status < 200 || status > 299)
-    return answers.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
+    return responses.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
   const headers: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }
-  return answers.keep(claim, { status, headers, body: typeof payload === 'string' ? payload : '' });
+  return responses.keep(claim, { status, headers, body: typeof payload === 'string' ? payload : '' });
 };

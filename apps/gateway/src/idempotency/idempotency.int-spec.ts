@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { anAgent } from '../fixtures/far-services.fixture.js';
 import { caller, silent, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { startGateway } from '../start-gateway.js';
-import { IdempotentAnswers } from './idempotent-answers.js';
+import { IdempotentResponses } from './idempotent-responses.js';
 import { migrations, VAULT_SCHEMA } from './migrations.js';
 
 let test: TestGateway;
@@ -51,12 +51,12 @@ describe('a repeated Idempotency-Key', () => {
   it('works on a path of any length', async () => {
     const key = test.far.key(['read', 'operate']);
     const path = `/api/v1/operations/projections/${randomBytes(5_000).toString('hex')}/rebuild`;
-    // Nobody has such a projection here, which the claim of the key has to come before.
+    // No service has such a projection here; the claim of the key must come before that error.
     const { status, body } = await post(path, key, {});
     expect([status, body.detail?.code]).toEqual([503, 'service_unavailable']);
   });
 
-  it('replays the first answer, its status and Location too, and acts once', async () => {
+  it('replays the first response, its status and Location too, and acts once', async () => {
     const key = test.far.key();
     const first = await post('/api/agents', key, AGENT);
     const again = await post('/api/agents', key, AGENT);
@@ -137,9 +137,9 @@ describe('while the first call runs', () => {
       await expect(first).rejects.toThrow('aborted');
       open();
       const replayed = await eventually(async () => {
-        const answer = await elsewhere('POST', CHAT, request);
-        expect(answer.status).toBe(200);
-        return answer;
+        const response = await elsewhere('POST', CHAT, request);
+        expect(response.status).toBe(200);
+        return response;
       });
       expect([replayed.body['response'], replayed.headers.get('idempotent-replayed')]).toEqual([
         'pong',
@@ -153,16 +153,16 @@ describe('while the first call runs', () => {
 
   it('100 at once act once', async () => {
     const key = test.far.key();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, () => post('/api/agents', key, AGENT, 'burst')),
     );
     expect(test.far.asked(agentsRequests.create)).toHaveLength(1);
-    for (const { status } of answers) expect([201, 409]).toContain(status);
+    for (const { status } of responses) expect([201, 409]).toContain(status);
   });
 });
 
 describe('a refusal', () => {
-  it('frees the key for a try of its own', async () => {
+  it('frees the key for another attempt', async () => {
     const key = test.far.key();
     test.far.on(deliveryRequests.chat, () => {
       throw new DomainError('conflict', 'agent_deploying', 'Wait.');
@@ -194,10 +194,10 @@ describe('a refusal', () => {
   );
 });
 
-describe('kept answers', () => {
+describe('kept responses', () => {
   const scope = { caller: 'key_x', route: 'POST /x', key: 'k' };
   const box = new SecretBox({ current: 'k1', keys: new Map([['k1', new Uint8Array(32).fill(7)]]) });
-  const answers = (): IdempotentAnswers => new IdempotentAnswers(database, box, silent);
+  const responses = (): IdempotentResponses => new IdempotentResponses(database, box, silent);
 
   it('hold no secret in the open', async () => {
     const key = test.far.key();
@@ -223,15 +223,17 @@ describe('kept answers', () => {
   });
 
   it('of a gateway that died are taken over with its command id once the lease is over', async () => {
-    const died = await answers().claim(scope, 'digest');
-    await expect(answers().claim(scope, 'digest')).rejects.toMatchObject({ code: 'idempotency_in_progress' });
+    const died = await responses().claim(scope, 'digest');
+    await expect(responses().claim(scope, 'digest')).rejects.toMatchObject({
+      code: 'idempotency_in_progress',
+    });
     await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
-    const taken = await answers().claim(scope, 'digest');
+    const taken = await responses().claim(scope, 'digest');
     expect('claim' in taken && 'claim' in died && taken.claim.commandId === died.claim.commandId).toBe(true);
   });
 
-  it('are held as long as their gateway gives signs of life, and let go when it stops', async () => {
-    const alive = answers();
+  it('are held while their gateway renews its lease, and released when it stops', async () => {
+    const alive = responses();
     await alive.claim(scope, 'digest');
     await database.query("UPDATE idempotent_answers SET leased_until = now() + interval '1 second'");
     await alive.renew();
@@ -240,21 +242,21 @@ describe('kept answers', () => {
     );
     expect(row?.held).toBe(true);
     await alive.onApplicationShutdown();
-    await expect(answers().claim(scope, 'digest')).resolves.toHaveProperty('claim');
+    await expect(responses().claim(scope, 'digest')).resolves.toHaveProperty('claim');
   });
 
   it('of a claim that was lost meanwhile are not kept over the new one', async () => {
-    const slow = answers();
+    const slow = responses();
     const lost = await slow.claim(scope, 'digest');
     await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
-    await answers().claim(scope, 'digest');
+    await responses().claim(scope, 'digest');
     if ('claim' in lost) await slow.keep(lost.claim, { status: 200, headers: {}, body: 'late' });
     const [row] = await database.query<{ status: number | null }>('SELECT status FROM idempotent_answers');
     expect(row?.status).toBeNull();
   });
 
   it('are over after 24 h and then swept', async () => {
-    const store = answers();
+    const store = responses();
     const first = await store.claim(scope, 'digest');
     if ('claim' in first) await store.keep(first.claim, { status: 200, headers: {}, body: 'old' });
     expect(await store.claim(scope, 'digest')).toMatchObject({ kept: { body: 'old' } });
@@ -267,7 +269,7 @@ describe('kept answers', () => {
   });
 });
 
-describe('while the database is away', () => {
+describe('while the database is unavailable', () => {
   it('a POST with a key is 503 within 5 s, one without goes on, and all is itself again after', async () => {
     const proxy = await TcpProxy.start(test.infra.portOf('postgres'));
     const url = new URL(test.infra.databaseUrl);

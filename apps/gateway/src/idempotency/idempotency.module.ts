@@ -2,7 +2,7 @@ import { SecretBox } from '@berth/persistence';
 import { Module } from '@nestjs/common';
 import { GatewayConfig } from '../config.js';
 import { IdempotencyHooks } from './idempotency.hooks.js';
-import { IdempotentAnswers } from './idempotent-answers.js';
+import { IdempotentResponses } from './idempotent-responses.js';
 
 @Module({
   providers: [
@@ -11,9 +11,9 @@ import { IdempotentAnswers } from './idempotent-answers.js';
       inject: [GatewayConfig],
       useFactory: ({ keyring }: GatewayConfig) => new SecretBox(keyring),
     },
-    IdempotentAnswers,
+    IdempotentResponses,
     IdempotencyHooks,
   ],
-  exports: [IdempotentAnswers, IdempotencyHooks],
+  exports: [IdempotentResponses, IdempotencyHooks],
 })
 export class IdempotencyModule {}

@@ -20,8 +20,8 @@ export class KeysController {
     accepts: { key: 'manage' },
     body: { kind: 'json', shape: MintKeyBody, scopes: scopesOfMinting },
     summary: 'Mint a key',
-    description: 'The key itself is in this answer only. A key mints only scopes that it holds.',
-    answers: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
+    description: 'The key itself is in this response only. A key mints only scopes that it holds.',
+    responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
     errors: ['key_already_minted'],
   })
   @Post()
@@ -40,7 +40,7 @@ export class KeysController {
     accepts: { key: 'manage' },
     query: PageQuery,
     summary: 'List keys, newest first',
-    answers: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
+    responses: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
   })
   @Get()
   list(@Req() request: ApiRequest, @Query() { cursor, limit }: PageQuery): Promise<Page<KeyView>> {
@@ -53,8 +53,8 @@ export class KeysController {
     resource: keyOf('key_id'),
     summary: 'Revoke a key',
     description:
-      'It is dead at once, on every gateway; its open streams close within 5 s. Repeating it is fine.',
-    answers: [{ status: 204, description: 'Revoked.' }],
+      'It stops working immediately, on every gateway; its open streams close within 5 s. Idempotent.',
+    responses: [{ status: 204, description: 'Revoked.' }],
     errors: ['key_not_found'],
   })
   @Delete(':key_id')

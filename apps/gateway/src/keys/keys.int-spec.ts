@@ -32,7 +32,7 @@ describe('keys', () => {
     revokedAt: null,
   };
 
-  it('are minted with what the minting key holds, listed, and revoked', async () => {
+  it('are minted with scopes of the minting key, listed, and revoked', async () => {
     test.far.on(accountsRequests.mintKey, () => ({ ...view, key: 'mk_x' }));
     test.far.on(accountsRequests.listKeys, () => ({ items: [view], nextCursor: null }));
     test.far.on(accountsRequests.revokeKey, () => view);

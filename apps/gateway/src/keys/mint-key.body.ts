@@ -27,7 +27,7 @@ const KEY_NAME: TextRule = {
 
 /** `POST /api/v1/keys` */
 export class MintKeyBody {
-  @ApiProperty({ description: 'What the key is for.' })
+  @ApiProperty({ description: 'The purpose of the key.' })
   @IsText(KEY_NAME)
   readonly name!: string;
 

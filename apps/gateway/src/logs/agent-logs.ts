@@ -23,7 +23,7 @@ export class AgentLogs {
 
   /** Errors: not_found `agent_not_found`. An agent without a host has no logs yet. */
   read(position: LogPosition): Promise<LogsPage> {
-    // Only those who wait: what a plain read returns must not have been read before it was asked for.
+    // Only waiting reads are shared: a plain read must not return a result older than its request.
     if (position.waitMs === 0) return this.ask(position);
     return this.shared.read(JSON.stringify([this.accountId, this.filter, position]), () =>
       this.ask(position),

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
-import { answerTo } from '../http/error-answer.js';
+import { errorResponse } from '../http/error-response.js';
 import type { LogPosition } from './agent-logs.js';
 import type { ServerSentEvent } from './sse-stream.js';
 
@@ -9,19 +9,19 @@ import type { ServerSentEvent } from './sse-stream.js';
 export interface Followed {
   readonly first: LogsPage;
   read(position: LogPosition): Promise<LogsPage>;
-  /** Answers why the credential is no longer good. */
+  /** Returns why the credential is no longer good. */
   refused(over: AbortSignal): Promise<unknown>;
   send(events: readonly ServerSentEvent[]): Promise<void>;
   /** The client is gone, or the gateway stops. */
   readonly over: AbortSignal;
 }
 
-/** Pause after a read that returned nothing at once, or failed. */
+/** Pause after a read that returned immediately without entries, or failed. */
 const PAUSE_MS = 500;
 
 /**
- * Sends entries as `log` events until it is over. Answers the last event, which says why, or undefined when nobody is
- * there to read it. The id of an event is the cursor behind it, so that a client which comes back misses nothing.
+ * Sends entries as `log` events until it is over. Returns the last event, which says why, or undefined when no client
+ * is there to read it. The id of an event is the cursor behind it, so that a client which comes back misses nothing.
  */
 export const followLogs = async (followed: Followed): Promise<ServerSentEvent | undefined> => {
   const ended = new AbortController();
@@ -32,13 +32,13 @@ export const followLogs = async (followed: Followed): Promise<ServerSentEvent | 
       followed.refused(over),
       whenAborted(followed.over),
     ]);
-    return reason === undefined ? undefined : { event: 'end', data: answerTo(reason).body.detail };
+    return reason === undefined ? undefined : { event: 'end', data: errorResponse(reason).body.detail };
   } finally {
     ended.abort();
   }
 };
 
-/** Answers why reading cannot go on. */
+/** Returns why reading cannot go on. */
 const readOn = async (followed: Followed, over: AbortSignal): Promise<unknown> => {
   await followed.send(toEvents(followed.first));
   let cursor = followed.first.nextCursor;
@@ -60,7 +60,7 @@ interface Refusal {
 
 const isRefusal = (page: LogsPage | Refusal): page is Refusal => 'refusal' in page;
 
-/** A host that is away for a while is nothing to end for: the agent and its logs are still there. */
+/** A host that is briefly unavailable does not end the stream: the agent and its logs still exist. */
 const readOrRefusal = async (followed: Followed, position: LogPosition): Promise<LogsPage | Refusal> => {
   try {
     return await followed.read(position);

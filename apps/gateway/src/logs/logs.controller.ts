@@ -33,9 +33,11 @@ export class LogsController {
     query: LogsQuery,
     summary: 'Read or follow the logs of an agent',
     description:
-      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the answer stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
-      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; one more is 429.`,
-    answers: [{ status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' }],
+      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the response stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
+      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; another is 429.`,
+    responses: [
+      { status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' },
+    ],
     errors: ['agent_not_found', 'rate_limited'],
   })
   @Get()
@@ -72,7 +74,7 @@ export class LogsController {
   }
 }
 
-/** A client that was cut off says where it was; that beats the address it connects to again. */
+/** `Last-Event-ID` of a reconnecting client takes precedence over the cursor in its URL. */
 const cursorOf = (request: ApiRequest, query: LogsQuery): string | null => {
   const last = request.headers['last-event-id'];
   return query.follow && typeof last === 'string' && last !== '' ? last : (query.cursor ?? null);

@@ -30,7 +30,7 @@ const entry = (message: string): LogEntry => ({
   message,
 });
 
-/** Shorter than a host waits, so that a test sees what follows an empty answer. */
+/** Shorter than a host waits, so that a test sees what follows an empty response. */
 const LONGEST_WAIT_MS = 600;
 
 /** Reads as a host does: the newest without a cursor, what came behind it with one, waiting for a while. */
@@ -175,7 +175,7 @@ describe('following logs', () => {
     expect(messagesOf(followed.text())).toEqual(['missed']);
   });
 
-  it('outlives a host that is away, and an agent that is not placed yet', async () => {
+  it('survives an unavailable host, and an agent that is not placed yet', async () => {
     test.far.on(agentsRequests.locate, () => ({ host: null, guest }));
     const followed = await follow(test.far.key());
     test.far.on(agentsRequests.locate, () => ({ host: 'elsewhere', guest }));
@@ -185,7 +185,7 @@ describe('following logs', () => {
     await eventually(() => messagesOf(followed.text()).length === 1);
   });
 
-  it('ends within 5 s of a revoke, and says why', async () => {
+  it('ends within 5 s of a revocation, with the reason', async () => {
     const key = test.far.key();
     const followed = await follow(key);
     test.far.revoke(key);
@@ -215,7 +215,7 @@ describe('following logs', () => {
     expect(followed.text()).toContain('event: end\ndata: {"code":"agent_not_found","message":"Gone."}');
   });
 
-  it('asks nobody any more once the client is gone', async () => {
+  it('sends no more requests once the client is gone', async () => {
     const followed = await follow(test.far.key());
     await eventually(() => test.far.heard.some(({ payload }) => payload['waitMs'] === 10_000));
     followed.hangUp();
@@ -283,7 +283,7 @@ describe('following logs', () => {
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
   });
 
-  it('ends at once when the gateway stops', async () => {
+  it('ends immediately when the gateway stops', async () => {
     const gateway = await startGateway(test.config, silent);
     const followed = await follow(test.far.key(), { url: gateway.url });
     const since = performance.now();

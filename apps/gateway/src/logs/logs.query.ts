@@ -36,7 +36,7 @@ export class LogsQuery {
 
   @ApiProperty({
     required: false,
-    description: '`nextCursor` of an earlier answer: go on behind it.',
+    description: '`nextCursor` of an earlier response: go on behind it.',
   })
   @IsOptional()
   @IsText({ max: 4_096 })
@@ -46,7 +46,7 @@ export class LogsQuery {
     type: 'boolean',
     default: false,
     required: false,
-    description: 'Keep the answer open and send entries as server-sent events.',
+    description: 'Keep the response open and send entries as server-sent events.',
   })
   @FromQuery('boolean')
   @IsOptional()

@@ -4,7 +4,7 @@ import { fastify } from 'fastify';
 import { expect, it } from 'vitest';
 import { SseStream } from './sse-stream.js';
 
-it('is over at once for a client that hung up before the stream began, and sends it nothing', async () => {
+it('ends immediately for a client that disconnected before the stream began, and sends it nothing', async () => {
   const app = fastify();
   const begun = Promise.withResolvers<SseStream>();
   app.get('/', async (request, reply) => {

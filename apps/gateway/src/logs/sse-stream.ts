@@ -29,7 +29,7 @@ export class SseStream {
     private readonly reply: ApiReply,
   ) {
     reply.hijack();
-    // A client that hung up before the stream began has closed it already, and no event says so any more.
+    // A client that hung up before the stream began has closed it already, and no `close` event follows.
     if (reply.raw.closed) this.#gone.abort();
     else reply.raw.once('close', () => this.#gone.abort());
     // Writing to a client that just left is no failure of ours.
@@ -69,6 +69,6 @@ export class SseStream {
   }
 }
 
-/** JSON has no line breaks of its own, so that one `data` line always suffices. */
+/** `JSON.stringify` emits no line breaks, so that one `data` line always suffices. */
 const format = ({ event, data, id }: ServerSentEvent): string =>
   `event: ${event}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;

@@ -2,7 +2,7 @@ import type { Json } from '@berth/kernel';
 import { Injectable, type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { gatewayVersion } from '../version.js';
-import { ANSWER_SCHEMAS } from './schemas.js';
+import { RESPONSE_SCHEMAS } from './schemas.js';
 import { toOpenApi31 } from './to-openapi-31.js';
 
 const DESCRIPTION = `Hosts long-lived agents, each in a container of its own with a volume that stays.
@@ -14,12 +14,12 @@ A credential in the address is refused with 401. There is no CORS: call the API 
 404, 400, and then 402, 409 and 429. Unknown members of bodies and queries are ignored. \`fields\` of a 400 names every bad
 member by a dotted path (\`env.0.key\`).
 
-**Request ids.** Every answer carries \`X-Request-Id\`: the one you sent (1 to 128 of \`A-Z a-z 0-9 . _ : -\`) or a new one.
+**Request ids.** Every response carries \`X-Request-Id\`: the one you sent (1 to 128 of \`A-Z a-z 0-9 . _ : -\`) or a new one.
 
 **Lists.** \`{"items": […], "nextCursor"}\`; send \`cursor\` to go on, \`limit\` is 1 to 200, 50 unless given. A page of large
 items may be shorter than \`limit\`; \`nextCursor\` is null on the last page only.
 
-**Idempotency.** Every POST takes an \`Idempotency-Key\`. Answers with 2xx are kept for 24 h; anything else frees the key.
+**Idempotency.** Every POST takes an \`Idempotency-Key\`. Responses with 2xx are kept for 24 h; anything else frees the key.
 
 **Limits.** JSON bodies to 1 MiB, nested to 64 levels, without a byte of text that is not UTF-8. Headers to 16 KiB, read within
 10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units.`;
@@ -61,6 +61,6 @@ const withSchemas = (document: Json): Json => {
   const components = document.components as { readonly schemas?: { readonly [name: string]: Json } };
   return {
     ...document,
-    components: { ...components, schemas: { ...components.schemas, ...ANSWER_SCHEMAS } },
+    components: { ...components, schemas: { ...components.schemas, ...RESPONSE_SCHEMAS } },
   };
 };

@@ -11,7 +11,7 @@ export class OpenApiController {
   @Route({
     accepts: 'anyone',
     summary: 'This document',
-    answers: [{ status: 200, description: 'OpenAPI 3.1.' }],
+    responses: [{ status: 200, description: 'OpenAPI 3.1.' }],
   })
   @Get()
   @Header('content-type', 'application/json; charset=utf-8')

@@ -57,7 +57,7 @@ beforeEach(() => test.far.reset());
 
 const fill = (path: string): string => path.replace('{agent_id}', newId('agt')).replace(/\{\w+\}/g, 'x');
 
-/** Paths of files are judged by the guest, with codes of its own. */
+/** Paths of files are validated by the guest, which has its own codes. */
 const isText = ({ in: place, name, schema }: Parameter): boolean =>
   place === 'query' &&
   name !== 'path' &&
@@ -129,7 +129,7 @@ describe('/openapi.json', () => {
     ]);
   });
 
-  it('says of bodies and queries what is checked', () => {
+  it('describes the validation of bodies and queries', () => {
     const { schemas } = document.components;
     expect(schemas['CreateAgentBody']?.properties).toMatchObject({
       name: { type: 'string', minLength: 1, maxLength: 128, pattern: '^[A-Za-z0-9 _@.:+-]+$' },
@@ -149,7 +149,7 @@ describe('/openapi.json', () => {
     ]);
   });
 
-  it('says the rules of names in the object forms of env and labels', () => {
+  it('describes the rules for names in the object forms of env and labels', () => {
     const name = { minLength: 1, maxLength: 128, pattern: '^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]*$' };
     const env = { type: 'object', maxProperties: 256, propertyNames: name };
     const { schemas } = document.components;
@@ -177,7 +177,7 @@ describe('/openapi.json', () => {
     expect(put?.parameters?.find((parameter) => parameter.name === 'key')?.schema).toMatchObject(name);
   });
 
-  it('says how long every text of a query may be, and refuses one that is longer', async () => {
+  it('describes the maximum length of every query text, and longer ones are refused', async () => {
     const key = test.far.key(['read', 'deploy', 'manage', 'operate']);
     const refused: string[] = [];
     for (const { method, path, parameter } of textsOfQueries()) {
@@ -193,14 +193,14 @@ describe('/openapi.json', () => {
     expect(new Set(refused)).toEqual(new Set(['cursor', 'externalId', 'externalUserId', 'name', 'label']));
   });
 
-  it('says that a body may come too late, wherever one may come', () => {
+  it('lists 408 on every operation with a body', () => {
     for (const { method, path, operation } of operations) {
       const takesBody = operation.requestBody !== undefined || method === 'POST';
       expect(operation.responses['408'] !== undefined, `${method} ${path}`).toBe(takesBody);
     }
   });
 
-  it('says what an Idempotency-Key looks like, and refuses another', async () => {
+  it('describes the format of Idempotency-Key, and others are refused', async () => {
     const posts = operations.filter(({ method }) => method === 'POST');
     for (const { operation } of posts) {
       const header = operation.parameters?.find(({ name }) => name === 'Idempotency-Key');
@@ -216,13 +216,13 @@ describe('/openapi.json', () => {
     }
   });
 
-  it('says exactly what errors with a literal detail are, and that older guests answer less', () => {
-    const answers = (method: string, path = ''): string =>
+  it('describes errors with a literal detail exactly, and the smaller response of older guests', () => {
+    const responses = (method: string, path = ''): string =>
       JSON.stringify(document.paths[`/api/agents/{agent_id}/exec${path}`]?.[method]?.responses);
     const literal = (detail: unknown): string => `{"detail":{"enum":[${JSON.stringify(detail)}]}}`;
     for (const method of ['get', 'delete'])
-      expect(answers(method, '/{execution_id}')).toContain(literal('Execution not found'));
-    const submitted = answers('post');
+      expect(responses(method, '/{execution_id}')).toContain(literal('Execution not found'));
+    const submitted = responses('post');
     expect(submitted).toContain(literal('unsupported: outdated vm. Please use a new agent.'));
     for (const known of [
       { code: 'vm_not_ready', state: 'starting', execution_started: false },
@@ -235,14 +235,11 @@ describe('/openapi.json', () => {
     });
   });
 
-  it.each(['start', 'stop', 'sleep', 'restart'])(
-    'says that no state of an agent refuses %s',
-    (transition) => {
-      const { responses } = document.paths[`/api/agents/{agent_id}/${transition}`]?.['post'] ?? {};
-      expect(responses?.['409']).toMatchObject({ description: expect.stringContaining('idempotency') });
-      expect(JSON.stringify(responses)).not.toMatch(/agent_(deploying|failed|stopped)/);
-    },
-  );
+  it.each(['start', 'stop', 'sleep', 'restart'])('lists no error of agent states on %s', (transition) => {
+    const { responses } = document.paths[`/api/agents/{agent_id}/${transition}`]?.['post'] ?? {};
+    expect(responses?.['409']).toMatchObject({ description: expect.stringContaining('idempotency') });
+    expect(JSON.stringify(responses)).not.toMatch(/agent_(deploying|failed|stopped)/);
+  });
 
   it.each([
     ['post', 'move', '404', 'path_not_found'],
@@ -250,9 +247,9 @@ describe('/openapi.json', () => {
     ['post', 'upload', '429', 'too_many_transfers'],
     ['get', 'download', '429', 'too_many_transfers'],
     ['put', 'write', '403', 'not_permitted'],
-  ])('says that %s …/files/%s may answer %s %s', (method, route, status, code) => {
-    const answers = document.paths[`/api/agents/{agent_id}/files/${route}`]?.[method]?.responses;
-    expect(JSON.stringify(answers?.[status])).toContain(`\`${code}\``);
+  ])('lists on %s …/files/%s the error %s %s', (method, route, status, code) => {
+    const responses = document.paths[`/api/agents/{agent_id}/files/${route}`]?.[method]?.responses;
+    expect(JSON.stringify(responses?.[status])).toContain(`\`${code}\``);
   });
 
   it('documents every status that any endpoint may have', () => {
@@ -271,7 +268,7 @@ describe('every endpoint', () => {
   it('asks for a key unless it is public', async () => {
     for (const { method, path, operation } of operations) {
       const { status } = await test.call(method, fill(path));
-      expect(status === 401, `${method} ${path} answered ${status}`).toBe(
+      expect(status === 401, `${method} ${path} returned ${status}`).toBe(
         operation['x-required-scope'] !== 'public',
       );
     }
@@ -285,7 +282,7 @@ describe('every endpoint', () => {
         const scope = operation['x-required-scope'];
         const { status, body } = await test.call(method, fill(path), { key });
         const lacks = scope !== 'public' && scope !== 'read' && scope !== held;
-        expect(status === 403, `${method} ${path} answered ${status}`).toBe(lacks);
+        expect(status === 403, `${method} ${path} returned ${status}`).toBe(lacks);
         if (lacks) expect(body.detail).toMatchObject({ code: 'missing_scope', requiredScope: scope });
       }
     },

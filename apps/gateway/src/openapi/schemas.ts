@@ -96,7 +96,7 @@ const keptOutput: JsonSchema = {
 const dependency: JsonSchema = {
   enum: ['ok', 'degraded', 'down', 'unknown'],
   description:
-    '`degraded`: some questions to it got no answer in time. `unknown`: who would know did not respond.',
+    '`degraded`: some probes got no response in time. `unknown`: no service that uses it responded.',
 };
 
 const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema => {
@@ -106,7 +106,7 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 };
 
 /** Schemas of responses. Those of bodies and queries are generated. */
-export const ANSWER_SCHEMAS: { readonly [name: string]: JsonSchema } = {
+export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Agent: agent,
   AgentPage: page('Agent'),
   ChatReply: object({ response: text, conversation_id: text }),

@@ -8,7 +8,7 @@ const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Turns what OpenAPI 3.0 says with `nullable: true` into what 3.1 says: `null` is one more type, one more value of an
+ * Converts `nullable: true` of OpenAPI 3.0 into its form in 3.1: `null` is one more type, one more value of an
  * enumeration, one more alternative.
  */
 export const toOpenApi31 = (value: Json): Json => {
@@ -20,7 +20,7 @@ export const toOpenApi31 = (value: Json): Json => {
   return withNull(withExclusiveBounds(members));
 };
 
-/** What was a flag beside the bound is the bound itself. */
+/** The flag next to the bound becomes the bound itself. */
 const withExclusiveBounds = (schema: { [member: string]: Json }): { [member: string]: Json } => {
   const { exclusiveMinimum, minimum, ...rest } = schema;
   return exclusiveMinimum === true && typeof minimum === 'number'

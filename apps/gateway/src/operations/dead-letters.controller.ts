@@ -23,7 +23,7 @@ export class DeadLettersController {
     query: PageQuery,
     summary: 'List events that a service could not handle',
     description: 'By service and consumer, the oldest first. The payload of an event is never shown.',
-    answers: [{ status: 200, description: 'One page.', schema: 'DeadLetterPage' }],
+    responses: [{ status: 200, description: 'One page.', schema: 'DeadLetterPage' }],
   })
   @Get()
   async list(@Query() { cursor, limit }: PageQuery): Promise<Page<DeadLetterView>> {
@@ -50,7 +50,7 @@ export class DeadLettersController {
     summary: 'Have the event of a dead letter handled again',
     description:
       'The letter disappears once its consumer has handled the event; it stays, with the latest reason, when that fails again. Repeating it never acts twice.',
-    answers: [{ status: 202, description: 'The event is being handled, or was.' }],
+    responses: [{ status: 202, description: 'The event is being handled again, or already was.' }],
     errors: ['dead_letter_not_found'],
   })
   @Post(':id/replay')
@@ -63,7 +63,7 @@ export class DeadLettersController {
     resource: deadLetterOf('id'),
     summary: 'Delete a dead letter',
     description: 'Its event stays unhandled.',
-    answers: [{ status: 204, description: 'It is gone.' }],
+    responses: [{ status: 204, description: 'Deleted.' }],
     errors: ['dead_letter_not_found'],
   })
   @Delete(':id')

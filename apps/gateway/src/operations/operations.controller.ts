@@ -14,7 +14,7 @@ import { projectionOf } from './operations.resources.js';
 /** Services that build tables from the event log. */
 const SERVICES = SERVICES_WITH_TABLES.map(operationsRequests);
 
-/** Every instance responds for itself; one that needs longer is left out. */
+/** Every instance responds separately; slower ones are left out. */
 const GATHER_MS = 750;
 
 @ApiTags('Operations')
@@ -25,24 +25,27 @@ export class OperationsController {
   @Route({
     accepts: { key: 'operate' },
     summary: 'List the tables that are built from the event log',
-    answers: [{ status: 200, description: 'All of them, and how far each is.', schema: 'ProjectionList' }],
+    responses: [
+      { status: 200, description: 'All projections with their positions.', schema: 'ProjectionList' },
+    ],
   })
   @Get()
   async list(): Promise<{ readonly items: readonly ProjectionView[] }> {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       SERVICES.map(({ listProjections }) =>
         this.requester.requestAll(listProjections, {}, { waitMs: GATHER_MS }),
       ),
     );
-    return { items: mergeProjections(answers.flat().map(({ items }) => items)) };
+    return { items: mergeProjections(responses.flat().map(({ items }) => items)) };
   }
 
   @Route({
     accepts: { key: 'operate' },
     resource: projectionOf('name'),
-    summary: 'Build such a table anew, beside the one that serves',
-    description: 'Answers at once; the list shows the progress. A rebuild that runs already is joined.',
-    answers: [{ status: 202, description: 'It runs.', schema: 'Projection' }],
+    summary: 'Rebuild the table while the current one keeps serving',
+    description:
+      'Returns immediately; the list shows the progress. If a rebuild is running, returns that one.',
+    responses: [{ status: 202, description: 'The rebuild is running.', schema: 'Projection' }],
     errors: ['projection_not_found', 'newer_version_serves'],
   })
   @Post(':name/rebuild')

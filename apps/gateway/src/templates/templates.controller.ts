@@ -12,7 +12,7 @@ export class TemplatesController {
   @Route({
     accepts: 'anyone',
     summary: 'List what agents can be made from',
-    answers: [{ status: 200, description: 'All templates.', schema: 'TemplateList' }],
+    responses: [{ status: 200, description: 'All templates.', schema: 'TemplateList' }],
   })
   @Get()
   list(): Promise<{ readonly items: readonly TemplateView[] }> {

@@ -5,7 +5,7 @@ import { nestedRulesOf, queryKindsOf, type NestedRule, type QueryKind } from './
 /** A class whose members carry class-validator decorators. */
 export type DtoClass<Dto extends object = object> = new () => Dto;
 
-/** An instance and its problems; use it only if there are none. */
+/** An instance and its problems; valid only if there are no problems. */
 export interface Filled<Dto> {
   readonly dto: Dto;
   readonly problems: readonly FieldProblem[];
@@ -21,7 +21,7 @@ export const fillFromBody = <Dto extends object>(type: DtoClass<Dto>, body: unkn
   return { dto: new type(), problems: [{ path: '', message: 'The body must be a JSON object.' }] };
 };
 
-/** The same for a parsed query string, whose members are turned into what the class declares. */
+/** The same for a parsed query string, whose members are converted to the declared types. */
 export const fillFromQuery = <Dto extends object>(type: DtoClass<Dto>, query: unknown): Filled<Dto> => {
   const plain: Record<string, unknown> = isPlainObject(query) ? { ...query } : {};
   for (const [member, kind] of rulesOf(type).queryKinds) {

@@ -1,6 +1,6 @@
 import type { FieldProblem } from '../http/http-refusal.js';
 
-/** Looks into a member's value: what it becomes, and every problem below `path`. */
+/** Validates a member's value: returns the converted value and every problem below `path`. */
 export type NestedRule = (
   value: unknown,
   path: string,
@@ -19,7 +19,7 @@ const register = <Value>(store: WeakMap<object, Map<string, Value>>, value: Valu
   };
 };
 
-/** What a class and the classes it extends registered. */
+/** The rules of a class and the classes it extends. */
 const inherited = <Value>(
   store: WeakMap<object, Map<string, Value>>,
   type: object,
@@ -38,7 +38,7 @@ const inherited = <Value>(
 /** A rule that sees inside the value and names the bad member below it. Runs when the member's own rules passed. */
 export const Inside = (rule: NestedRule): PropertyDecorator => register(nestedRules, rule);
 
-/** A query member that stands for a number or a truth value; everything in a query string is text. */
+/** A query member that is a number or a boolean; everything in a query string is text. */
 export const FromQuery = (kind: QueryKind): PropertyDecorator => register(queryKinds, kind);
 
 export const nestedRulesOf = (type: object): ReadonlyMap<string, NestedRule> => inherited(nestedRules, type);

@@ -8,7 +8,7 @@ import type { NestedRule } from './nested-rules.js';
 import { textProblem, type TextRule } from './text-rule.js';
 import { textSchema } from './text-schema.js';
 
-/** A string within bounds, and what OpenAPI says of them; an `ApiProperty` above it adds to that. */
+/** A string within bounds, with their OpenAPI description; an `ApiProperty` above it adds to that. */
 export const IsText = (rule: TextRule): PropertyDecorator =>
   applyDecorators(
     ApiProperty(textSchema(rule)),
@@ -21,7 +21,7 @@ export const IsText = (rule: TextRule): PropertyDecorator =>
     }),
   );
 
-/** A member that is checked by `problem`, which says what is wrong or undefined. */
+/** A member that `problem` validates; it returns the problem, or undefined if valid. */
 export const Obeys = (name: string, problem: (value: unknown) => string | undefined): PropertyDecorator =>
   ValidateBy({
     name,

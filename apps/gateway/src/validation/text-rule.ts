@@ -5,7 +5,7 @@ export interface TextRule {
   /** In UTF-8. */
   readonly maxBytes?: number;
   readonly pattern?: RegExp;
-  /** What the pattern means, for the error message. */
+  /** Meaning of the pattern, for the error message. */
   readonly means?: string;
 }
 

@@ -1,6 +1,6 @@
 import type { TextRule } from './text-rule.js';
 
-/** A rule for texts as OpenAPI says it. */
+/** The OpenAPI schema of a rule for texts. */
 export const textSchema = ({ min = 1, max, pattern }: TextRule) => ({
   type: 'string' as const,
   ...(min === 0 ? {} : { minLength: min }),
@@ -8,7 +8,7 @@ export const textSchema = ({ min = 1, max, pattern }: TextRule) => ({
   ...(pattern === undefined ? {} : { pattern: pattern.source }),
 });
 
-/** What `textsByKey` checks, as OpenAPI says it. */
+/** The OpenAPI schema of `textsByKey`. */
 export const textsByKeySchema = (max: number, key: TextRule, value: TextRule) => ({
   type: 'object' as const,
   propertyNames: textSchema(key),

@@ -63,7 +63,7 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
-  it('turns into what the class and those it extends declare', () => {
+  it('converts members to the types declared by the class and its parents', () => {
     expect(fillFromQuery(Outer, { limit: '7', flag: 'true' }).dto).toMatchObject({ limit: 7, flag: true });
     expect(fillFromQuery(Outer, {}).dto.limit).toBe(5);
   });

@@ -1,7 +1,7 @@
 import type { ExecutionStatus, ExecutionView } from '@berth/contracts/exec';
 
 /** An execution as the API shows it (interface §2): two members while it runs, five afterwards. */
-export type ExecutionAnswer =
+export type ExecutionResponse =
   | { readonly executionId: string; readonly status: ExecutionStatus }
   | {
       readonly executionId: string;
@@ -12,19 +12,19 @@ export type ExecutionAnswer =
     };
 
 /** The response of older guests (interface §4, rule 10): both streams in `stdout`. */
-export interface LegacyAnswer {
+export interface LegacyExecutionResponse {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: '';
 }
 
-export const executionAnswer = ({
+export const executionResponse = ({
   executionId,
   status,
   exitCode,
   stdout,
   stderr,
-}: ExecutionView): ExecutionAnswer =>
+}: ExecutionView): ExecutionResponse =>
   status === 'running'
     ? { executionId, status }
     : { executionId, status, exitCode: exitCode ?? -1, stdout: stdout ?? '', stderr: stderr ?? '' };

@@ -4,7 +4,7 @@ import { describeErrorCode, type ErrorCode } from '../errors/error-codes.js';
 import { LITERAL_DETAILS } from '../http/literal-details.js';
 
 /** One response that is no error. */
-export interface AnswerDescription {
+export interface ResponseDescription {
   readonly status: number;
   readonly description: string;
   /** Name of a schema of the document; absent for an empty response. */
@@ -19,7 +19,7 @@ export interface AnswerDescription {
 
 export interface EndpointFacts {
   readonly accepts: Access;
-  readonly answers: readonly AnswerDescription[];
+  readonly responses: readonly ResponseDescription[];
   /** Codes of the endpoint's own errors. */
   readonly errors: readonly ErrorCode[];
   readonly hasBody: boolean;
@@ -37,34 +37,36 @@ const REASONS: Readonly<Record<number, string>> = {
   413: 'The body is too large',
   415: 'The body is of another type',
   416: 'The file has nothing there',
-  426: 'It answers WebSockets only',
+  426: 'It accepts WebSocket upgrades only',
   429: 'Too many requests; see Retry-After',
   501: 'This agent cannot do that',
   500: 'Something failed that should not have',
   502: 'The agent or its model failed',
   503: 'A part of the service is not available; see Retry-After',
-  504: 'The answer did not come in time',
+  504: 'The response did not come in time',
 };
 
 /** Every response of an endpoint for OpenAPI, including those that any endpoint has. */
-export const describeAnswers = (facts: EndpointFacts): readonly ApiResponseOptions[] => [
-  ...facts.answers.map(describeAnswer),
+export const describeResponses = (facts: EndpointFacts): readonly ApiResponseOptions[] => [
+  ...facts.responses.map(describeResponse),
   ...[...codesByStatus(facts)]
     .sort(([a], [b]) => a - b)
     .map(([status, codes]) => describeError(status, codes)),
 ];
 
-const describeAnswer = (answer: AnswerDescription): ApiResponseOptions => ({
-  status: answer.status,
-  description: answer.description,
+const describeResponse = (response: ResponseDescription): ApiResponseOptions => ({
+  status: response.status,
+  description: response.description,
   headers: {
     ...REQUEST_ID,
-    ...(answer.location === true
+    ...(response.location === true
       ? { Location: { description: 'The path of what was made.', schema: { type: 'string' } } }
       : {}),
   },
-  ...(answer.binary === true ? { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } } : {}),
-  ...(answer.schema === undefined ? {} : { content: contentOf(answer.schema, answer.alsoAs) }),
+  ...(response.binary === true
+    ? { content: { '*/*': { schema: { type: 'string', format: 'binary' } } } }
+    : {}),
+  ...(response.schema === undefined ? {} : { content: contentOf(response.schema, response.alsoAs) }),
 });
 
 const REQUEST_ID = {

@@ -18,24 +18,24 @@ export interface IdempotencyScope {
 export interface IdempotencyClaim {
   readonly scope: IdempotencyScope;
   readonly claimId: string;
-  /** The same for every try that may have taken effect already, so that services recognise it. */
+  /** The same for every attempt that may have taken effect, so that services recognise it. */
   readonly commandId: string;
   /** Whether an earlier try had that command id. */
   readonly repeated: boolean;
 }
 
 /** A stored response. */
-export interface KeptAnswer {
+export interface KeptResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: KeptAnswer };
+export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: KeptResponse };
 
 /**
- * How long a row stays held without a sign of life of the gateway that holds it. Short, because whoever takes over
- * carries the same command id: should the first one still run after all, the service tells them apart.
+ * How long a claim lasts after its gateway last renewed it. Short, because the request that takes it over
+ * carries the same command id: if the first one still runs after all, the service deduplicates them.
  */
 const LEASE = "interval '12 seconds'";
 const RENEW_EVERY_MS = 3_000;
@@ -43,7 +43,7 @@ const KEPT_FOR = "interval '24 hours'";
 const SWEEP_EVERY_MS = 600_000;
 const SWEEP_AT_MOST = 10_000;
 
-/** A row may vanish between two queries; it does not do so for ever. */
+/** A row may vanish between two queries, but not on every attempt. */
 const CLAIM_ATTEMPTS = 5;
 
 interface StoredRow {
@@ -53,11 +53,11 @@ interface StoredRow {
 }
 
 /**
- * Answers under Idempotency-Keys (contract §1), shared by all gateways: a row is held by one request at a time, and
- * freed when its gateway dies. All calls throw `unavailable` while the database is away.
+ * Responses under Idempotency-Keys (contract §1), shared by all gateways: a row is held by one request at a time, and
+ * freed when its gateway dies. All calls throw `unavailable` while the database is down.
  */
 @Injectable()
-export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationShutdown {
+export class IdempotentResponses implements OnApplicationBootstrap, OnApplicationShutdown {
   readonly #held = new Set<string>();
   #timers: NodeJS.Timeout[] = [];
 
@@ -85,8 +85,8 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
   }
 
   /**
-   * Holds the row, or answers what is kept there. 409 `idempotency_key_reused` when it belongs to another body, 409
-   * `idempotency_in_progress` while another request holds it.
+   * Claims the row, or returns the response stored in it. 409 `idempotency_key_reused` when it belongs to another body,
+   * 409 `idempotency_in_progress` while another request holds it.
    */
   async claim(scope: IdempotencyScope, bodyDigest: string): Promise<Claimed> {
     for (let attempt = 0; attempt < CLAIM_ATTEMPTS; attempt++) {
@@ -99,7 +99,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
   }
 
   /** Stores the response for 24 h, unless another request has taken the row over. */
-  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: KeptAnswer): Promise<void> {
+  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: KeptResponse): Promise<void> {
     this.#held.delete(claimId);
     const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));
     await this.database.query(
@@ -130,7 +130,7 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     );
   }
 
-  /** Deletes what is older than 24 h, a limited number of rows at a time. */
+  /** Deletes rows older than 24 h, a limited number at a time. */
   async sweep(): Promise<void> {
     await this.database.query(
       `DELETE FROM idempotent_answers WHERE (caller, route, idempotency_key) IN (
@@ -165,14 +165,14 @@ export class IdempotentAnswers implements OnApplicationBootstrap, OnApplicationS
     return rows[0];
   }
 
-  #judge(scope: IdempotencyScope, row: StoredRow, bodyDigest: string): KeptAnswer {
+  #judge(scope: IdempotencyScope, row: StoredRow, bodyDigest: string): KeptResponse {
     if (row.body_digest !== bodyDigest) {
       const message = 'This Idempotency-Key was used with another body. Use a new key for another request.';
       throw new HttpRefusal(409, 'idempotency_key_reused', message);
     }
     if (row.status === null || row.sealed_answer === null) throw inProgress();
     const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<
-      KeptAnswer,
+      KeptResponse,
       'status'
     >;
     return { status: row.status, ...opened };
@@ -213,7 +213,7 @@ const inProgress = (): HttpRefusal =>
   new HttpRefusal(
     409,
     'idempotency_in_progress',
-    'The first request with this Idempotency-Key is still running. Wait for its answer.',
+    'The first request with this Idempotency-Key is still running. Wait for its response.',
   );
 
 const associated = ({ caller, route, key }: IdempotencyScope): string => JSON.stringify([caller, route, key]);

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endSocket, isEnding } from '@berth/sockets';
-import { answerTo } from './error-answer.js';
+import { errorResponse } from './error-response.js';
 import { FIXED_HEADERS } from './fixed-headers.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { pendingResponse } from './pending-response.js';
@@ -15,7 +15,7 @@ interface ParserError extends Error {
 }
 
 /** Input that Node's HTTP parser rejects never becomes a request, so the response is written to the socket. */
-export const answerBrokenRequest = (error: ParserError, socket: Socket): void => {
+export const rejectBrokenRequest = (error: ParserError, socket: Socket): void => {
   // The parser fails again on each further chunk of input; the response has already been written.
   if (isEnding(socket)) return;
   const current = pendingResponse(socket);
@@ -32,21 +32,24 @@ export const answerBrokenRequest = (error: ParserError, socket: Socket): void =>
   writeToSocket(socket, refusalOf(error.code), sentRequestId(error.rawPacket));
 };
 
-/** Nothing is tunnelled here, and Node gives a CONNECT no response to write to. Earlier requests are answered first. */
-export const answerConnect = (request: IncomingMessage, socket: Duplex): void => {
+/**
+ * Nothing is tunnelled here, and Node gives a CONNECT no response to write to. Earlier requests get their responses
+ * first.
+ */
+export const refuseConnect = (request: IncomingMessage, socket: Duplex): void => {
   const pending = pendingResponse(request.socket);
   if (pending !== undefined) {
-    pending.once('close', () => answerConnect(request, socket));
+    pending.once('close', () => refuseConnect(request, socket));
     // A socket that is not read does not notice a reset.
     socket.resume();
     return;
   }
-  const refusal = new HttpRefusal(405, 'method_not_allowed', 'No path answers CONNECT.', {}, { allow: '' });
+  const refusal = new HttpRefusal(405, 'method_not_allowed', 'No path accepts CONNECT.', {}, { allow: '' });
   writeToSocket(socket, refusal, request.headers['x-request-id']);
 };
 
 /** Responds to a request whose body did not arrive in time, bypassing Fastify, and closes the socket. */
-export const answerTimedOut = (socket: Socket, requestId: string): void => {
+export const rejectTimedOut = (socket: Socket, requestId: string): void => {
   if (!socket.writable || pendingResponse(socket)?.headersSent === true) {
     socket.destroy();
     return;
@@ -61,7 +64,7 @@ const writeToSocket = (
   requestId: string | readonly string[] | undefined,
   ending: { readonly linger?: boolean } = {},
 ): void => {
-  const { status, headers, body } = answerTo(refusal);
+  const { status, headers, body } = errorResponse(refusal);
   const text = JSON.stringify(body);
   const fields = {
     ...FIXED_HEADERS,
@@ -80,7 +83,7 @@ const writeToSocket = (
 
 const REQUEST_ID_LINE = /\r\nx-request-id:[ \t]*([^\r\n]*?)[ \t]*\r\n/gi;
 
-/** The caller's id out of what never was parsed; of several, nobody knows which request it belongs to. */
+/** The request id in bytes that were never parsed; undefined if there are several, as any may be the right one. */
 const sentRequestId = (packet: unknown): string | undefined => {
   if (!Buffer.isBuffer(packet)) return undefined;
   const found = [...packet.toString('latin1').matchAll(REQUEST_ID_LINE)];

@@ -4,7 +4,7 @@ import { HttpRefusal, invalidRequest } from './http-refusal.js';
 import { LITERAL_DETAILS } from './literal-details.js';
 
 /** An error response. */
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly detail: Json };
@@ -16,40 +16,40 @@ export const JSON_BODY_LIMIT = 1_048_576;
 /** Messages for errors of requests between services, which callers do not know. */
 const OWN_WORDS: Readonly<Record<string, string>> = {
   service_unavailable: 'A part of the service is not available right now. Try again in a moment.',
-  deadline_exceeded: 'The answer did not come in time; the request may still take effect.',
+  deadline_exceeded: 'The response did not come in time; the request may still take effect.',
 };
 
 /** Maps any error to its response. */
-export const answerTo = (error: unknown): ErrorAnswer => {
+export const errorResponse = (error: unknown): ErrorResponse => {
   if (error instanceof HttpRefusal) return ofRefusal(error);
   if (isDomainError(error)) return ofDomainError(error);
   const refusal = ofFramework(error);
   return refusal === undefined ? INTERNAL : ofRefusal(refusal);
 };
 
-const answer = (
+const response = (
   status: number,
   code: string,
   message: string,
   context: { readonly [key: string]: Json | undefined } = {},
   headers: Readonly<Record<string, string>> = {},
-): ErrorAnswer => ({
+): ErrorResponse => ({
   status,
   headers: status === 401 ? { 'www-authenticate': 'Bearer', ...headers } : headers,
   // The context comes last in the text, and changes neither of the first two.
   body: { detail: Object.assign({ code, message }, context, { code, message }) },
 });
 
-const INTERNAL = answer(
+const INTERNAL = response(
   500,
   'internal_error',
-  'Something failed that should not have. Report it with the request id of this answer.',
+  'Something failed that should not have. Report it with the request id of this response.',
 );
 
-const ofRefusal = (refusal: HttpRefusal): ErrorAnswer =>
-  answer(refusal.status, refusal.code, refusal.message, refusal.context, refusal.headers);
+const ofRefusal = (refusal: HttpRefusal): ErrorResponse =>
+  response(refusal.status, refusal.code, refusal.message, refusal.context, refusal.headers);
 
-const ofDomainError = (error: DomainError): ErrorAnswer => {
+const ofDomainError = (error: DomainError): ErrorResponse => {
   if (error.kind === 'internal') return INTERNAL;
   const status = STATUS_OF_KIND[error.kind] ?? 500;
   const retry = error.kind === 'unavailable' || error.kind === 'exhausted' ? retryAfter(error) : {};
@@ -58,13 +58,13 @@ const ofDomainError = (error: DomainError): ErrorAnswer => {
   if (literal !== undefined)
     return { status: literal.status, headers: retry, body: { detail: literal.detail } };
   const words = OWN_WORDS[error.code];
-  if (words !== undefined) return answer(status, error.code, words, {}, retry);
+  if (words !== undefined) return response(status, error.code, words, {}, retry);
   const context = {
     ...(error.code === 'invalid_request' ? { fields: [] } : {}),
     ...error.context,
     ...(error.effect === 'unknown' ? { mayHaveBeenDone: true } : {}),
   };
-  return answer(status, error.code, error.message, context, retry);
+  return response(status, error.code, error.message, context, retry);
 };
 
 /** The broker's limit has another name. */
@@ -86,7 +86,7 @@ const ofFramework = (error: unknown): HttpRefusal | undefined => {
   }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return invalidRequest([
-      { path: 'Content-Length', message: 'The body is not as long as Content-Length says.' },
+      { path: 'Content-Length', message: 'The length of the body differs from Content-Length.' },
     ]);
   }
   if (status === 400) return invalidRequest([{ path: '', message: 'The request could not be read.' }]);
@@ -95,7 +95,7 @@ const ofFramework = (error: unknown): HttpRefusal | undefined => {
 
 const OF_STATUS: Readonly<Record<number, () => HttpRefusal>> = {
   404: () => unknownRoute(),
-  405: () => new HttpRefusal(405, 'method_not_allowed', 'This path does not answer that method.'),
+  405: () => new HttpRefusal(405, 'method_not_allowed', 'This path does not accept that method.'),
   415: () => unsupportedMediaType(),
 };
 
