@@ -264,6 +264,12 @@ describe('reading an execution', () => {
   it('24 hours after its end is not found, not listed and not stored', async () => {
     const submit = aCommand(agentId);
     await test.ask(execRequests.submit, submit);
+    // Both tables: the sweep may delete the row of the vault at any moment from then on.
+    await eventually(async () => {
+      const sql = `UPDATE execution_list SET ended_at = now() - interval '24 hours'
+        WHERE id = $1 AND ended_at IS NOT NULL RETURNING id`;
+      expect(await test.database.query(sql, [idOf(submit)])).toHaveLength(1);
+    });
     await test.database.query(
       `UPDATE output_vault SET expires_at = now(), ended_at = now() - interval '24 hours' WHERE execution_id = $1`,
       [idOf(submit)],

@@ -1,3 +1,4 @@
+import { AgentClient } from '@berth/agent-client';
 import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { ExecConfig, readExecConfig } from './config.js';
@@ -49,6 +50,7 @@ const GATHER_MS = 50;
   ],
   controllers: [ExecNatsController],
   providers: [
+    AgentClient,
     ExecutionStreams,
     ExecutionRepository,
     ExecutionHosts,

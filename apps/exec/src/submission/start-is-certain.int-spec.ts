@@ -1,3 +1,4 @@
+import { AgentClient } from '@berth/agent-client';
 import { agentsRequests } from '@berth/contracts/agents';
 import { runtimeRequests, type ExecuteCommand, type ExecutionOutcome } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
@@ -289,7 +290,12 @@ describe('a process that was suspended between accepting a command and dispatchi
       timeoutMs: 60_000,
       acceptedAt: Date.now() - stoodStillMs,
     };
-    const parts = [new ExecutionHosts(requester), new Wake(requester), executions, rerouting] as const;
+    const parts = [
+      new ExecutionHosts(requester),
+      new Wake(new AgentClient(requester)),
+      executions,
+      rerouting,
+    ] as const;
     return new AgentDispatcher(...parts).run(handing, test.far.ensureAwake(agentId, null));
   };
 

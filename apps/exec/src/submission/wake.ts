@@ -1,25 +1,13 @@
-import { agentsRequests, type ActivityKind, type AwakeAgent } from '@berth/contracts/agents';
-import { isDomainError, stepOf, type CommandEnvelope } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { AgentClient } from '@berth/agent-client';
+import type { AwakeAgent } from '@berth/contracts/agents';
+import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
-/** Wakes agents, and translates errors of that into those of submissions. */
+/** Wakes agents for commands, and translates the errors of that into those of submissions. */
 @Injectable()
 export class Wake {
-  constructor(private readonly requester: Requester) {}
-
-  /** Errors: those of `agentsRequests.ensureAwake`. */
-  awake(
-    envelope: CommandEnvelope,
-    agentId: string,
-    kind: ActivityKind,
-    refusedEpoch: number | null,
-  ): Promise<AwakeAgent> {
-    const step = stepOf(envelope, `wake:${String(refusedEpoch ?? 'first')}`);
-    const request = { ...step, agentId, kind, refusedEpoch };
-    return this.requester.request(agentsRequests.ensureAwake, request);
-  }
+  constructor(private readonly agents: AgentClient) {}
 
   /**
    * For a command that has not been dispatched, so that every error means that it certainly did not start. Errors:
@@ -31,7 +19,7 @@ export class Wake {
     refusedEpoch: number | null,
   ): Promise<AwakeAgent> {
     try {
-      return await this.awake(envelope, agentId, 'exec', refusedEpoch);
+      return await this.agents.wake({ envelope, agentId, kind: 'exec' }, refusedEpoch);
     } catch (error) {
       throw notStarted(error);
     }
@@ -40,7 +28,7 @@ export class Wake {
   /** Whether the agent's guest is known to lack detached commands. Never wakes the agent. Errors: like `forCommand`. */
   async isKnownAsOld({ accountId }: CommandEnvelope, agentId: string): Promise<boolean> {
     try {
-      const { guest } = await this.requester.request(agentsRequests.locate, { accountId, agentId });
+      const { guest } = await this.agents.locate(accountId, agentId);
       return guest.version !== '' && !takesExecutions(guest);
     } catch (error) {
       throw notStarted(error);
