@@ -48,7 +48,7 @@ describe('/health on a cluster of which one node is frozen', () => {
       async () => expect(await health()).toMatchObject({ status: 200, body: { status: 'ok' } }),
       PATIENTLY,
     );
-    far.freeze();
+    await far.freeze();
     await eventually(
       async () =>
         expect(await health()).toMatchObject({ status: 503, body: { dependencies: { nats: 'down' } } }),

@@ -75,8 +75,8 @@ export class AwaitedRequests {
     const waiting = await this.#ask(message.reply);
     if (waiting === undefined) return undefined;
     const waited = this.clock.now() - askedAt;
-    // The caller measured `waitsMs` after the question was sent.
-    if (waited >= waiting.waitsMs) return undefined;
+    // The caller measured `waitsMs` after the question was sent. If it then loses the broker, it gives up earlier.
+    if (waited >= Math.min(waiting.waitsMs, ASK_WITHIN_MS)) return undefined;
     return Math.max(0, waitsMs - waiting.waitsMs) + waited;
   }
 

@@ -1,6 +1,6 @@
 import { defineRequest, effectOf } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
-import { eventually, runningTime } from '@berth/testing';
+import { eventually, runningTime, TcpProxy } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { NatsCluster } from './__fixtures__/nats-cluster.fixture.js';
@@ -9,6 +9,7 @@ import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
 import { BerthNatsServer, NatsLink, Requester } from './index.js';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
+import { FIRST_SIGN_MS } from './pending-requests.js';
 import { HEADERS } from './request-wire.js';
 
 const { log } = keepingLogger();
@@ -27,9 +28,9 @@ const open = async (url: string): Promise<NatsLink> => {
 };
 
 /** Handles `act` and records the requests. */
-const serve = async (link: NatsLink): Promise<string[]> => {
+const serve = async (link: NatsLink, clock = processClock): Promise<string[]> => {
   const done: string[] = [];
-  const server = new BerthNatsServer({ link, queue: 'late', log });
+  const server = new BerthNatsServer({ link, queue: 'late', log, clock });
   server.addHandler(act.subject, (what: string) => {
     done.push(what);
     return Promise.resolve(what);
@@ -64,12 +65,65 @@ describe('requests that the broker held', () => {
     const unknown = [new Requester(link, clockAhead(-5_000_000)), new Requester(link, clockAhead(5_000_000))];
     await eventually(() => Promise.all(known.map((requester) => requester.request(act, 'first'))), patiently);
     done.length = 0;
-    cluster.server(1).freeze();
+    await cluster.server(1).freeze();
     const held = [...known, ...unknown].map((requester) => failure(requester.request(act, 'held')));
     for (const error of await Promise.all(held)) expect(error).toMatchObject({ kind: 'unavailable' });
     cluster.server(1).thaw();
     await eventually(() => known[0]?.request(act, 'last'), patiently);
     expect(done).toEqual(['last']);
+  });
+});
+
+describe('a caller that loses the broker', () => {
+  let nats: NatsServerFixture;
+  beforeEach(async () => {
+    nats = await NatsServerFixture.start();
+    cleanUps.push(() => nats.stop());
+  });
+
+  const proxied = async (): Promise<{ readonly proxy: TcpProxy; readonly link: NatsLink }> => {
+    const proxy = await TcpProxy.start(nats.port);
+    cleanUps.push(() => proxy.stop());
+    return { proxy, link: await open(`nats://127.0.0.1:${proxy.port}`) };
+  };
+
+  it('fails only when the handler no longer starts its request', async () => {
+    const failedAt: number[] = [];
+    const clock: MonotonicClock = { id: 'shared', now: () => failedAt[0] ?? processClock.now() };
+    const [caller, handler] = [await proxied(), await proxied()];
+    const done = await serve(handler.link, clock);
+    const requester = new Requester(caller.link, clock);
+    await requester.request(act, 'first');
+    handler.proxy.holdAnswers();
+    const held = failure(requester.request(act, 'held'));
+    caller.link.outgoing.flush();
+    await caller.link.connection.flush();
+    caller.proxy.cut({ refuse: true });
+    expect(await held).toMatchObject({ kind: 'unavailable' });
+    // Whatever comes later is older still.
+    failedAt.push(processClock.now());
+    handler.proxy.thaw();
+    await new Requester(await open(nats.url)).request(act, 'last');
+    expect(done).toEqual(['first', 'last']);
+  });
+
+  it('waits as long for a request that it sent after a short interruption before', async () => {
+    const caller = await proxied();
+    const { connection } = await open(nats.url);
+    connection.subscribe('>', { callback: () => undefined });
+    await connection.flush();
+    const requester = new Requester(caller.link);
+    const back = Promise.withResolvers<undefined>();
+    caller.link.onReconnect(() => back.resolve(undefined));
+    caller.proxy.cut();
+    await back.promise;
+    const sentAt = processClock.now();
+    const sent = failure(requester.request(act, 'sent'));
+    caller.link.outgoing.flush();
+    await caller.link.connection.flush();
+    caller.proxy.cut({ refuse: true });
+    expect(await sent).toMatchObject({ kind: 'unavailable' });
+    expect(processClock.now() - sentAt).toBeGreaterThan(FIRST_SIGN_MS);
   });
 });
 

@@ -40,7 +40,7 @@ describe('a request that is lost', () => {
     await eventually(async () => expect(seen.add(await requester.request(whoIsThere, null)).size).toBe(2), {
       timeoutMs: 15_000,
     });
-    cluster.server(1).freeze();
+    await cluster.server(1).freeze();
     const begun = performance.now();
     const answers = await Promise.allSettled(
       Array.from({ length: 40 }, () => requester.request(whoIsThere, null)),

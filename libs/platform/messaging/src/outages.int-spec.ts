@@ -120,7 +120,7 @@ describe('when something dies', () => {
 
   it('a frozen broker is detected within 4 s, and requests work again when it thaws', async () => {
     await startEcho();
-    nats.freeze();
+    await nats.freeze();
     const frozenAt = performance.now();
     await eventually(() => !link.connected);
     expect(performance.now() - frozenAt).toBeLessThan(4_000);

@@ -29,7 +29,11 @@ export interface RequestOptions {
 
 // Maximum size of a packet's envelope and headers.
 const HEADROOM_BYTES = 2_048;
-const RECONNECT_GRACE_MS = 1_000;
+/**
+ * A handler begins a request without asking up to `FIRST_SIGN_MS` after it was sent, and up to 1 s after it asked: its
+ * caller must not fail earlier.
+ */
+const RECONNECT_GRACE_MS = FIRST_SIGN_MS + 50;
 
 const duration = metrics.histogram(
   'berth_request_seconds',
@@ -47,6 +51,7 @@ export class Requester {
   readonly #pending = new PendingRequests();
   readonly #gathering = new Map<string, (reply: ReplyPacket) => void>();
   #subscription: Subscription | undefined;
+  #grace: NodeJS.Timeout | undefined;
   #sequence = 0;
 
   constructor(
@@ -55,7 +60,10 @@ export class Requester {
   ) {
     this.#inbox = createInbox(link.inboxPrefix);
     link.onDisconnect(() => this.#failUnlessBackSoon());
-    link.onReconnect(() => this.#pending.repeatAll());
+    link.onReconnect(() => {
+      clearTimeout(this.#grace);
+      this.#pending.repeatAll();
+    });
   }
 
   /**
@@ -226,10 +234,9 @@ export class Requester {
 
   // Replies are lost with the link unless it is back before their handlers finish.
   #failUnlessBackSoon(): void {
-    const timer = setTimeout(() => {
-      if (!this.link.connected) this.#pending.failAll(serviceUnavailable);
-    }, RECONNECT_GRACE_MS);
-    timer.unref();
+    clearTimeout(this.#grace);
+    this.#grace = setTimeout(() => this.#pending.failAll(serviceUnavailable), RECONNECT_GRACE_MS);
+    this.#grace.unref();
   }
 }
 

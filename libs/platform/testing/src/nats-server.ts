@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,8 +53,14 @@ export class NatsServer {
     await eventually(() => reachable(this.port));
   }
 
-  freeze(): void {
-    this.#process?.kill('SIGSTOP');
+  /** Resolves when every thread is stopped: on a busy machine they run on for a while after the signal. */
+  async freeze(): Promise<void> {
+    const pid = this.#process?.pid;
+    if (pid === undefined) throw new Error('The server is not running.');
+    process.kill(pid, 'SIGSTOP');
+    await eventually(async () => (await threadStates(pid)).every((state) => state === 'T'), {
+      intervalMs: 1,
+    });
   }
 
   thaw(): void {
@@ -93,6 +99,18 @@ export const freePort = async (): Promise<number> => {
   probe.close();
   await once(probe, 'close');
   return port;
+};
+
+/** Returns the states of a process's threads as Linux shows them. */
+const threadStates = async (pid: number): Promise<string[]> => {
+  const threads = await readdir(`/proc/${pid}/task`);
+  return Promise.all(
+    threads.map(async (thread) => {
+      const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8');
+      // The name in parentheses may contain spaces.
+      return stat.charAt(stat.lastIndexOf(')') + 2);
+    }),
+  );
 };
 
 const reachable = (port: number): Promise<true> =>
