@@ -1,6 +1,9 @@
 import type { Logger } from '@berth/telemetry';
 import type { LoggerService } from '@nestjs/common';
 
+/** The context in which Nest logs the error of a failed start. */
+const START_FAILURES = 'ExceptionHandler';
+
 /** Sends Nest's log lines to the service's logger, those of the start at level debug. */
 export class NestLogger implements LoggerService {
   constructor(private readonly target: Logger) {}
@@ -18,7 +21,9 @@ export class NestLogger implements LoggerService {
     this.target.warn(String(message));
   }
   error(message: unknown, ...rest: unknown[]): void {
-    if (message instanceof Error) this.target.error({ err: message }, message.message);
+    // Nest rethrows the error of a failed start, and its caller reports it: once, and without a stack where it can.
+    if (rest.at(-1) === START_FAILURES) this.target.debug({ err: message }, 'the service could not start');
+    else if (message instanceof Error) this.target.error({ err: message }, message.message);
     else this.target.error({ nest: rest.at(-1) }, String(message));
   }
   fatal(message: unknown): void {
