@@ -16,14 +16,14 @@ let served: ServedAccounts;
 
 beforeAll(async () => {
   const destination = { write: (line: string) => void logged.push(line) };
-  // Two at once on a fresh installation, as when a cluster is started.
+  // Two concurrently on a fresh installation, as when a cluster starts.
   served = await ServedAccounts.start(2, createLogger({ service: 'accounts', level: 'trace', destination }));
 });
 
 afterAll(() => served.stop());
 
 describe('the service on a fresh installation', () => {
-  it('has one account with one key of every scope, however many of it started at once', async () => {
+  it('has one account with one key of every scope, with any number of concurrent first starts', async () => {
     const principal = await served.authenticate(await served.bootstrapKey());
     expect(principal.scopes).toEqual(SCOPES);
     const page = await served.requester.request(accountsRequests.listKeys, {
@@ -52,7 +52,7 @@ describe('the service on a fresh installation', () => {
 });
 
 describe('the service over the broker', () => {
-  it('lets a key in from the answer of minting to the answer of revoking, on every instance', async () => {
+  it('accepts a key from the response of minting to the response of revoking, on every instance', async () => {
     const minted = await served.mint();
     const before = await Promise.allSettled(
       Array.from({ length: 50 }, () => served.authenticate(minted.key)),
@@ -70,7 +70,7 @@ describe('the service over the broker', () => {
     expect(view).not.toHaveProperty('key');
   });
 
-  it('has no call pass that begins after a revoke answered while calls go on all the time', async () => {
+  it('accepts no call that begins after a revocation returned, under constant load', async () => {
     const minted = await served.mint();
     let revokedAt = Number.POSITIVE_INFINITY;
     let late = 0;
@@ -99,7 +99,7 @@ describe('the service over the broker', () => {
     expect(await served.authenticate(minted.key)).toMatchObject({ scopes: ['read', 'operate'] });
   });
 
-  it('answers refusals with kind, code and context', async () => {
+  it('returns refusals with kind, code and context', async () => {
     await expect(
       served.mint({ holderScopes: ['read', 'manage'], scopes: ['computers'] }),
     ).rejects.toMatchObject({
@@ -114,7 +114,7 @@ describe('the service over the broker', () => {
     await expect(served.authenticate('mk_unknown')).rejects.toMatchObject({ kind: 'unauthenticated' });
   });
 
-  it('shows a minted and a revoked key in the list at once, on every instance', async () => {
+  it('shows a minted and a revoked key in the list immediately, on every instance', async () => {
     const minted = await served.mint({ name: 'listed' });
     const list = () =>
       served.requester.request(accountsRequests.listKeys, {
@@ -132,7 +132,7 @@ describe('the service over the broker', () => {
       expect((await list()).items[0]?.revokedAt).toEqual(expect.any(String));
   });
 
-  it('tells others that a key was revoked', async () => {
+  it('publishes that a key was revoked', async () => {
     const heard: ReceivedEvent[] = [];
     const database = await openDatabase({
       url: served.infra.databaseUrl,
@@ -161,7 +161,7 @@ describe('the service over the broker', () => {
     });
     const event = await eventually(() => {
       const found = heard.find(({ payload }) => (payload as unknown as KeyRevokedEvent).keyId === minted.id);
-      if (found === undefined) throw new Error('not heard yet');
+      if (found === undefined) throw new Error('not received yet');
       return found;
     });
     expect(event.payload).toEqual({ accountId: minted.accountId, keyId: minted.id, at: expect.any(String) });

@@ -4,7 +4,7 @@ import { readEnv, ServiceEnv, type Env } from '@berth/config';
 export abstract class AccountsConfig extends ServiceEnv {
   /** Where the first start of an installation leaves its key. */
   abstract readonly bootstrapKeyFile: string;
-  /** The Unix socket of `berth keys recover`, beside that file. */
+  /** The Unix socket of `berth keys recover`, next to that file. */
   abstract readonly recoverySocket: string;
 }
 

@@ -1,7 +1,7 @@
 import type { Migration } from '@berth/persistence';
 
 /**
- * The vault: what must not stand in the event log, in a schema of its own. It is part of the backup and never
+ * The vault: data that must not be in the event log, in a separate schema. It is part of the backup and never
  * rebuilt.
  */
 export const migrations: readonly Migration[] = [

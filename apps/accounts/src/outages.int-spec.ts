@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => served.stop());
 
-describe('a part that is away', () => {
+describe('an unavailable dependency', () => {
   const outages = {
     cut: (proxy: TcpProxy) => proxy.cut({ refuse: true }),
     frozen: (proxy: TcpProxy) => proxy.freeze(),
@@ -40,7 +40,7 @@ describe('a part that is away', () => {
     await eventually(call, { timeoutMs: 30_000 });
   });
 
-  it('is not noticed by those who hold a key, as long as it is the event log', async () => {
+  it('does not affect holders of keys if it is the event log', async () => {
     const key = await served.bootstrapKey();
     onTestFinished(() => served.proxies.eventStore.restore());
     served.proxies.eventStore.freeze();

@@ -72,7 +72,7 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   return { store, database, accounts, keyStreams, usage, keys, keyList, keyListRunner, authenticate, stop };
 };
 
-/** An open account of its own for a test. */
+/** Opens a separate account for a test. */
 export const openAccount = async ({ accounts }: RunningAccounts): Promise<string> => {
   const accountId = newId('acc');
   await accounts.open(accountId, newId('cmd'));

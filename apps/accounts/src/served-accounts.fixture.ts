@@ -23,7 +23,7 @@ export class ServedAccounts {
     this.requester = new Requester(link);
   }
 
-  /** Starts so many instances at once on a fresh installation. */
+  /** Starts that many instances concurrently on a fresh installation. */
   static async start(instances: number, log: Logger = quiet): Promise<ServedAccounts> {
     const infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
     const proxies = {

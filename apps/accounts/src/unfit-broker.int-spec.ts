@@ -26,7 +26,7 @@ const environment = (natsUrl: string): NodeJS.ProcessEnv => ({
   BERTH_DATA: dataDir,
 });
 
-/** Runs the service as a process of its own and returns how it ended. */
+/** Runs the service as a separate process and returns how it ended. */
 const run = async (
   natsUrl: string,
   more: NodeJS.ProcessEnv = {},
@@ -75,7 +75,7 @@ describe('a service whose broker has no leader yet', () => {
 });
 
 describe('a service whose cluster has too few servers for NATS_REPLICAS', () => {
-  it('starts, says so, and has the replicas when the servers are there', async () => {
+  it('starts, logs it, and has the replicas once the servers are up', async () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()]);
     const monitor = await freePort();
     const first = await NatsServer.configured(`${inCluster(ports, 0)}\nhttp: "127.0.0.1:${monitor}"`);
@@ -108,7 +108,7 @@ describe('a service whose cluster has too few servers for NATS_REPLICAS', () => 
 });
 
 describe('a service whose broker cannot serve', () => {
-  it('with NATS_REPLICAS on a single server ends with 78 and one line that says what to change', async () => {
+  it('with NATS_REPLICAS on a single server exits with 78 and one line that names the fix', async () => {
     const nats = await NatsServer.configured('max_payload: 8388608\njetstream { store_dir: $STORE }');
     onTestFinished(() => nats.stop());
     const { code, stderr } = await run(nats.url, { NATS_REPLICAS: '3' });
@@ -135,7 +135,7 @@ describe('a service whose broker cannot serve', () => {
       'max_payload: 8388608\njetstream { store_dir: $STORE }\naccounts { A { users: [{ user: a, password: a }], jetstream { max_streams: 1, max_file: 1G } } }',
       'NATS_URL names an account that refuses the stream berth_PRESENCE: maximum number of streams reached',
     ],
-  ])('%s ends with 78 and one line that says what to change', async (_what, config, line) => {
+  ])('%s exits with 78 and one line that names the fix', async (_what, config, line) => {
     const nats = await NatsServer.configured(config);
     onTestFinished(() => nats.stop());
     const { code, stderr } = await run(nats.url.replace('//', '//a:a@'));

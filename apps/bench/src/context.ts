@@ -74,7 +74,7 @@ export class BenchContext {
     return this.#infrastructure;
   }
 
-  /** A whole Berth in a process of its own. */
+  /** A whole Berth in a separate process. */
   async berth(): Promise<BerthProgram> {
     if (this.#infrastructure !== undefined) await this.stop();
     this.#berth ??= await BerthProgram.start(this.berthFolder, this.env);

@@ -59,7 +59,7 @@ describe('GET /health', () => {
     return [status, body];
   };
 
-  it('is degraded while parts behind services are away', async () => {
+  it('is degraded while parts behind services are unavailable', async () => {
     test.far.on(operationsRequests('agents').health, () => ({
       ...fine,
       eventStore: false,

@@ -4,7 +4,7 @@ import { INSTALLATION } from '../installation/installation.events.js';
 import { InstallationStreams } from '../installation/installation.streams.js';
 import { AccountStreams } from './account.streams.js';
 
-/** The plan of accounts that nobody chose one for. It limits nothing. */
+/** The default plan of an account. It limits nothing. */
 const DEFAULT_PLAN = 'default';
 
 @Injectable()
@@ -15,7 +15,7 @@ export class AccountCommandHandler {
     private readonly clock: Clock,
   ) {}
 
-  /** Opens the account; one that is open stays as it is. */
+  /** Opens the account; no effect if it is open already. */
   async open(accountId: string, commandId: string): Promise<void> {
     await this.accounts.handle(
       accountId,

@@ -12,7 +12,7 @@ interface GoodKey {
 }
 
 /**
- * The vault decides, on every request and uncached. The list beside it holds revocations that the log knows and
+ * The vault decides, on every request and uncached. The list next to it holds revocations that the log has and
  * the vault does not: a revoke that was cut off in between, or a vault restored from an older backup. A key
  * of another event log belongs to an account that this one does not know.
  */

@@ -7,7 +7,7 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 const RESOLUTION_MS = 60_000;
 const MOST_REMEMBERED = 10_000;
 
-/** When each key was last used. No event: it says nothing that anything depends on. */
+/** When each key was last used. Not an event, because nothing depends on it. */
 @Injectable()
 export class KeyUsage implements BeforeApplicationShutdown {
   private readonly written = new Map<string, number>();
@@ -49,7 +49,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
   private remember(keyId: string, now: number): void {
     this.written.delete(keyId);
     this.written.set(keyId, now);
-    // The oldest stands first; forgetting it costs one write too many.
+    // The oldest entry comes first; dropping it costs at most one redundant write.
     const oldest = this.written.keys().next();
     if (this.written.size > MOST_REMEMBERED && oldest.done !== true) this.written.delete(oldest.value);
   }

@@ -33,13 +33,13 @@ describe('the key file', () => {
     expect(await mode(join(folder, 'data'))).toBe(0o700);
   });
 
-  it('is never replaced: who comes second is told the key that is there', async () => {
+  it('is never replaced: the second writer gets the existing key', async () => {
     expect(await createKeyFile(path, KEY)).toBe(KEY);
     expect(await createKeyFile(path, OTHER)).toBe(KEY);
     expect(await readKeyFile(path)).toBe(KEY);
   });
 
-  it('made by many at once holds the key that all of them were told', async () => {
+  it('created by many concurrent writers holds the key that all of them got', async () => {
     const keys = Array.from({ length: 20 }, (_, index) => formatKey(new Uint8Array(32).fill(index)));
     const told = await Promise.all(
       keys.map(async (key) => {
@@ -51,7 +51,7 @@ describe('the key file', () => {
     expect(new Set(told)).toEqual(new Set([await readKeyFile(path)]));
   });
 
-  it('has nothing lying beside it, after a start that was cut off while writing neither', async () => {
+  it('has no temporary files next to it, not even after a start that was killed while writing', async () => {
     await mkdir(join(folder, 'data'));
     await writeFile(join(folder, 'data', '.bootstrap-key.new-1'), 'mk_half');
     await createKeyFile(path, KEY);
@@ -59,7 +59,7 @@ describe('the key file', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['bootstrap-key']);
   });
 
-  it('is none when it is missing, and one with anything else in it is an error that names the file only', async () => {
+  it('is undefined if missing; other content is an error that names only the file', async () => {
     expect(await readKeyFile(path)).toBeNull();
     await mkdir(join(folder, 'data'));
     await writeFile(path, `${KEY.slice(0, -1)}\n`);

@@ -17,7 +17,7 @@ export const readKeyFile = async (path: string): Promise<string | null> => {
 };
 
 /**
- * Puts `key` where no file was, readable by its owner only, and answers the key that the file holds then: another's,
+ * Writes `key` unless the file exists, readable by its owner only, and returns the key in the file: another's,
  * when that was there first. The file appears with all it holds or not at all, whenever the process or the machine
  * stops, and is never replaced.
  */
@@ -39,7 +39,7 @@ export const createKeyFile = async (path: string, key: string): Promise<string> 
   return key;
 };
 
-/** Removes what starts that were cut off left beside the file. Call it when the file is there. */
+/** Removes temporary files of interrupted starts. Call it once the file exists. */
 export const sweepDrafts = async (path: string): Promise<void> => {
   const folder = dirname(path);
   const drafts = (await readdir(folder)).filter((name) => name.startsWith(draftPrefix(path)));

@@ -9,7 +9,7 @@ import { Installer } from './installer.js';
 
 const INSTALL_WITHIN_MS = 60_000;
 
-/** Installs before the service handles requests: its first caller may use the key at once. */
+/** Installs before the service handles requests: its first caller may use the key immediately. */
 @Injectable()
 export class FirstStart implements OnApplicationBootstrap {
   constructor(

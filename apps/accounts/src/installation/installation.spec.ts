@@ -26,7 +26,7 @@ describe('an installation', () => {
     expect(decideGiven(installationDecider, [], begin).events).toEqual([begun]);
   });
 
-  it('keeps the ids it began with, whoever else begins', () => {
+  it('keeps its first ids when another process begins', () => {
     const other = { ...begin, accountId: 'acc_2', keyId: 'key_2' };
     for (const history of [[begun], [begun, finished]]) {
       expect(decideGiven(installationDecider, history, other)).toEqual({ events: [], refusal: undefined });

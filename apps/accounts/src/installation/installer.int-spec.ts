@@ -45,14 +45,14 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  // Streams of its own are a fresh installation to each test.
+  // Each test has its own streams, which are a fresh installation.
   prefix = `t${++tests}x`;
   const folder = await mkdtemp(join(tmpdir(), 'berth-install-'));
   file = join(folder, 'data', 'bootstrap-key');
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
 });
 
-/** Counts what a start changes, and stops it dead before or after one of those changes. */
+/** Counts the writes of a start, and aborts it before or after one of them. */
 class Steps {
   private taken = 0;
 
@@ -119,7 +119,7 @@ const expectInstalled = async (): Promise<void> => {
   expect(await log.read(`${prefix}installation-first`)).toHaveLength(2);
 };
 
-/** What a version that knew only these scopes left behind. */
+/** The state left by a version that knew only these scopes. */
 const installOlder = async (scopes: readonly Scope[]): Promise<void> => {
   const { installation, accounts, keys, vault } = starting();
   const [accountId, keyId, key] = [newId('acc'), newId('key'), formatKey(randomBytes(32))];
@@ -184,7 +184,7 @@ describe('the first start', () => {
     await expectInstalled();
   });
 
-  it('whose file was lost before it was finished makes a new one that opens', async () => {
+  it('whose file was lost before the end writes a new one with a valid key', async () => {
     // The eleventh change is the end of the installation: the secret is stored by then.
     await expect(starting(new Steps(10)).install(file)).rejects.toThrow('killed');
     const lost = await keyInFile();
@@ -194,7 +194,7 @@ describe('the first start', () => {
     expect(await goodKeys(lost)).toEqual([]);
   });
 
-  it('done by several processes at once is done once', async () => {
+  it('runs once when several processes start concurrently', async () => {
     await Promise.all(Array.from({ length: 5 }, () => starting().install(file)));
     await expectInstalled();
   });
@@ -236,7 +236,7 @@ describe('a later start', () => {
     ]);
   });
 
-  it('does not care what the file holds by now', async () => {
+  it('ignores the present content of the file', async () => {
     await starting().install(file);
     await writeFile(file, 'mine now');
     await starting().install(file);

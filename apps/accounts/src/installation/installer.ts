@@ -25,9 +25,9 @@ export class Installer {
   ) {}
 
   /**
-   * The first start: a key in `keyFile`, an account, that key in it with every scope. Each step finds out whether it has
-   * been done, so the next start finishes one that was cut off anywhere, with the same account and the key that the
-   * file contains. A finished installation never touches the file again.
+   * The first start: a key in `keyFile`, an account, that key in it with every scope. Each step finds out whether it
+   * has been done, so the next start completes an interrupted one, with the same account and the key that the file
+   * contains. A finished installation never touches the file again.
    */
   async install(keyFile: string): Promise<void> {
     const { state } = await this.installation.load(INSTALLATION);
@@ -46,7 +46,7 @@ export class Installer {
 
   /**
    * The installation's first key holds every scope, including scopes that are newer than the key. The log first, then
-   * the vault: the next start finishes one that was cut off in between.
+   * the vault: the next start completes an interrupted one.
    */
   private async extendFirstKey(keyId: string): Promise<void> {
     const { state: known } = await this.keys.load(keyId);

@@ -44,7 +44,7 @@ describe('the list of keys', () => {
     expect(third.nextCursor).toBeNull();
   });
 
-  it('has a last page that says so when it is exactly full', async () => {
+  it('marks the last page as last if it is exactly full', async () => {
     const accountId = await openAccount(running);
     await mint(accountId, 'a');
     expect(await running.keyList.run({ accountId, cursor: null, limit: 1 })).toMatchObject({
@@ -52,7 +52,7 @@ describe('the list of keys', () => {
     });
   });
 
-  it('shows nobody the keys of another account', async () => {
+  it('never shows the keys of another account', async () => {
     await mint(await openAccount(running), 'theirs');
     const mine = await openAccount(running);
     expect(await running.keyList.run({ accountId: mine, cursor: null, limit: 50 })).toEqual({
@@ -61,7 +61,7 @@ describe('the list of keys', () => {
     });
   });
 
-  it('refuses a cursor that is none of its own', async () => {
+  it('refuses a cursor of another list', async () => {
     const accountId = newId('acc');
     for (const cursor of ['x', 'bm9uZQ', Buffer.from('"agt_1"').toString('base64url')]) {
       await expect(running.keyList.run({ accountId, cursor, limit: 50 })).rejects.toMatchObject({

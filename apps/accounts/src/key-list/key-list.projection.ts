@@ -72,7 +72,7 @@ const insertMinted = async (tx: SqlRunner, suffix: string, keys: readonly KeyMin
   );
 };
 
-// Scopes are only ever added, so that the last event of a key says all.
+// Scopes are only ever added, so the last event of a key lists all of them.
 const setScopes = async (
   tx: SqlRunner,
   suffix: string,

@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
 import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
 
-/** Kept beside the list and not built from the log. */
+/** Kept next to the list and not built from the log. */
 @Entity({ name: 'key_usage', schema: 'accounts_vault' })
 export class KeyUsageRow {
   @PrimaryColumn({ name: 'key_id', type: 'text' })

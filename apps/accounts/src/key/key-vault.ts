@@ -15,7 +15,7 @@ export interface KeySecret {
   readonly expiresAt: string | null;
 }
 
-/** The rows that authentication goes by. */
+/** The rows that authentication reads. */
 @Injectable()
 export class KeyVault implements OnModuleInit {
   constructor(
@@ -31,8 +31,8 @@ export class KeyVault implements OnModuleInit {
   }
 
   /**
-   * Makes a key good. Answers false, and changes nothing, when that key has another secret or is revoked already;
-   * the same secret again answers true.
+   * Makes a key valid. Returns false, and changes nothing, if that key has another secret or is already revoked;
+   * the same secret again returns true.
    */
   async store(secret: KeySecret): Promise<boolean> {
     const rows = await this.database.query(
@@ -73,7 +73,7 @@ export class KeyVault implements OnModuleInit {
     );
   }
 
-  /** What a key that is not revoked may do from now on. */
+  /** Replaces the scopes of a key unless it is revoked. */
   async setScopes(keyId: string, scopes: readonly Scope[]): Promise<void> {
     await this.database.query(
       `UPDATE accounts_vault.key_secrets SET scopes = $2
@@ -82,7 +82,7 @@ export class KeyVault implements OnModuleInit {
     );
   }
 
-  /** Ends a key: once this has answered, no query finds it any more. Repeating it is fine. */
+  /** Ends a key: once this returns, no query finds it any more. Idempotent. */
   async revoke(keyId: string, accountId: string, revokedAt: string): Promise<void> {
     await this.database.query(
       `INSERT INTO accounts_vault.key_secrets (key_id, account_id, scopes, revoked_at, log_id)

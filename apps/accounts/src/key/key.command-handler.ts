@@ -45,7 +45,7 @@ export class KeyCommandHandler {
       { type: 'Mint', keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt, now },
       { commandId, accountId, actor },
     );
-    // Met again by a retry, the stream's state is what was decided the first time.
+    // On a retry, the state of the stream is the first decision.
     if (state.kind !== 'live' || state.key.accountId !== accountId) throw keyAlreadyMinted(keyId);
     const key = formatKey(randomBytes(32));
     if (!(await this.vault.store({ ...state.key, key }))) throw keyAlreadyMinted(keyId);
@@ -54,7 +54,7 @@ export class KeyCommandHandler {
   }
 
   /**
-   * The key is dead when this has answered, on every gateway: its row in the vault is what authentication goes by. Log
+   * Once this returns, no gateway accepts the key: authentication reads its row in the vault. Log
    * first here too: cut off in between, the projection brings the end about.
    */
   async revoke({ commandId, accountId, actor, keyId }: RevokeKey): Promise<KeyView> {

@@ -8,7 +8,7 @@ export interface Mint {
   readonly accountId: string;
   readonly name: string;
   readonly scopes: readonly string[];
-  /** What the one who mints holds: nobody gives away more. */
+  /** The scopes of the minting key: a new key gets no others. */
   readonly holderScopes: readonly Scope[];
   /** Whether the key is for the installation's first account; only there can a key hold `operate`. */
   readonly forFirstAccount: boolean;
@@ -160,10 +160,10 @@ const complainAboutScopes = (scopes: readonly string[]): FieldComplaint[] =>
 
 const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
-/** Years of more than four digits are none that tables take. */
+/** Tables accept no years of more than four digits. */
 const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Milliseconds since the Unix epoch; NaN for what is no time. A day without a time begins at midnight UTC. */
+/** Milliseconds since the Unix epoch; NaN for invalid text. A day without a time begins at midnight UTC. */
 const parseIsoTime = (text: string): number => {
   const time = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN;
   return time <= LATEST ? time : Number.NaN;

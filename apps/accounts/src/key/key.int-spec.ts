@@ -73,7 +73,7 @@ describe('a minted key', () => {
     expect((await list()).items).toEqual([]);
   });
 
-  it('is good and listed as soon as minting has answered', async () => {
+  it('is valid and listed as soon as minting returns', async () => {
     const minted = await keys().mint(minting());
     expect(isWellFormedKey(minted.key)).toBe(true);
     expect(await authenticate(minted.key)).toEqual({
@@ -88,7 +88,7 @@ describe('a minted key', () => {
     });
   });
 
-  it('stands nowhere but in the answer: not in the log, not in the tables, its hash in the vault only', async () => {
+  it('is only in the response: not in the log, not in the tables, and its hash only in the vault', async () => {
     const minted = await keys().mint(minting());
     const { keyHash } = hashOf(minted.key);
     const events = JSON.stringify(await running.store.read(`key-${minted.id}`), (_, value: unknown) =>
@@ -119,7 +119,7 @@ describe('a minted key', () => {
     expect(await authenticate(minted.key)).toMatchObject({ keyId: minted.id });
   });
 
-  it('is minted once by a command that arrives many times at once: one caller gets the secret', async () => {
+  it('is minted once by a command that arrives many times concurrently: one caller gets the secret', async () => {
     const command = minting({ name: 'race' });
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => keys().mint(command)));
     const won = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
@@ -165,7 +165,7 @@ describe('a minted key', () => {
 });
 
 describe('a revoked key', () => {
-  it('passes no call that begins after revoking has answered, not one of 200', async () => {
+  it('is rejected in each of 200 calls that begin after revoking has returned', async () => {
     const { key, id } = await keys().mint(minting());
     expect(await authenticate(key)).toMatchObject({ keyId: id });
     await keys().revoke({ ...envelope(accountId), keyId: id });
@@ -173,10 +173,10 @@ describe('a revoked key', () => {
     expect(calls.filter(({ status }) => status === 'fulfilled')).toEqual([]);
   });
 
-  it('is dead when revoking has answered, and a new one good, also while the list stands still', async () => {
+  it('is invalid once revoking has returned, and a new one is valid, even while the list is blocked', async () => {
     const { key, id } = await keys().mint(minting());
     await running.database.transaction(async (tx) => {
-      // Whoever writes the list has to wait for this row.
+      // Every writer of the list waits for this row.
       await tx.query("SELECT 1 FROM projections WHERE name = 'key-list' FOR UPDATE");
       await keys().revoke({ ...envelope(accountId), keyId: id });
       await expect(authenticate(key)).rejects.toMatchObject(refused);
@@ -186,7 +186,7 @@ describe('a revoked key', () => {
     });
   });
 
-  it('says since when, the same on repeating, and stays listed', async () => {
+  it('returns the time of revocation, the same when repeated, and stays listed', async () => {
     const { id } = await keys().mint(minting());
     const first = await keys().revoke({ ...envelope(accountId), keyId: id });
     expect(first.revokedAt).toEqual(expect.any(String));

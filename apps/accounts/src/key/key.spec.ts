@@ -48,7 +48,7 @@ describe('minting a key', () => {
   const minting = (change: Partial<Mint>) => decideGiven(keyDecider, [], { ...mint, ...change });
   const complaints = (change: Partial<Mint>) => minting(change).refusal;
 
-  it('records who it is for and what it may, with read always', () => {
+  it('records its account and scopes, which always include read', () => {
     expect(minting({}).events).toEqual([minted]);
     expect(minting({ scopes: [] }).events).toMatchObject([{ scopes: ['read'] }]);
   });
@@ -72,7 +72,7 @@ describe('minting a key', () => {
     );
   });
 
-  it('gives no scope that the one who mints does not hold, and names it', () => {
+  it('refuses a scope that the minting key lacks, and names it', () => {
     fc.assert(
       fc.property(subsets, subsets, (scopes, holderScopes) => {
         const [missing] = scopes.filter((scope) => scope !== 'read' && !holderScopes.includes(scope));
@@ -160,7 +160,7 @@ describe('the scope operate', () => {
 describe('extending the scopes of a key', () => {
   const extend = { type: 'ExtendScopes', keyId: 'key_1', scopes: SCOPES, now: NOW } as const;
 
-  it('adds what it lacks and keeps what it has', () => {
+  it('adds missing scopes and keeps the others', () => {
     const { events } = decideGiven(keyDecider, [minted], { ...extend, scopes: ['operate'] });
     expect(events).toMatchObject([{ type: 'KeyScopesExtended', scopes: ['read', 'deploy', 'operate'] }]);
     expect(viewOfKey(fold(keyDecider, [minted, ...events]), null)).toMatchObject({
@@ -185,7 +185,7 @@ describe('revoking a key', () => {
     expect(decideGiven(keyDecider, [minted, revoked], { ...revoke, now: NOW + 9_000 }).events).toEqual([]);
   });
 
-  it('does not tell the key of another account from one that never was', () => {
+  it('treats the key of another account like an unknown one', () => {
     const foreign = decideGiven(keyDecider, [minted], { ...revoke, accountId: 'acc_2' }).refusal;
     const unknown = decideGiven(keyDecider, [], revoke).refusal;
     expect(unknown).toMatchObject({ kind: 'not_found', code: 'key_not_found' });

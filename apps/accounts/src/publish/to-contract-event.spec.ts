@@ -26,8 +26,8 @@ const recorded = (file: string, stream: string, extra: object = {}): RecordedEve
 const ACCOUNT = 'acc_01jd4p2q8hf3ar0a1s6v9wz2xe';
 const KEY = 'key_01jd4p2q8hf3ar0a1s6v9wz2xf';
 
-describe('what accounts tells others', () => {
-  it('is that a key was minted: what it may, not what it is called', () => {
+describe('the contract events of accounts', () => {
+  it('announce a minted key with its scopes, without its name', () => {
     const event = recorded('key/__events__/KeyMinted.json', `key-${KEY}`, { secretMember: 'x' });
     expect(toContractEvent(event)).toEqual({
       subject: `evt.accounts.key-minted.v1.${ACCOUNT}.${KEY}`,

@@ -9,7 +9,7 @@ import { KeyVault } from '../key/key-vault.js';
 /** The actor that the log and the audit show for a request from the host's data folder. */
 const HOST_OPERATOR: Actor = { kind: 'system', id: 'host-operator' };
 
-/** Gives an operator who has access to the host a key when no key works any more. */
+/** Mints a key for an operator with access to the host when no key works any more. */
 @Injectable()
 export class KeyRecovery {
   constructor(

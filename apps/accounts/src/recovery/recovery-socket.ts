@@ -100,6 +100,6 @@ const respond = async (
     log.error({ err: error }, 'a key could not be recovered');
     return isDomainError(error)
       ? send(503, { detail: { code: error.code, message: error.message } })
-      : send(500, { detail: { code: 'internal_error', message: 'The log says what went wrong.' } });
+      : send(500, { detail: { code: 'internal_error', message: 'See the log of the service.' } });
   }
 };

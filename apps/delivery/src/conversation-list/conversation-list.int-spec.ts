@@ -112,7 +112,7 @@ describe('the conversation list', () => {
     expect(await query.current(agentId)).toBe('one');
   });
 
-  it('forgets an agent that is gone, once, however often it hears of it', async () => {
+  it('forgets a deleted agent once, however often the event arrives', async () => {
     const agentId = newId('agt');
     await message(agentId, 'one', 'Answer');
     const eventId = crypto.randomUUID();
@@ -122,7 +122,7 @@ describe('the conversation list', () => {
     expect(await store.read(`recipient-${agentId}`)).toHaveLength(1);
   });
 
-  it('built anew from the log is row by row what it was live', async () => {
+  it('is identical row by row after a rebuild from the log', async () => {
     const agentIds = [newId('agt'), newId('agt'), newId('agt')];
     const ends = ['Answer', 'Fail', null] as const;
     for (let n = 0; n < 30; n++) {
@@ -135,7 +135,7 @@ describe('the conversation list', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('lets through as many messages of a minute as the budget says, exactly, also in parallel', async () => {
+  it('admits exactly the budgeted number of messages per minute, in parallel too', async () => {
     const budget = new MessageBudget(database, { messagesPerMinute: 20 });
     const agentId = newId('agt');
     const minute = (): number => Math.floor(Date.now() / 60_000);
@@ -144,7 +144,7 @@ describe('the conversation list', () => {
       Array.from({ length: 50 }, () => budget.take(agentId, newId('dlv'))),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    // A minute that ended midway begins the count anew.
+    // A minute that ends during the test resets the count.
     if (minute() === begun) expect(refused).toHaveLength(30);
     for (const { reason } of refused) {
       expect(reason).toMatchObject({

@@ -3,7 +3,7 @@ import type { SqlRunner } from '@berth/persistence';
 import { Injectable, Inject } from '@nestjs/common';
 import { DeliveryConfig } from '../config.js';
 
-/** A delivery that nobody has ended in time. */
+/** A delivery without a recorded outcome after the time limit. */
 export interface LostDelivery {
   readonly id: string;
   readonly agentId: string;

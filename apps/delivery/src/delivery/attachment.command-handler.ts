@@ -13,17 +13,17 @@ import { Patience } from './patience.js';
 /** No caller waits for the outcome, so there is time for a part of the service to come back. */
 const WITHIN_MS = 10_000;
 
-/** Where an accepted message stands. */
-interface Telling {
-  /** Resolves once the outcome is in the log, or once nothing more is done to get it there. */
-  readonly noted: Promise<void>;
+/** An attachment whose message is accepted. */
+interface AcceptedAttachment {
+  /** Resolves once the outcome is in the log, or once it is given up. */
+  readonly recorded: Promise<void>;
 }
 
-/** An attachment: replies to its sender once the message is accepted, and tells the agent after the reply. */
+/** An attachment: replies to its sender once the message is accepted, and delivers it after the reply. */
 @Injectable()
 export class AttachmentCommandHandler {
   /** By delivery id, until the outcome is in the log, where a repeated command finds it. */
-  readonly #tries = new Map<string, Promise<Telling>>();
+  readonly #attempts = new Map<string, Promise<AcceptedAttachment>>();
   readonly #inFlight = new Set<Promise<unknown>>();
 
   constructor(
@@ -35,62 +35,63 @@ export class AttachmentCommandHandler {
   ) {}
 
   /**
-   * A repeated command joins its first try while that runs. If the first try ended after the message was accepted and
-   * before it was delivered, the repeated command delivers it. Errors: see `deliveryRequests.tellAttachment`.
+   * A repeated command joins its first attempt while that runs. If the first attempt ended after the message was
+   * accepted and before it was delivered, the repeated command delivers it. Errors: see
+   * `deliveryRequests.tellAttachment`.
    */
   async handle(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
     const deliveryId = deriveId('dlv', request.commandId);
-    let current = this.#tries.get(deliveryId);
+    let current = this.#attempts.get(deliveryId);
     if (current === undefined) {
       current = this.#accept(request, deliveryId);
-      this.#tries.set(deliveryId, current);
-      const forget = (): void => void this.#tries.delete(deliveryId);
-      current.then(({ noted }) => noted.then(forget), forget);
+      this.#attempts.set(deliveryId, current);
+      const forget = (): void => void this.#attempts.delete(deliveryId);
+      current.then(({ recorded }) => recorded.then(forget), forget);
     }
     await current;
     return { deliveryId };
   }
 
-  /** Waits until the agents are told, at most `withinMs`. */
+  /** Waits for deliveries in progress, at most `withinMs`. */
   async settle(withinMs: number): Promise<void> {
     const ending = new AbortController();
     const late = sleep(withinMs, undefined, { signal: ending.signal }).catch(() => undefined);
     await Promise.race([Promise.all(this.#inFlight), late]);
     ending.abort();
     if (this.#inFlight.size > 0)
-      this.log.warn({ running: this.#inFlight.size }, 'stopping before agents were told of their files');
+      this.log.warn({ running: this.#inFlight.size }, 'stopping before all attachments were delivered');
   }
 
-  async #accept(request: TellAttachment, deliveryId: string): Promise<Telling> {
+  async #accept(request: TellAttachment, deliveryId: string): Promise<AcceptedAttachment> {
     const { agentId, attachment } = request;
     const purpose: AgentUse = { envelope: request, agentId, kind: 'file' };
     const message = textOf(request);
     const conversationId = await this.admission.conversationOf(purpose);
-    const told = { deliveryId, agentId, conversationId, message };
-    const { delivery, shown } = await this.deliveries.accept(request, { ...told, kind: 'attachment' });
-    if (delivery.status !== 'accepted') return { noted: Promise.resolve() };
-    const telling = this.#tell(purpose, {
-      ...told,
+    const outgoing = { deliveryId, agentId, conversationId, message };
+    const { delivery, shown } = await this.deliveries.accept(request, { ...outgoing, kind: 'attachment' });
+    if (delivery.status !== 'accepted') return { recorded: Promise.resolve() };
+    const delivering = this.#deliver(purpose, {
+      ...outgoing,
       conversationId: delivery.conversationId,
       attachments: [attachment],
-    }).finally(() => this.#inFlight.delete(telling));
-    this.#inFlight.add(telling);
+    }).finally(() => this.#inFlight.delete(delivering));
+    this.#inFlight.add(delivering);
     // A later message without a conversation continues the one that this message opened.
     if (conversationId === deriveId('cnv', request.commandId)) await shown;
-    return { noted: telling.then(({ noted }) => noted) };
+    return { recorded: delivering.then(({ recorded }) => recorded) };
   }
 
-  async #tell(purpose: AgentUse, message: Message): Promise<Telling> {
+  async #deliver(purpose: AgentUse, message: Message): Promise<AcceptedAttachment> {
     const { envelope } = purpose;
     const { deliveryId, agentId } = message;
     const patience = new Patience(WITHIN_MS);
     try {
       const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
       const response = await this.dispatcher.deliver(message, awake, purpose, patience);
-      return { noted: this.notes.answered(envelope, deliveryId, response) };
+      return { recorded: this.notes.answered(envelope, deliveryId, response) };
     } catch (error) {
-      this.log.info({ deliveryId, agentId, err: error }, 'an agent could not be told of a file');
-      return { noted: this.notes.failed(envelope, deliveryId, error) };
+      this.log.info({ deliveryId, agentId, err: error }, 'an attachment could not be delivered');
+      return { recorded: this.notes.failed(envelope, deliveryId, error) };
     }
   }
 }

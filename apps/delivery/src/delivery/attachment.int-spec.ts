@@ -50,7 +50,7 @@ const ended = (deliveryId: string) =>
   });
 
 describe('a file that came', () => {
-  it('is answered once it is accepted, handed over behind the answer, and then answered in the log', async () => {
+  it('gets its response on acceptance, is delivered after the response, and is then recorded as answered', async () => {
     const open = Promise.withResolvers<void>();
     delivery.far.on(runtimeRequests.deliver, async () => {
       await open.promise;
@@ -67,13 +67,13 @@ describe('a file that came', () => {
     expect((await delivery.history(deliveryId))[0]?.data).toMatchObject({ kind: 'attachment' });
   });
 
-  it.each([null, ''])('without a word of its sender is told by where it lies: %j', async (message) => {
+  it.each([null, ''])('without a message of its sender is announced by its path: %j', async (message) => {
     await tell(newId('agt'), message);
     await eventually(() => handed().length === 1);
     expect(handed()[0]?.message).toContain(file.path);
   });
 
-  it('comes in the current conversation, or opens one that the next message goes on in', async () => {
+  it('arrives in the current conversation, or opens one that the next message continues', async () => {
     const [talking, silent] = [newId('agt'), newId('agt')];
     await chat(talking, 'here');
     await ended((await tell(talking)).deliveryId);
@@ -85,7 +85,7 @@ describe('a file that came', () => {
     expect(told?.conversationId).toBe(conversationId);
   });
 
-  it('that opens a conversation is answered only once others can go on in it', async () => {
+  it('that opens a conversation gets its response only once others can continue it', async () => {
     const agentId = newId('agt');
     let answered = false;
     const told = await delivery.withListHeld(async () => {
@@ -99,7 +99,7 @@ describe('a file that came', () => {
     expect(handed()[0]?.conversationId).toBe(conversationId);
   });
 
-  it('is told once, however often the same command comes', async () => {
+  it('is delivered once, however often the same command arrives', async () => {
     const [agentId, origin] = [newId('agt'), envelope()];
     const [first, second] = await Promise.all([tell(agentId, 'a', origin), tell(agentId, 'a', origin)]);
     await ended(first.deliveryId);
@@ -109,7 +109,7 @@ describe('a file that came', () => {
     expect(handed().map(({ message }) => message)).toEqual(['a', 'b']);
   });
 
-  it('is told once, although its command comes again after that, before the outcome can be noted', async () => {
+  it('is delivered once, even if its command arrives again before the outcome is recorded', async () => {
     const [agentId, origin] = [newId('agt'), envelope()];
     delivery.far.on(runtimeRequests.deliver, () => {
       delivery.lines.log.cut({ refuse: true });
@@ -117,7 +117,7 @@ describe('a file that came', () => {
     });
     const first = await tell(agentId, 'a', origin);
     await eventually(() => handed().length === 1);
-    // It joins the first try, so it does not need the log.
+    // It joins the first attempt, so it does not need the log.
     expect(await tell(agentId, 'a', origin)).toEqual(first);
     delivery.lines.log.restore();
     expect(await ended(first.deliveryId)).toMatchObject({ type: 'MessageAnswered' });
@@ -128,7 +128,7 @@ describe('a file that came', () => {
     ['unsupported', 'chat_unsupported'],
     ['upstream', 'agent_error'],
     ['timeout', 'agent_timeout'],
-  ] as const)('that the agent cannot be told of is failed, with the reason: %s %s', async (kind, code) => {
+  ] as const)('that cannot be delivered is recorded as failed with the reason: %s %s', async (kind, code) => {
     delivery.far.on(runtimeRequests.deliver, refusing(kind, code));
     const { deliveryId } = await tell(newId('agt'));
     expect(await ended(deliveryId)).toMatchObject({ type: 'MessageFailed', data: { code } });
@@ -141,12 +141,12 @@ describe('a file that came', () => {
     expect(handed()).toEqual([]);
   });
 
-  it('counts against the one budget of messages', async () => {
+  it('counts against the shared budget of messages', async () => {
     const agentId = newId('agt');
     const told = await Promise.all(Array.from({ length: 3 * PER_MINUTE }, () => tell(agentId)));
     const outcomes = await Promise.all(told.map(({ deliveryId }) => ended(deliveryId)));
     const failed = outcomes.filter((outcome) => outcome?.type === 'MessageFailed');
-    // A minute that ends midway begins the count anew, once.
+    // A minute that ends during the test resets the count, once.
     expect(failed.length).toBeGreaterThanOrEqual(PER_MINUTE);
     for (const outcome of failed) expect(outcome?.data).toMatchObject({ code: 'rate_limited' });
   });
@@ -162,7 +162,7 @@ describe('a file that came', () => {
     ]);
   });
 
-  it('that is being told when the service stops is told to the end', async () => {
+  it('that is in delivery when the service stops is delivered completely', async () => {
     const open = Promise.withResolvers<void>();
     delivery.far.on(runtimeRequests.deliver, async () => {
       await open.promise;
@@ -180,7 +180,7 @@ describe('a file that came', () => {
 });
 
 describe('a chat', () => {
-  it('carries no attachments, and answers what the agent answers and in which conversation', async () => {
+  it('carries no attachments, and returns the answer of the agent and its conversation', async () => {
     const agentId = newId('agt');
     expect(await chat(agentId, 'c')).toEqual({ response: 'heard hi', conversationId: 'c' });
     expect(handed()).toMatchObject([{ agentId, message: 'hi', conversationId: 'c' }]);

@@ -15,13 +15,13 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 describe('a chat that any step fails on its way', () => {
-  it('is handed over once at most, is answered with what the agent answered, and ends in the log as it did', () => {
+  it('is delivered at most once, returns the answer of the agent, and its recorded outcome is the real one', () => {
     const broken = judged.filter((one) => one.broken.length > 0);
     expect(broken.map(storyOf).join('\n\n')).toBe('');
     expect(judged).toHaveLength(SEEDS.count);
   });
 
-  it('was struck at every step, in every way, and told all there is to tell', () => {
+  it('was hit by every fault at every step, and showed every kind of outcome', () => {
     const tries = judged.flatMap(({ cases }) => cases).flatMap((one) => one.tries);
     const struck = tries.flatMap((one) => one.struck);
     const summary = summaryOf(judged);

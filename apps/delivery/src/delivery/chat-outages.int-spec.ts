@@ -25,7 +25,7 @@ beforeEach(async () => {
   delivery.lines.far.restore();
   delivery.lines.broker.restore();
   delivery.far.reset();
-  // What the test before has cut is in use again.
+  // The connections cut by the previous test work again.
   await eventually(() => send(aChat()), { timeoutMs: 30_000 });
   delivery.far.reset();
 });
@@ -49,7 +49,7 @@ const refusal = async (chat: Chat): Promise<unknown> => {
 };
 
 describe('a chat', () => {
-  it('is answered when the log dies after the agent has answered, and noted as soon as the log is back', async () => {
+  it('returns its answer if the log fails after the agent answered, and is recorded once the log is back', async () => {
     const chat = aChat();
     delivery.far.guest.runs(() => {
       delivery.lines.log.cut({ refuse: true });
@@ -64,7 +64,7 @@ describe('a chat', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('that the agent failed is told as the agent failed it when the log dies meanwhile', async () => {
+  it('that the agent failed returns the error of the agent if the log fails meanwhile', async () => {
     const chat = aChat();
     delivery.far.guest.runs(() => {
       delivery.lines.log.cut({ refuse: true });
@@ -145,7 +145,7 @@ describe('a chat', () => {
     expect(delivery.far.asked(agentsRequests.ensureAwake)).not.toEqual([]);
   });
 
-  it('whose host lost the answer is asked for again, and answered', async () => {
+  it('whose response was lost by the host is read again, and returned', async () => {
     let lost = false;
     delivery.far.on(runtimeRequests.deliver, async (message) => {
       const delivered = await delivery.far.guest.deliver(message);
@@ -157,7 +157,7 @@ describe('a chat', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('whose host fails after it may have got the message says so', async () => {
+  it('whose host fails after possible receipt reports the unknown outcome', async () => {
     delivery.far.on(runtimeRequests.deliver, () => {
       throw new DomainError('unavailable', 'agent_unavailable', 'Put to rest.');
     });
@@ -167,7 +167,7 @@ describe('a chat', () => {
     });
   });
 
-  it('that wakes its agent for longer than other parts may take is answered', async () => {
+  it('that waits for a wake longer than other dependencies may take succeeds', async () => {
     delivery.far.on(agentsRequests.ensureAwake, async (asked) => {
       if (asked.asleep === 'refuse') throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
       await sleep(UNAVAILABLE_WITHIN_MS);

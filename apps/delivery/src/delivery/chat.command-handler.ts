@@ -6,23 +6,23 @@ import { Injectable } from '@nestjs/common';
 import { AgentDispatcher } from './agent-dispatcher.js';
 import { DeliveryCommandHandler, type Acceptance } from './delivery.command-handler.js';
 import type { Delivery } from './delivery.js';
-import { withEarlierTry, EarlierMessage } from './earlier-message.js';
+import { withEarlierAttempt, EarlierMessage } from './earlier-message.js';
 import { MessageAdmission } from './message-admission.js';
 import { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
-/** What is left of the 5 s of contract §1 when a chat arrives here. */
+/** The remaining part of the 5 s of contract §1 when a chat arrives here. */
 const WITHIN_MS = 4_000;
 
-/** One chat on its way. */
-interface Coming {
+/** One chat in progress. */
+interface IncomingChat {
   readonly chat: Chat;
   readonly deliveryId: string;
   readonly purpose: AgentUse;
   readonly patience: Patience;
 }
 
-/** A chat: wakes the agent, hands the message over once, returns the agent's response. */
+/** A chat: wakes the agent, delivers the message once, returns the agent's response. */
 @Injectable()
 export class ChatCommandHandler {
   constructor(
@@ -35,55 +35,55 @@ export class ChatCommandHandler {
 
   /** Errors: see `deliveryRequests.chat`. */
   async handle(chat: Chat): Promise<ChatReply> {
-    const coming: Coming = {
+    const incoming: IncomingChat = {
       chat,
       deliveryId: deriveId('dlv', chat.commandId),
       purpose: { envelope: chat, agentId: chat.agentId, kind: 'chat' },
       patience: new Patience(patienceWith(chat)),
     };
     if (chat.repeated === true) {
-      const known = await coming.patience.within(this.deliveries.load(coming.deliveryId));
-      if (known.status !== 'absent') return this.join(coming, known);
+      const existing = await incoming.patience.within(this.deliveries.load(incoming.deliveryId));
+      if (existing.status !== 'absent') return this.join(incoming, existing);
     }
     const admitted = await this.admission
-      .admit(coming.purpose, coming.deliveryId, chat.conversationId, coming.patience)
-      .catch((error: unknown) => this.unlessKnown(coming, error));
-    if ('status' in admitted) return this.join(coming, admitted);
+      .admit(incoming.purpose, incoming.deliveryId, chat.conversationId, incoming.patience)
+      .catch((error: unknown) => this.acceptedByAnotherAttempt(incoming, error));
+    if ('status' in admitted) return this.join(incoming, admitted);
     const { awake, conversationId } = admitted;
     const { agentId, message } = chat;
-    const { deliveryId, patience } = coming;
+    const { deliveryId, patience } = incoming;
     const accepted = await patience.within(
       this.deliveries.accept(chat, { deliveryId, agentId, conversationId, kind: 'chat', message }),
     );
     if (accepted.repeated || accepted.delivery.status !== 'accepted')
-      return this.join(coming, accepted.delivery);
-    return this.deliver(coming, awake, accepted, conversationId);
+      return this.join(incoming, accepted.delivery);
+    return this.deliver(incoming, awake, accepted, conversationId);
   }
 
   private async deliver(
-    { chat, deliveryId, purpose, patience }: Coming,
+    { chat, deliveryId, purpose, patience }: IncomingChat,
     awake: Parameters<AgentDispatcher['deliver']>[1],
     { shown }: Acceptance,
     conversationId: string,
   ): Promise<ChatReply> {
     const { agentId, message } = chat;
-    const handed = { deliveryId, agentId, conversationId, message };
+    const outgoing = { deliveryId, agentId, conversationId, message };
     try {
-      const response = await this.dispatcher.deliver(handed, awake, purpose, patience);
+      const response = await this.dispatcher.deliver(outgoing, awake, purpose, patience);
       void this.notes.answered(chat, deliveryId, response);
       // The caller's next message without a conversation goes on in this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {
-      // The earlier try may be on its way still, and hand the message over after this one.
-      const told = chat.repeated === true ? withEarlierTry(error) : error;
-      void this.notes.failed(chat, deliveryId, told);
-      throw told;
+      // The earlier attempt may still be in progress, and deliver the message after this one.
+      const reported = chat.repeated === true ? withEarlierAttempt(error) : error;
+      void this.notes.failed(chat, deliveryId, reported);
+      throw reported;
     }
   }
 
   private async join(
-    { chat, deliveryId, patience }: Coming,
+    { chat, deliveryId, patience }: IncomingChat,
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
   ): Promise<ChatReply> {
     const { agentId, message } = chat;
@@ -92,26 +92,26 @@ export class ChatCommandHandler {
     return { response, conversationId: 'conversationId' in delivery ? delivery.conversationId : '' };
   }
 
-  /** The message that another try of the command had accepted; else the refusal stands, and is thrown. */
-  private async unlessKnown(
-    { chat, deliveryId, patience }: Coming,
+  /** The message that another attempt of the command had accepted; otherwise throws the refusal. */
+  private async acceptedByAnotherAttempt(
+    { chat, deliveryId, patience }: IncomingChat,
     error: unknown,
   ): Promise<Exclude<Delivery, { readonly status: 'absent' | 'refused' }>> {
     if (!isDomainError(error) || error.code === 'service_unavailable' || error.kind === 'internal')
       throw error;
     const { agentId, repeated } = chat;
     const { code } = error;
-    // Another try may be on its way still: it finds the refusal in the log.
-    const known = await patience.within(
+    // Another attempt may still be in progress: it finds the refusal in the log.
+    const existing = await patience.within(
       repeated === true
         ? this.deliveries.refuse(chat, { deliveryId, agentId, code })
         : this.deliveries.load(deliveryId).catch(() => ({ status: 'absent' }) as const),
     );
-    if (known.status === 'absent' || known.status === 'refused') throw error;
-    return known;
+    if (existing.status === 'absent' || existing.status === 'refused') throw error;
+    return existing;
   }
 }
 
-/** What the caller has waited already, for a request that was lost or held on its way, is part of the same 5 s. */
+/** Time that the caller has already waited for a lost or delayed request counts toward the same 5 s. */
 const patienceWith = ({ withinMs }: Chat): number =>
   Math.min((withinMs ?? WITHIN_MS) - (requestContext.current()?.caller?.waitedMs ?? 0), WITHIN_MS);

@@ -3,7 +3,7 @@ import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
 /** Verdicts on the message itself. */
 const FINAL: ReadonlySet<string> = new Set(['agent_error', 'chat_unsupported', 'payload_too_large']);
 
-/** Whether another try of the command may have brought the message further, or may do so yet. */
+/** Whether another attempt of the command may have brought the message further, or may do so yet. */
 export const isOpenFailure = (code: string): boolean => !FINAL.has(code);
 
 const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {
@@ -38,7 +38,7 @@ export const mayHaveBeenDelivered = (cause?: unknown): DomainError => {
   return new DomainError('unavailable', 'agent_unavailable', words, {}, options);
 };
 
-/** The log has that the message was answered, and the agent's journal no longer has the answer. */
+/** The log records an answer that the agent's journal no longer has. */
 export const answerGone = (): DomainError =>
   new DomainError(
     'conflict',

@@ -14,11 +14,11 @@ export interface AcceptedMessage {
   readonly message: string;
 }
 
-/** Where a message stands once it was to be accepted. */
+/** The state of a message after an attempt to accept it. */
 export interface Acceptance {
-  /** As it stands in the log: an earlier try of the command may have brought it further, in another conversation. */
+  /** As in the log: an earlier attempt of the command may have advanced it, in another conversation. */
   readonly delivery: Exclude<Delivery, { readonly status: 'absent' }>;
-  /** An earlier try of the command had it accepted. */
+  /** An earlier attempt of the command had it accepted. */
   readonly repeated: boolean;
   /** Resolves once the list shows the message; the agent need not wait for that. */
   readonly shown: Promise<boolean>;
@@ -47,11 +47,11 @@ export class DeliveryCommandHandler {
     );
     if (state.status === 'absent') throw new Error('A message was accepted and is absent.');
     const shown = position === null ? Promise.resolve(true) : this.conversationList.waitFor(position);
-    // Past two seconds the caller is answered anyway, and so when the tables are away.
+    // After two seconds the caller gets the response anyway, also while the tables are unavailable.
     return { delivery: state, repeated: replayed, shown: shown.catch(() => false) };
   }
 
-  /** From now on no try of this command is accepted any more, unless one has been; returns how it stands. */
+  /** Refuses all further attempts of this command, unless one was accepted; returns the state. */
   async refuse(
     envelope: CommandEnvelope,
     refused: { readonly deliveryId: string; readonly agentId: string; readonly code: string },
@@ -74,7 +74,7 @@ export class DeliveryCommandHandler {
   }
 }
 
-/** Each step of a command is a command of its own on the message's stream. */
+/** Each step of a command is a separate command on the stream of the message. */
 const step = (envelope: CommandEnvelope, name: string): CommandEnvelope => ({
   ...envelope,
   commandId: `${envelope.commandId}/${name}`,

@@ -52,12 +52,12 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted, away, failed], again).events).toEqual([]);
   });
 
-  it('is answered also after it was taken for failed', () => {
+  it('can be answered after it was recorded as failed', () => {
     expect(decideGiven(deliveryDecider, [accepted, failed], answer).events).toEqual([answered]);
     expect(decideGiven(deliveryDecider, [accepted, failed, answered], answer).events).toEqual([]);
   });
 
-  it('that was refused is never accepted, and one that was accepted never refused', () => {
+  it('cannot be accepted after a refusal, nor refused after acceptance', () => {
     const refuse: DeliveryCommand = { type: 'Refuse', deliveryId: 'dlv_1', agentId: 'agt_1', code: 'x', at };
     const { events } = decideGiven(deliveryDecider, [], refuse);
     expect(events).toMatchObject([{ type: 'MessageRefused', data: { code: 'x' } }]);

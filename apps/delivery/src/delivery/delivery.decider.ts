@@ -34,7 +34,7 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
   if (delivery.status !== 'accepted' && delivery.status !== 'failed') return [];
   const { deliveryId, agentId } = delivery;
   const { at } = command;
-  // What the agent says is a fact. Another failure may be an assumption: a later try of the command reached the agent.
+  // A report of the agent is a fact. Another failure may be an assumption: a later attempt may reach the agent.
   if (command.type === 'Answer') {
     const { responseLength } = command;
     return [{ type: 'MessageAnswered', data: { deliveryId, agentId, responseLength, at } }];
@@ -44,7 +44,7 @@ const decide = (command: DeliveryCommand, delivery: Delivery): readonly Delivery
   return [{ type: 'MessageFailed', data: { deliveryId, agentId, code: command.code, at } }];
 };
 
-/** One message's way: accepted or refused once, answered at most once. */
+/** The life cycle of one message: accepted or refused once, answered at most once. */
 export const deliveryDecider: Decider<Delivery, DeliveryCommand, DeliveryEvent> = {
   initial: { status: 'absent' },
   decide,

@@ -1,7 +1,7 @@
 /** What brought a message in: one path serves them all. */
 export type DeliveryKind = 'chat' | 'webhook' | 'attachment' | 'schedule';
 
-/** What happens to one message. No text of it stands in the log, only sizes in characters. Times are ISO 8601. */
+/** The events of one message. The log never contains its text, only sizes in characters. Times are ISO 8601. */
 export type DeliveryEvent =
   | {
       readonly type: 'MessageAccepted';
@@ -43,7 +43,7 @@ export interface Accepted {
 
 export type Delivery =
   | { readonly status: 'absent' }
-  /** The caller was told that nothing is done: it is never accepted. */
+  /** The caller got the guarantee that nothing is done: it is never accepted. */
   | { readonly status: 'refused'; readonly code: string }
   | ({ readonly status: 'accepted' | 'answered' } & Accepted)
   | ({ readonly status: 'failed'; readonly code: string } & Accepted);

@@ -10,19 +10,22 @@ import { OutcomeNotes } from './outcome-notes.js';
 import type { Patience } from './patience.js';
 
 /**
- * So long after it was accepted a message may be handed over again. A guest forgets very old deliveries, so that
- * it could not tell that it has had one.
+ * A message may be delivered again only within this time after acceptance. A guest forgets very old deliveries,
+ * so it could not detect the repetition.
  */
 const HAND_OVER_WITHIN_MS = 900_000;
 
-/** What a repeated command brings along; `message` is complete but for the conversation. */
+/** The parts of a repeated command; `message` lacks only the conversation. */
 export interface Repeated {
   readonly envelope: CommandEnvelope;
   readonly kind: ActivityKind;
   readonly message: Omit<Message, 'conversationId'>;
 }
 
-/** Messages that an earlier try of the same command had accepted: each is handed over once, whatever that try came to. */
+/**
+ * Messages that an earlier attempt of the same command accepted: each is delivered once, whatever the outcome of that
+ * attempt.
+ */
 @Injectable()
 export class EarlierMessage {
   constructor(
@@ -31,7 +34,10 @@ export class EarlierMessage {
     private readonly notes: OutcomeNotes,
   ) {}
 
-  /** The response that the agent gave, or gives now. Errors: what the earlier try came to, and those of `AgentDispatcher`. */
+  /**
+   * Returns the earlier or the present answer of the agent. Errors: the outcome of the earlier attempt, and those of
+   * `AgentDispatcher`.
+   */
   async join(
     repeated: Repeated,
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
@@ -52,14 +58,14 @@ export class EarlierMessage {
     throw answerGone();
   }
 
-  /** The agent's own words stand in its journal alone. */
+  /** Only the journal of the agent has the error message. */
   private async sameFailure(repeated: Repeated, code: string, patience: Patience): Promise<DomainError> {
     if (code !== 'agent_error') return recordedFailure(code);
     const found = await patience.within(this.find(repeated)).catch(() => undefined);
     return found?.state === 'failed' ? errorOf(found) : recordedFailure(code);
   }
 
-  /** The guest knows the delivery if it has it: this joins the earlier try, or takes its place. */
+  /** The guest recognises a delivery that it already has: this joins the earlier attempt, or replaces it. */
   private async dispatchAgain(repeated: Repeated, delivery: Accepted, patience: Patience): Promise<string> {
     const { envelope, kind, message } = repeated;
     const { conversationId } = delivery;
@@ -79,13 +85,13 @@ export class EarlierMessage {
       void this.notes.answered(envelope, message.deliveryId, response);
       return response;
     } catch (error) {
-      const told = withEarlierTry(error);
-      void this.notes.failed(envelope, message.deliveryId, told);
-      throw told;
+      const reported = withEarlierAttempt(error);
+      void this.notes.failed(envelope, message.deliveryId, reported);
+      throw reported;
     }
   }
 
-  /** The message cannot be handed over now: what the agent's journal says of it, else that it may have been. */
+  /** The message cannot be delivered now: returns the outcome in the agent's journal, or else an unknown outcome. */
   private async conclude(
     repeated: Repeated,
     delivery: Accepted,
@@ -112,12 +118,12 @@ export class EarlierMessage {
   }
 }
 
-/** Whether every try of its command has come to an end. */
+/** Whether every attempt of its command has ended. */
 const isOver = ({ acceptedAt }: Accepted): boolean =>
   Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
 
-/** Only a verdict of the agent itself says what became of a message that an earlier try may have handed over. */
-export const withEarlierTry = (error: unknown): unknown =>
+/** Only the agent itself can decide the outcome of a message that an earlier attempt may have delivered. */
+export const withEarlierAttempt = (error: unknown): unknown =>
   isDomainError(error) && PASSING.has(error.kind) ? mayHaveBeenDelivered(error) : error;
 
 const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);

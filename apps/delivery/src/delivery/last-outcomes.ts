@@ -5,12 +5,12 @@ import { OutcomeNotes } from './outcome-notes.js';
 
 /** How long a stop waits for messages in flight: as long as it lets running requests go on. */
 const IN_FLIGHT_MS = 5_000;
-/** The outcome of a message that was in flight until the end of that time is still noted. */
+/** The outcome of a message that was in flight until the end of that time is still recorded. */
 const LAST_NOTES_MS = 500;
 
 /**
- * When the service stops: waits for attachments, whose callers have their reply already, as long as for a chat, and then
- * for the outcomes to be noted.
+ * When the service stops: waits for attachments, whose callers have their reply already, as long as for a chat, and
+ * then for the outcomes to be recorded.
  */
 @Injectable()
 export class LastOutcomes implements OnModuleDestroy {

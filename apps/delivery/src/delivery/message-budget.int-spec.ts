@@ -28,7 +28,7 @@ const asleep = (): void =>
   delivery.far.on(agentsRequests.ensureAwake, (asked) =>
     asked.asleep === 'refuse' ? conflict('agent_asleep') : awakeAt(1, asked),
   );
-/** Not where a minute ends midway: the count begins anew then. */
+/** Waits for the next minute if this one ends soon, which would reset the count. */
 const withinOneMinute = async (work: () => Promise<void>): Promise<void> => {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 10_000) await eventually(() => Date.now() % 60_000 < 10_000, { timeoutMs: 15_000 });

@@ -10,7 +10,7 @@ export interface MessageRef {
   readonly deliveryId: string;
 }
 
-/** What the journals in agents have of messages. Wakes no agent. */
+/** Reads messages in the journals of agents. Wakes no agent. */
 @Injectable()
 export class MessageJournal {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}

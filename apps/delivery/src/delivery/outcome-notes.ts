@@ -4,14 +4,14 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
 
-/** About a quarter of an hour; what is not noted by then is found by the search for lost deliveries. */
+/** About a quarter of an hour; the search for lost deliveries finds outcomes not recorded by then. */
 const ATTEMPTS = 180;
-/** A log that is away takes no messages either, so that few outcomes wait for it. */
+/** An unavailable log accepts no messages either, so only few outcomes wait for it. */
 const MOST_WAITING = 10_000;
 
 /**
- * Notes how messages ended, behind the response: an outcome that cannot be noted yet is an outcome all the same. Tries
- * again while the log is away, within bounds.
+ * Records how messages ended, after the response: an outcome that cannot be recorded yet is an outcome all the same.
+ * Tries again while the log is unavailable, within bounds.
  */
 @Injectable()
 export class OutcomeNotes {
@@ -23,31 +23,34 @@ export class OutcomeNotes {
     private readonly log: Logger,
   ) {}
 
-  /** The promise resolves when the outcome is noted or given up, and never rejects. */
+  /** The promise resolves when the outcome is recorded or given up, and never rejects. */
   answered(envelope: CommandEnvelope, deliveryId: string, response: string): Promise<void> {
     const { length } = response;
     return this.#begin(deliveryId, () => this.deliveries.answered(envelope, deliveryId, length));
   }
 
-  /** As `answered`. A failure that leaves open whether the agent has the message is not noted: the journal is queried later. */
+  /** Like `answered`. A failure with an unknown outcome is not recorded: the journal is queried later. */
   failed(envelope: CommandEnvelope, deliveryId: string, error: unknown): Promise<void> {
     if (!isDomainError(error) || error.kind === 'internal' || isUncertain(error)) return Promise.resolve();
     const { code } = error;
     return this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
   }
 
-  /** Waits until all outcomes are noted, at most `withinMs`; then tries no more. */
+  /** Waits until all outcomes are recorded, at most `withinMs`; then tries no more. */
   async settle(withinMs: number): Promise<void> {
     const late = pause(withinMs, this.#stopping.signal);
     await Promise.race([Promise.all(this.#waiting), late]);
     this.#stopping.abort();
     if (this.#waiting.size > 0)
-      this.log.warn({ outcomes: this.#waiting.size }, 'stopping before all outcomes of messages were noted');
+      this.log.warn(
+        { outcomes: this.#waiting.size },
+        'stopping before all outcomes of messages were recorded',
+      );
   }
 
   #begin(deliveryId: string, note: () => Promise<void>): Promise<void> {
     if (this.#waiting.size >= MOST_WAITING) {
-      this.log.warn({ deliveryId }, 'too many outcomes wait to be noted');
+      this.log.warn({ deliveryId }, 'too many outcomes wait to be recorded');
       return Promise.resolve();
     }
     const noting = this.#note(deliveryId, note).finally(() => this.#waiting.delete(noting));
@@ -63,7 +66,7 @@ export class OutcomeNotes {
       try {
         return await note();
       } catch (error) {
-        this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not noted yet');
+        this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not recorded yet');
       }
     }
   }

@@ -2,8 +2,8 @@ import { DomainError } from '@berth/kernel';
 import type { SilenceAllowance } from '@berth/messaging';
 
 /**
- * How long the parts that one request depends on may take together (contract §1: 503 within 5 s). What the agent itself
- * takes, its wake and its answer, does not count.
+ * Time limit for all dependencies of one request together (contract §1: 503 within 5 s). The time of the agent itself,
+ * to wake and to answer, does not count.
  */
 export class Patience implements SilenceAllowance {
   #leftMs: number;
@@ -28,7 +28,7 @@ export class Patience implements SilenceAllowance {
     const timer = setTimeout(() => late.reject(outOfPatience()), this.leftMs);
     try {
       const result = await Promise.race([work, late.promise]);
-      // This process may have stood still while the result lay in its socket: the caller has been told 503.
+      // This process may have been suspended while the result was in its socket; the caller has got 503.
       if (performance.now() - begun > this.leftMs) throw outOfPatience();
       return result;
     } finally {

@@ -37,12 +37,12 @@ const ends = (chat: Chat, ...types: readonly string[]) =>
     expect(history.map(({ type }) => type)).toEqual(types);
     return history;
   });
-/** The agent sleeps; waking it does as `wake` says. */
+/** The agent sleeps; waking it behaves like `wake`. */
 const asleep = (wake: (asked: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>): void =>
   delivery.far.on(agentsRequests.ensureAwake, (asked) =>
     asked.asleep === 'refuse' ? refusing('conflict', 'agent_asleep')() : wake(asked),
   );
-/** What a try leaves that the agent's host never heard of. */
+/** Leaves the state of an attempt that never reached the agent's host. */
 const acceptedOnly = async (chat: Chat): Promise<void> => {
   delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
   await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable' });
@@ -59,7 +59,7 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
   });
 
-  it('stays in the conversation that its first try opened, although another one is current', async () => {
+  it('stays in the conversation that its first attempt opened, although another one is current', async () => {
     const chat = aChat();
     await acceptedOnly(chat);
     await send(aChat({ agentId: chat.agentId, conversationId: 'another' }));
@@ -68,7 +68,7 @@ describe('a chat that is sent again with the same command id', () => {
     expect(received().map((message) => message.conversationId)).toEqual(['another', conversationId]);
   });
 
-  it('is handed over by the second try where the first did not get so far, and then stands as answered', async () => {
+  it('is delivered by the second attempt if the first did not get that far, and is then recorded as answered', async () => {
     const chat = aChat();
     await acceptedOnly(chat);
     expect(await again(chat)).toMatchObject({ response: 'heard hi' });
@@ -85,7 +85,7 @@ describe('a chat that is sent again with the same command id', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('and whose answer is no longer kept is refused, and not handed over again', async () => {
+  it('and whose answer is no longer stored is refused, and not delivered again', async () => {
     const chat = aChat();
     await send(chat);
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
@@ -109,7 +109,7 @@ describe('a chat that is sent again with the same command id', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('while its first try may have reached a host that is away now, may have been done', async () => {
+  it('has an unknown outcome while its first attempt may have reached a host that is now unavailable', async () => {
     const chat = aChat();
     await acceptedOnly(chat);
     delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
@@ -117,7 +117,7 @@ describe('a chat that is sent again with the same command id', () => {
     await expect(again(chat)).rejects.toMatchObject(unknown);
   });
 
-  it('and is refused is not done by the first try that comes later', async () => {
+  it('and is refused is not done by the first attempt that comes later', async () => {
     const chat = aChat();
     const open = Promise.withResolvers<void>();
     asleep(async (asked) => {
@@ -134,7 +134,7 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageRefused');
   });
 
-  it('and cannot be handed over may have been done while its first try is on its way', async () => {
+  it('and cannot be handed over may have been done while its first attempt is on its way', async () => {
     const chat = aChat();
     const open = Promise.withResolvers<void>();
     asleep(async (asked) => {
@@ -153,7 +153,7 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
   });
 
-  it('while the first try runs joins it, also in another process', async () => {
+  it('while the first attempt runs joins it, also in another process', async () => {
     await delivery.startAnother(PER_MINUTE);
     const open = Promise.withResolvers<string>();
     delivery.far.guest.runs(() => open.promise);

@@ -19,7 +19,7 @@ describe('the failure of a delivery', () => {
     ['unavailable', 'service_unavailable', 'agent_unavailable'],
     ['unavailable', 'agent_unavailable', 'agent_unavailable'],
     ['timeout', 'agent_timeout', 'agent_timeout'],
-  ])('says whether the agent may have the message: %s %s', (kind, code, told) => {
+  ])('reports whether the agent may have the message: %s %s', (kind, code, told) => {
     for (const effect of ['none', 'unknown'] as const)
       expect(toCallersWords(failed(kind, code, effect))).toMatchObject({ kind, code: told, effect });
     expect(toCallersWords(failed(kind, code))).toMatchObject({ kind, code: told, effect: 'unknown' });

@@ -1,8 +1,8 @@
 import type { Migration } from '@berth/persistence';
 
 /**
- * Which messages were counted against a budget, so that a repeated command counts once. One statement decides and counts:
- * a transaction of several would hold the agent's row while its process stands still.
+ * Which messages were counted against a budget, so that a repeated command counts once. One statement decides and
+ * counts: a transaction of several would hold the agent's row while its process is suspended.
  */
 export const createCountedMessages: Migration = {
   name: '2026-11-22-counted-messages',
@@ -15,7 +15,9 @@ export const createCountedMessages: Migration = {
   },
 };
 
-/** A message beyond the budget is not counted; another try of its command waits for the row until that is decided. */
+/**
+ * A message beyond the budget is not counted; another attempt of its command waits for the row until that is decided.
+ */
 const TAKE = `
   CREATE FUNCTION take_from_message_budget(of_agent text, message text, this_minute bigint, per_minute integer)
   RETURNS boolean LANGUAGE plpgsql AS $$

@@ -1,7 +1,7 @@
 import type { EventCodec } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
 
-/** The agent as messages know it: somebody who receives them, until it is gone. */
+/** The agent as the recipient of messages, until it is deleted. */
 export type RecipientEvent = {
   readonly type: 'RecipientGone';
   readonly data: { readonly agentId: string; readonly at: string };

@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => delivery.stop());
 beforeEach(() => delivery.far.reset());
 
-/** Leaves in the log what a process leaves that dies before it notes an outcome. */
+/** Leaves the log as a process does that dies before it records an outcome. */
 const abandon = async (agentId = newId('agt')): Promise<string> => {
   const { store } = delivery;
   const deliveries = new DeliveryStreams(store);
@@ -55,7 +55,7 @@ const endLost = (deliveryIds: readonly string[]): Promise<void> =>
 
 const endOf = async (deliveryId: string) => (await delivery.history(deliveryId))[1];
 
-describe('a delivery that nobody ended', () => {
+describe('a delivery without a recorded outcome', () => {
   it.each<[FoundDelivery, string, object]>([
     [{ state: 'answered', response: 'hello' }, 'MessageAnswered', { responseLength: 5 }],
     [
@@ -84,7 +84,7 @@ describe('a delivery that nobody ended', () => {
     expect(await endOf(deliveryId)).toMatchObject({ data: { code: 'delivery_lost' } });
   });
 
-  it('stays open while the host of its agent is away, and holds up no other', async () => {
+  it('stays open while the host of its agent is unavailable, and delays no other', async () => {
     const away = newId('agt');
     delivery.far.on(agentsRequests.locate, ({ agentId }) => ({
       host: agentId === away ? 'nowhere' : 'host1',

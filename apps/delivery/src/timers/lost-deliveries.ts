@@ -13,7 +13,7 @@ import { MessageJournal } from '../delivery/message-journal.js';
 
 const TICK_MS = 30_000;
 const BATCH = 100;
-/** A host that is away for longer than its agents' journals are asked about is not waited for. */
+/** A host that is unavailable for longer than this is no longer waited for. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
 /** Ends the deliveries whose process ended first, or could not note the end: as the agent's journal has it. */
@@ -39,7 +39,7 @@ export class LostDeliveries {
     }
   }
 
-  /** Looks at every lost delivery once; one whose host is away is left for the next time and holds none up. */
+  /** Checks every lost delivery once; one whose host is unavailable stays for the next run and delays no other. */
   async endLost(signal: AbortSignal): Promise<void> {
     let after: LostDelivery | null = null;
     do {

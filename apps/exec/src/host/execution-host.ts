@@ -34,7 +34,10 @@ export class ExecutionHosts {
     return this.requester.request(runtimeRequests.execute, command, { host, deadlineMs });
   }
 
-  /** Like `execute`, for a command that may have started: the guest starts an id once, but a rejection proves nothing about earlier tries. */
+  /**
+   * Like `execute`, for a command that may have started: the guest starts an id once, but a rejection proves nothing
+   * about earlier attempts.
+   */
   executeAgain(host: string, command: ExecuteCommand): Promise<ExecutionOutcome> {
     const deadlineMs = command.wait ? command.timeoutMs + SLACK_MS : START_WITHIN_MS;
     return this.requester.request(executeRepeated, command, { host, deadlineMs });

@@ -52,7 +52,7 @@ describe('a repeated submission', () => {
     });
   });
 
-  it('that is rejected prevents a first try that arrives later from running', async () => {
+  it('that is rejected prevents a first attempt that arrives later from running', async () => {
     const submit = aCommand(agentId);
     test.far.first(agentsRequests.ensureAwake, 1, stopped);
     expect(await refusalOf(test.ask(execRequests.submit, { ...submit, repeated: true }))).toMatchObject(
@@ -77,7 +77,7 @@ describe('a repeated submission', () => {
     }
   });
 
-  it('to an older guest is not run, because the first try may have run', async () => {
+  it('to an older guest is not run, because the first attempt may have run', async () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
     const answer = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
     expect(answer).toMatchObject({ code: 'execution_outcome_unknown' });
@@ -86,7 +86,7 @@ describe('a repeated submission', () => {
 });
 
 describe('a detached command that arrives twice', () => {
-  it('is accepted only once the first try has started, and rejected with it', async () => {
+  it('is accepted only once the first attempt has started, and rejected with it', async () => {
     const host = Promise.withResolvers<ExecutionOutcome>();
     test.far.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });
@@ -99,7 +99,7 @@ describe('a detached command that arrives twice', () => {
     expect(await second).toMatchObject(notStarted);
   });
 
-  it('is accepted if the first try runs, even without a reply from the host', async () => {
+  it('is accepted if the first attempt runs, even without a reply from the host', async () => {
     const { promise, resolve } = Promise.withResolvers<ExecuteCommand>();
     const silent = Promise.withResolvers<ExecutionOutcome>();
     test.far.on(runtimeRequests.execute, (command) => {

@@ -14,7 +14,7 @@ const LOOK_AGAIN_MS = 250;
 /** Dispatching, including a wake, takes no longer. */
 const STARTED_WITHIN_MS = 75_000;
 
-/** Handles repeated submissions: the command runs once, and no reply can be contradicted by an earlier try. */
+/** Handles repeated submissions: the command runs once, and no reply can be contradicted by an earlier attempt. */
 @Injectable()
 export class EarlierSubmission {
   constructor(
@@ -25,9 +25,9 @@ export class EarlierSubmission {
   ) {}
 
   /**
-   * Returns the outcome of the earlier try, or that of `submit` if the log has no earlier try. Writes a rejection to the
-   * log before it throws it, so that an earlier try that is still in flight is rejected too. Errors: those of `submit`;
-   * upstream `execution_outcome_unknown` while the log is unavailable.
+   * Returns the outcome of the earlier attempt, or that of `submit` if the log has no earlier attempt. Writes a
+   * rejection to the log before it throws it, so that an earlier attempt that is still in flight is rejected too.
+   * Errors: those of `submit`; upstream `execution_outcome_unknown` while the log is unavailable.
    */
   async orElse(
     command: SubmitExecution,
@@ -47,7 +47,7 @@ export class EarlierSubmission {
     }
   }
 
-  /** Waits for the earlier try: for its end if attached, for its start if detached. */
+  /** Waits for the earlier attempt: for its end if attached, for its start if detached. */
   async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
     for (const giveUpAt = Date.now() + STARTED_WITHIN_MS; ;) {
       const state = await this.executions.load(owned.executionId);

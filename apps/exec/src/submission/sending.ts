@@ -21,7 +21,7 @@ export const judgeFailure = (error: unknown): SendingFailure => {
   return REFUSED.has(error.code) ? 'refused' : 'unknown';
 };
 
-/** Combines a further failure with what was known: an earlier try that may have started the command still may. */
+/** Combines a further failure with what was known: an earlier attempt that may have started the command still may. */
 export const afterFailure = (start: Start, failure: SendingFailure): Start =>
   start === 'notStarted' && failure === 'unknown' ? 'maybeStarted' : start;
 

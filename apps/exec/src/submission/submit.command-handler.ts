@@ -37,7 +37,7 @@ export class SubmitCommandHandler {
     const awake = await wake.forCommand(submit, agentId, null);
     if (!takesExecutions(awake.guest)) {
       if (detached) throw detachedUnsupported();
-      // Older guests have no journal, so it is unknown whether the earlier try ran.
+      // Older guests have no journal, so it is unknown whether the earlier attempt ran.
       if (submit.repeated) throw outcomeUnknown(null);
       return olderGuest.run(submit, awake);
     }

@@ -15,7 +15,7 @@ export const keyHolderOf = (request: Pick<ApiRequest, 'principal'>): KeyPrincipa
   return caller;
 };
 
-/** The envelope of a command. Under an Idempotency-Key a retry carries the command id of the first try. */
+/** The envelope of a command. Under an Idempotency-Key a retry carries the command id of the first attempt. */
 export const envelopeOf = (request: Pick<ApiRequest, 'principal' | 'claim'>): CommandEnvelope => {
   const caller = callerOf(request);
   return {

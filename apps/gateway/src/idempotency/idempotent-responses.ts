@@ -20,7 +20,7 @@ export interface IdempotencyClaim {
   readonly claimId: string;
   /** The same for every attempt that may have taken effect, so that services recognise it. */
   readonly commandId: string;
-  /** Whether an earlier try had that command id. */
+  /** Whether an earlier attempt had that command id. */
   readonly repeated: boolean;
 }
 
@@ -110,7 +110,7 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
     );
   }
 
-  /** Frees the key: errors are not stored. If the outcome is unknown, the next try gets the same command id. */
+  /** Frees the key: errors are not stored. If the outcome is unknown, the next attempt gets the same command id. */
   async free({ scope, claimId }: IdempotencyClaim, outcome: 'refused' | 'unknown'): Promise<void> {
     this.#held.delete(claimId);
     const where = 'WHERE caller = $1 AND route = $2 AND idempotency_key = $3 AND claim_id = $4';

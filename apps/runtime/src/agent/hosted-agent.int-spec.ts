@@ -88,7 +88,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(recipe.agentId)).toHaveLength(1);
   });
 
-  it('is started anew by a higher epoch and not by a lower one', async () => {
+  it('is started again by a higher epoch and not by a lower one', async () => {
     const agentId = await start({ epoch: 5 });
     const [first] = await guestsOf(agentId);
     await expect(host.agents.start(again(agentId, 4))).rejects.toMatchObject({

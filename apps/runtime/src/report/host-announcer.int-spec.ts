@@ -10,7 +10,7 @@ describe('a host that announces itself', () => {
 
   afterEach(() => host.destroy());
 
-  it('does not end an agent that was started anew while the response was on its way', async () => {
+  it('does not end an agent that was started again while the response was on its way', async () => {
     host = await HostFixture.open();
     const recipe = HostFixture.recipe();
     const { agentId } = recipe;

@@ -50,7 +50,7 @@ const summary = (calls: readonly CountedCall[]): string =>
     ),
   );
 
-describe('every service as a process of its own, on three brokers', () => {
+describe('every service as a separate process, on three brokers', () => {
   const api = new Api(running);
   const agents: string[] = [];
   const phases = { frozen: [0, 0], dead: [0, 0] };

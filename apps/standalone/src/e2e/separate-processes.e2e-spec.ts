@@ -29,7 +29,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-describe('every service as a process of its own, two gateways, two agents services', () => {
+describe('every service as a separate process, two gateways, two agents services', () => {
   describeAgentsApi(running);
   describeAccountApi(running);
   describeEnvironmentApi(running);

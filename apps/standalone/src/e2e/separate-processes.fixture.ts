@@ -11,7 +11,7 @@ import { Program, readKey, TEST_TEMPLATES, type Stack } from './stack.fixture.js
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** Every service as a process of its own, with two each of the gateway, `agents` and `exec`, on one infrastructure. */
+/** Every service as a separate process, with two each of the gateway, `agents` and `exec`, on one infrastructure. */
 export interface SeparateStack extends Stack {
   readonly infrastructure: EmbeddedInfrastructure;
   /** By name; the second ones are `gateway-2`, `agents-2`, `exec-2`. */

@@ -9,7 +9,7 @@ import type { Env } from '@berth/config';
 export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
 const APPS = fileURLToPath(new URL('../../..', import.meta.url));
 
-/** One of our programs as a process of its own, started by the Node that runs the tests. */
+/** One of our programs as a separate process, started by the Node that runs the tests. */
 export class Program {
   private output = '';
   readonly exited: Promise<number | null>;

@@ -10,6 +10,6 @@ export const accountsErrors = defineErrors({
   missing_scope: { kind: 'forbidden', when: 'the key lacks the scope in `requiredScope`' },
   unauthenticated: {
     kind: 'unauthenticated',
-    when: 'the credential is absent, malformed, unknown, revoked or expired, or stands in the URL',
+    when: 'the credential is absent, malformed, unknown, revoked or expired, or is in the URL',
   },
 });

@@ -34,7 +34,7 @@ export interface Principal {
 export interface MintKey extends CommandEnvelope {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** What the minting key holds: a key mints only scopes it holds (403 `missing_scope`). */
+  /** Scopes of the minting key, which mints no others (403 `missing_scope`). */
   readonly holderScopes: readonly Scope[];
   readonly expiresAt: string | null;
 }
@@ -54,16 +54,17 @@ export interface ListKeys {
   readonly limit: number;
 }
 
-/** What `accounts` answers. */
+/** The requests that `accounts` handles. */
 export const accountsRequests = {
   /**
-   * Errors: `unauthenticated`. Looked up in its row every time: a revoke that has answered holds everywhere. The
-   * deadline lies between the 4 s after which tables that are away are given up, and the 5 s a caller is promised.
+   * Errors: `unauthenticated`. Read from its row every time: a revocation is effective everywhere once it returned. The
+   * deadline lies between the 4 s after which tables that are unavailable are given up, and the 5 s a caller is
+   * promised.
    */
   authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_700),
   /**
    * Errors: forbidden `missing_scope` with `requiredScope`; invalid `invalid_request` with `fields`; conflict
-   * `key_already_minted` with `keyId` when this command has been answered before: the secret is shown once.
+   * `key_already_minted` with `keyId` when this command has already been handled: the secret is shown once.
    */
   mintKey: defineRequest<MintKey, MintedKey>('cmd.accounts.mint-key.v1'),
   /** Errors: not_found `key_not_found`. Repeating it is fine. */

@@ -83,7 +83,7 @@ describe('a well-formed key', () => {
     }
   });
 
-  it('stands for 256 bits: a larger number is refused even with a right checksum', () => {
+  it('encodes 256 bits: a larger number is refused even with a right checksum', () => {
     const body = `mk_${'z'.repeat(43)}`;
     let rest = crc32(body);
     let checksum = '';

@@ -20,7 +20,7 @@ export interface AgentRef extends CommandEnvelope {
   readonly agentId: string;
 }
 
-/** `settled` is false when the transition goes on behind the answer (202). */
+/** `settled` is false when the transition continues after the response (202). */
 export interface TransitionResult {
   readonly agent: AgentView;
   readonly settled: boolean;
@@ -29,7 +29,7 @@ export interface TransitionResult {
 export interface GetAgent {
   readonly accountId: string;
   readonly agentId: string;
-  /** Answer as soon as the agent is in this state or `failed`, or the time is over. */
+  /** Respond as soon as the agent is in this state or `failed`, or the time is over. */
   readonly wait: { readonly state: AgentState; readonly timeoutSeconds: number } | null;
 }
 
@@ -50,7 +50,7 @@ export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webho
 export interface EnsureAwake extends CommandEnvelope {
   readonly agentId: string;
   readonly kind: ActivityKind;
-  /** The epoch the host refused a moment ago: the agent is not awake at it any more, whatever its log says yet. */
+  /** The epoch that the host has just refused: the agent is no longer awake at it, even if its log still says so. */
   readonly refusedEpoch: number | null;
   /** `refuse` leaves a sleeping agent asleep: conflict `agent_asleep`, where `wake` (the default) would wake it. */
   readonly asleep?: 'wake' | 'refuse';
@@ -76,7 +76,7 @@ export interface LocatedAgent {
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
-/** What a host saw happen to an agent; an observation of an old epoch changes nothing. */
+/** An observation of a host about an agent; one of an old epoch changes nothing. */
 export interface ReportObservation {
   readonly host: string;
   readonly agentId: string;
@@ -87,7 +87,7 @@ export interface ReportObservation {
     | { readonly type: 'crash_loop'; readonly message: string };
 }
 
-/** A host came up, or tells again: everything it has. Agents that it should have and has not are settled anew. */
+/** Sent when a host starts, and repeated: all its agents. Agents that are missing there are reconciled. */
 export interface AnnounceHost {
   readonly host: string;
   /** New at every start of the host's process. */
@@ -99,7 +99,7 @@ export interface AnnounceHost {
   readonly logId: string | null;
 }
 
-/** What the host has to end: agents that the log knows as gone, stopped or elsewhere. */
+/** Agents that the host has to end, because they are deleted, stopped or on another host according to the log. */
 export interface HostOrders {
   readonly remove: readonly string[];
   readonly stop: readonly string[];
@@ -120,7 +120,7 @@ export interface ReportActivity {
 export interface SetEnvVar extends AgentRef {
   readonly key: string;
   readonly value: string;
-  /** null keeps what it was; a new variable is no secret then. */
+  /** null keeps the present setting; a new variable is then not secret. */
   readonly isSecret: boolean | null;
 }
 
@@ -140,8 +140,9 @@ export interface DeleteEnvVar extends AgentRef {
 }
 
 /**
- * What `agents` answers. Errors: not_found `agent_not_found`; conflict `agent_name_taken`, `external_id_taken`
- * (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `unknown_template`.
+ * The requests that `agents` handles. Errors: not_found `agent_not_found`; conflict `agent_name_taken`,
+ * `external_id_taken` (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid
+ * `unknown_template`.
  */
 export const agentsRequests = {
   create: defineRequest<CreateAgent, AgentView>('cmd.agents.create.v1', undefined, { whenLost: 'repeat' }),
@@ -164,8 +165,8 @@ export const agentsRequests = {
   ),
   listEnv: defineRequest<ListEnv, EnvPage>('qry.agents.list-env.v1'),
   /**
-   * Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. Not repeated: the vault keeps the last write,
-   * and a second copy could replace a value that was set since.
+   * Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. Not repeated: the vault keeps the last
+   * write, and a second copy could replace a value that was set since.
    */
   setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
   /** Errors: not_found `env_var_not_found`. */

@@ -1,4 +1,4 @@
-/** What a runtime host has of an agent, as it announces it. */
+/** An agent on a runtime host, as the host announces it. */
 export interface ObservedAgent {
   readonly agentId: string;
   readonly epoch: number;

@@ -7,10 +7,10 @@ export const deliveryErrors = defineErrors({
     kind: 'timeout',
     when: 'the agent did not answer in time; with `mayHaveBeenDone` it may have the message',
   },
-  chat_unsupported: { kind: 'unsupported', when: 'the agent has no program that answers messages' },
+  chat_unsupported: { kind: 'unsupported', when: 'the agent has no program that handles messages' },
   idempotency_answer_gone: {
     kind: 'conflict',
-    when: 'the message was answered under this Idempotency-Key, and the answer is no longer stored',
+    when: 'the agent answered under this Idempotency-Key, and the answer is no longer stored',
   },
   rate_limited: {
     kind: 'exhausted',

@@ -18,7 +18,7 @@ export interface SubmitExecution extends CommandEnvelope {
   /** Absolute inside the agent, or relative to its volume; null means the volume. */
   readonly cwd: string | null;
   readonly env: { readonly [name: string]: string };
-  /** Whether an earlier try with the same command id may have started; then only the log can rule that out. */
+  /** Whether an earlier attempt with the same command id may have started; then only the log can rule that out. */
   readonly repeated: boolean;
 }
 
@@ -31,7 +31,9 @@ export interface ExecutionView {
   readonly stderr: string | null;
 }
 
-/** The outcome of a submission. `legacy`: the result from an older guest, without an execution (interface §4, rule 10). */
+/**
+ * The outcome of a submission. `legacy`: the result from an older guest, without an execution (interface §4, rule 10).
+ */
 export type SubmittedExecution =
   | { readonly kind: 'execution'; readonly execution: ExecutionView }
   | { readonly kind: 'legacy'; readonly exitCode: number; readonly stdout: string };
@@ -101,7 +103,10 @@ export interface OpenConsole extends CommandEnvelope {
  * (context `executionId`).
  */
 export const execRequests = {
-  /** Attached: returns at the end, so callers set their own deadline (`timeoutSeconds` plus a wake). Detached: returns once started. */
+  /**
+   * Attached: returns at the end, so callers set their own deadline (`timeoutSeconds` plus a wake). Detached: returns
+   * once started.
+   */
   submit: defineRequest<SubmitExecution, SubmittedExecution>('cmd.exec.submit.v1', 90_000, {
     whenLost: 'report',
   }),
@@ -115,7 +120,10 @@ export const execRequests = {
   followOutput: defineRequest<ExecutionRef, FollowedOutput>('cmd.exec.follow-output.v1', 10_000, {
     whenLost: 'repeat',
   }),
-  /** Wakes the agent. Errors: conflict `agent_deploying`, `agent_stopped`, `agent_failed`; unsupported `console_unsupported`. */
+  /**
+   * Wakes the agent. Errors: conflict `agent_deploying`, `agent_stopped`, `agent_failed`; unsupported
+   * `console_unsupported`.
+   */
   openConsole: defineRequest<OpenConsole, StreamTicket & { readonly epoch: number }>(
     'cmd.exec.open-console.v1',
     75_000,

@@ -2,7 +2,7 @@ import type { ProjectionView } from './operations.requests.js';
 
 /**
  * What all instances of all services said, as one list by service and name: of a projection that several spoke of, the
- * one that rebuilds it counts, else the one that rebuilt it last, else the one that is furthest.
+ * an instance that rebuilds it counts, otherwise the last to have rebuilt it, otherwise the furthest.
  */
 export const mergeProjections = (
   answers: readonly (readonly ProjectionView[])[],

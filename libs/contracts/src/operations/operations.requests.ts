@@ -1,10 +1,10 @@
 import { defineRequest, type Page, type RequestDefinition } from '@berth/kernel';
 
-/** How far a rebuild beside the serving tables has come. */
+/** Progress of a rebuild next to the serving tables. */
 export interface RebuildProgress {
   /** Events applied so far. */
   readonly applied: number;
-  /** Events there are to apply, estimated from the log positions passed; null until it can be told. */
+  /** Number of events to apply, estimated from the log positions passed; null until known. */
   readonly total: number | null;
   readonly eventsPerSecond: number;
   /** null until the rate is known. */
@@ -20,7 +20,7 @@ export interface ProjectionView {
   readonly position: string | null;
   /** Events not applied yet; counting stops at 10,000. */
   readonly lag: number;
-  /** null while no rebuild runs in the instance that answers. */
+  /** null while no rebuild runs in the instance that responds. */
   readonly rebuilding: RebuildProgress | null;
   /** How the last rebuild since the service's start ended; null without one. */
   readonly lastRebuild: {
@@ -59,7 +59,7 @@ export interface DeadLetterRef {
   readonly id: string;
 }
 
-/** What a service found when it asked the parts it stands on; null: it has no such part. */
+/** Results of a service's probes of its dependencies; null: it has no such dependency. */
 export interface ServiceHealth {
   readonly eventStore: boolean | null;
   readonly postgres: boolean | null;
@@ -76,14 +76,14 @@ export interface OperationsRequests {
   /** The oldest first. Errors: invalid `invalid_request` for a bad cursor. */
   readonly listDeadLetters: RequestDefinition<ListDeadLetters, Page<DeadLetterView>>;
   /**
-   * Has the event handled again and returns once that is over, or after 2 s while it goes on; the letter is gone when it
-   * succeeded. Repeating it never acts twice. Errors: not_found `dead_letter_not_found`.
+   * Has the event handled again and returns once that is over, or after 2 s while it goes on; the letter is gone when
+   * it succeeded. Repeating it never acts twice. Errors: not_found `dead_letter_not_found`.
    */
   readonly replayDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
   /** Errors: not_found `dead_letter_not_found`. */
   readonly deleteDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
   /**
-   * Every instance answers for itself: ask all and merge with `mergeProjections`. Asked of one only, it may be one
+   * Every instance responds separately: ask all and merge with `mergeProjections`. A single response may be from one
    * that knows nothing of a rebuild elsewhere.
    */
   readonly listProjections: RequestDefinition<
@@ -91,13 +91,13 @@ export interface OperationsRequests {
     { readonly items: readonly ProjectionView[] }
   >;
   /**
-   * Starts a rebuild and answers at once; one that runs already in that instance is joined. Its progress is in `listProjections`.
-   * Errors: not_found `projection_not_found`.
+   * Starts a rebuild and returns immediately; joins one that runs in that instance. Its progress is in
+   * `listProjections`. Errors: not_found `projection_not_found`.
    */
   readonly rebuildProjection: RequestDefinition<RebuildProjection, ProjectionView>;
 }
 
-/** The requests as the service of `context` (`accounts`, `agents`, …) answers them. */
+/** The requests as the service of `context` (`accounts`, `agents`, …) handles them. */
 export const operationsRequests = (context: string): OperationsRequests => ({
   listProjections: defineRequest(`qry.${context}.projections.v1`, 4_000),
   rebuildProjection: defineRequest(`cmd.${context}.rebuild-projection.v1`, 10_000),

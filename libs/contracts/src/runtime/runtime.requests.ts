@@ -193,7 +193,7 @@ export const runtimeRequests = {
    */
   findExecution: defineRequest<FindExecution, FoundExecution>('qry.runtime.find-execution.v1.{host}', 25_000),
   /**
-   * Sends TERM, then KILL after 2 s; returns the final outcome, even if the command ended by itself first. Errors:
+   * Sends TERM, then KILL after 2 s; returns the final outcome, even if the command ended on its own first. Errors:
    * not_found `execution_unknown`.
    */
   cancelExecution: defineRequest<

@@ -1,6 +1,6 @@
 import type { AgentEpoch } from './agent-epoch.js';
 
-/** What a ticket permits: a transfer of bytes between the gateway and an agent that bypasses NATS. */
+/** The purpose of a ticket: a transfer of bytes between the gateway and an agent that bypasses NATS. */
 export type Transfer =
   /** GET: JSON `{path, root, entries}`. A null `path` is the volume. */
   | { readonly kind: 'list'; readonly path: string | null }
@@ -15,7 +15,9 @@ export type Transfer =
   | { readonly kind: 'stage'; readonly stagedId: string; readonly limitBytes: number }
   /** GET: NDJSON of `{stream: 'stdout' | 'stderr', text}`, terminated by `{stream: 'end'}`. */
   | { readonly kind: 'output'; readonly executionId: string }
-  /** GET with a WebSocket upgrade: binary frames are the terminal's bytes, text frames `{type: 'resize', cols, rows}`. */
+  /**
+   * GET with a WebSocket upgrade: binary frames are the terminal's bytes, text frames `{type: 'resize', cols, rows}`.
+   */
   | { readonly kind: 'console'; readonly cols: number; readonly rows: number };
 
 export interface OpenTransfer extends AgentEpoch {

@@ -3,7 +3,7 @@ import { readConfig } from './config.js';
 import { startEventStoreServer } from './server.js';
 
 /*
- * Runs the embedded event store as a process of its own. Prints one line `{"port":n}` on stdout when it is ready.
+ * Runs the embedded event store as a separate process. Prints one line `{"port":n}` on stdout when it is ready.
  * SIGTERM and SIGINT end it cleanly. With --exit-with-parent the end of stdin does too, which also happens when the
  * parent is killed.
  */

@@ -19,7 +19,7 @@ export async function withDatabaseFile<T>(use: (file: string) => Promise<T>): Pr
   }
 }
 
-/** An event store that runs as a process of its own. */
+/** An event store that runs as a separate process. */
 export interface StoreProcess {
   readonly child: ChildProcess;
   readonly port: number;

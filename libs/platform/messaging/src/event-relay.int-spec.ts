@@ -206,7 +206,7 @@ describe('the event relay', () => {
     await allThere();
   });
 
-  it('waits out a broker that is away, and a log that is away', async () => {
+  it('waits out a broker that is unavailable, and a log that is unavailable', async () => {
     start();
     await allThere();
     await nats.kill();

@@ -5,7 +5,7 @@ import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 export const SILENCE_MS = 3_500;
 /** A running handler sends its first heartbeat within 550 ms; after this time the request counts as lost. */
 export const FIRST_SIGN_MS = 1_150;
-/** Interval between later tries: the next one may reach another instance of the service. */
+/** Interval between later attempts: the next one may reach another instance of the service. */
 const NEXT_TRY_MS = 500;
 /** Like `FIRST_SIGN_MS`, after the first heartbeat: two heartbeats are missing. */
 const NEXT_SIGN_MS = 2_300;
@@ -92,7 +92,7 @@ export class PendingRequests {
   }
 
   /**
-   * How long `id` has waited for a reply to earlier copies, in milliseconds; 0 on the first try. A handler asks the
+   * How long `id` has waited for a reply to earlier copies, in milliseconds; 0 on the first attempt. A handler asks the
    * caller about every later copy before it begins, which would double the cost of a request that is sent once.
    */
   waitedMs(id: string): number {
@@ -121,7 +121,7 @@ export class PendingRequests {
     this.#take(id)?.reject(error);
   }
 
-  /** One try certainly did not start: fails with `error` unless another try may have started. */
+  /** One attempt certainly did not start: fails with `error` unless another attempt may have started. */
   failNotBegun(id: string, error: () => DomainError): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;

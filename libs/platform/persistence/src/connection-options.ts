@@ -33,7 +33,7 @@ export const pooledConnection = (target: ConnectionTarget): ClientConfig => ({
   options: startupOptions({
     search_path: target.schema,
     statement_timeout: CALL_BUDGET_MS,
-    // A process frozen inside a transaction must not hold its row locks for ever.
+    // A process frozen inside a transaction must not hold its row locks forever.
     idle_in_transaction_session_timeout: 15_000,
     ...KEEPALIVES,
   }),

@@ -5,7 +5,7 @@ import type { Stoppable } from './stoppable.js';
 /** Log and telemetry settings of every process. */
 export type ProcessEnv = Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'>;
 
-/** One service as a process of its own. */
+/** One service as a separate process. */
 export interface Main<Config extends ProcessEnv> {
   readonly name: string;
   readonly env: Env;

@@ -10,7 +10,7 @@ import { Wire } from './wire.fixture.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../../../infra/templates', import.meta.url));
 
-/** The services that a submission passes through, each a process of its own; `exec` twice. */
+/** The services that a submission passes through, each a separate process; `exec` twice. */
 export const SERVICES = [
   'delivery',
   'files',

@@ -5,7 +5,7 @@ import { NatsLink } from '../nats-link.js';
 import { Requester } from '../requester.js';
 import { passOnRequests } from './pass-on-requests.fixture.js';
 
-// A service in a process of its own, for tests that kill or freeze it: `node waiting-process.fixture.js <NATS_URL>`.
+// A service in a separate process, for tests that kill or freeze it: `node waiting-process.fixture.js <NATS_URL>`.
 const log = createLogger({ service: 'waiting', level: 'silent' });
 const link = await NatsLink.open({ url: process.argv[2] ?? '', name: 'waiting', log });
 const requester = new Requester(link);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a process of its own (the built one), to be killed
+ * A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a separate process (the built one), to be killed
  * or frozen.
  */
 export class WaitingProcess {
