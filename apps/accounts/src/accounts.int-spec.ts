@@ -172,6 +172,27 @@ describe('the service over the broker', () => {
   });
 });
 
+describe('an idle instance', () => {
+  it('holds one connection to PostgreSQL, for its locks and notifications', async () => {
+    const options = { schema: 'observer', migrations: [], applicationName: 'observer', log: quiet };
+    const observer = await openDatabase({ ...options, url: served.infra.databaseUrl });
+    try {
+      await Promise.all(
+        Array.from({ length: 50 }, () => served.authenticate('mk_unknown').catch(() => null)),
+      );
+      const sessions = (): Promise<unknown[]> =>
+        observer.query(
+          `SELECT 1 FROM pg_stat_activity
+           WHERE application_name = 'berth-accounts' AND datname = current_database()`,
+        );
+      expect((await sessions()).length).toBeGreaterThan(2);
+      await eventually(async () => expect(await sessions()).toHaveLength(2), { timeoutMs: 20_000 });
+    } finally {
+      await observer.close();
+    }
+  });
+});
+
 describe("the service's projections", () => {
   const { listProjections, rebuildProjection } = operationsRequests('accounts');
 

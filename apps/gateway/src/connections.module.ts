@@ -21,6 +21,7 @@ const openConnections = async (context: ServiceContext<GatewayConfig>): Promise<
   resources.defer(() => link.close());
   const database = await openTables({
     url: config.databaseUrl,
+    poolSize: config.databasePool,
     schema: VAULT_SCHEMA,
     migrations,
     applicationName: 'berth-gateway',

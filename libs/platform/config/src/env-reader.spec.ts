@@ -91,6 +91,7 @@ describe('reading the environment', () => {
     const common = read.serviceEnv();
     expect(common).toMatchObject({
       eventStoreUrl: 'esdb://h:1?tls=false',
+      databasePool: 3,
       logLevel: 'info',
       metricsPort: undefined,
     });

@@ -34,6 +34,8 @@ export abstract class BrokerEnv {
 export abstract class ServiceEnv extends BrokerEnv {
   abstract readonly eventStoreUrl: string;
   abstract readonly databaseUrl: string;
+  /** Maximum size of the connection pool of one process. */
+  abstract readonly databasePool: number;
   abstract readonly logLevel: LogLevel;
   abstract readonly otlpEndpoint: string | undefined;
   abstract readonly metricsPort: number | undefined;
@@ -155,14 +157,16 @@ export class EnvReader {
   }
 
   /**
-   * The variables of `brokerEnv`, and EVENTSTORE_URL, DATABASE_URL, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
-   * BERTH_METRICS_PORT.
+   * The variables of `brokerEnv`, and EVENTSTORE_URL, DATABASE_URL, BERTH_DATABASE_POOL (3), BERTH_LOG_LEVEL,
+   * OTEL_EXPORTER_OTLP_ENDPOINT, BERTH_METRICS_PORT.
    */
   serviceEnv(): ServiceEnv {
     return {
       ...this.brokerEnv(),
       eventStoreUrl: this.partUrl('EVENTSTORE_URL'),
       databaseUrl: this.partUrl('DATABASE_URL'),
+      // A handler may read outside of its own transaction, so one connection is not enough.
+      databasePool: this.integer('BERTH_DATABASE_POOL', { default: 3, min: 2, max: 100 }),
       logLevel: this.oneOf('BERTH_LOG_LEVEL', LOG_LEVELS, 'info'),
       otlpEndpoint: this.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
       metricsPort: this.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),

@@ -108,12 +108,98 @@ describe('an advisory lock', () => {
     expect(attempts).toBe(3);
   });
 
+  it('is held by one run at a time in one process too, and the next gets it as soon as the first is done', async () => {
+    const first = new AbortController();
+    const one = contend(direct, 'same', first.signal);
+    await eventually(() => one.holds);
+    const two = contend(direct, 'same');
+    const other = contend(direct, 'asked after the second run');
+    await eventually(() => other.holds);
+    expect(two.times).toBe(0);
+    first.abort();
+    await eventually(() => two.holds);
+    expect(one.holds).toBe(false);
+  });
+
+  it('of a run that was cancelled while it waited is free for others', async () => {
+    const one = contend(direct, 'cancelled');
+    await eventually(() => one.holds);
+    const waiting = new AbortController();
+    const two = contend(proxied, 'cancelled', waiting.signal);
+    waiting.abort();
+    await runs.at(-1);
+    expect(two.times).toBe(0);
+    expect(one.holds).toBe(true);
+  });
+
   it('leaves no session behind when the work is done', async () => {
     await AdvisoryLock.run(direct, 'over', async () => undefined, { signal: stop.signal, log: quiet });
     await eventually(async () => {
       const rows = await direct.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`);
       return rows.length === 0;
     });
+  });
+});
+
+describe('the locks and notifications of a process', () => {
+  const sessionsOf = (application: string): Promise<{ pid: number }[]> =>
+    direct.query('SELECT pid FROM pg_stat_activity WHERE application_name = $1', [application]);
+
+  /** A database whose pool is empty when this resolves. */
+  const openIdle = async (application: string): Promise<Database> => {
+    const options = { schema: 'locks', migrations: [], log: quiet, url: infra.databaseUrl };
+    const database = await openDatabase({ ...options, applicationName: application });
+    await eventually(async () => (await sessionsOf(application)).length === 0, { timeoutMs: 15_000 });
+    return database;
+  };
+
+  it('share one connection, which closes with the last of them', async () => {
+    const database = await openIdle('one-connection');
+    const names = ['share:1', 'share:2', 'share:3'];
+    const held = names.map((name) => contend(database, name));
+    const waiting = contend(database, 'share:1');
+    const heard: (string | null)[] = [];
+    database.listen('channel:shared', (payload) => heard.push(payload));
+    await eventually(() => held.every(({ holds }) => holds) && heard.length > 0);
+    expect(waiting.times).toBe(0);
+    expect(await sessionsOf('one-connection')).toHaveLength(1);
+    stop.abort();
+    await Promise.all(runs);
+    await direct.query(`SELECT pg_notify('channel:shared', 'still')`);
+    await eventually(() => heard.includes('still'));
+    await database.close();
+    await eventually(async () => (await sessionsOf('one-connection')).length === 0);
+  });
+
+  it('are all lost with that connection, and all return on the next', async () => {
+    const database = await openIdle('lost-connection');
+    const held = ['lost:1', 'lost:2', 'lost:3'].map((name) => contend(database, name));
+    const heard: (string | null)[] = [];
+    database.listen('channel:lost', (payload) => heard.push(payload));
+    await eventually(() => held.every(({ holds }) => holds) && heard.length > 0);
+    const [before] = await sessionsOf('lost-connection');
+    await direct.query('SELECT pg_terminate_backend($1)', [before?.pid]);
+    await eventually(() => held.every(({ holds, times }) => holds && times === 2) && heard.length > 1);
+    const after = await sessionsOf('lost-connection');
+    expect(after).toHaveLength(1);
+    expect(after).not.toEqual([before]);
+    stop.abort();
+    await Promise.all(runs);
+    await database.close();
+  });
+
+  it('are all given up within five seconds when the server stops responding', async () => {
+    const elsewhere = contend(direct, 'frozen:elsewhere');
+    await eventually(() => elsewhere.holds);
+    const held = ['frozen:1', 'frozen:2'].map((name) => contend(proxied, name));
+    const waiting = contend(proxied, 'frozen:elsewhere');
+    await eventually(() => held.every(({ holds }) => holds));
+    proxy.freeze();
+    await eventually(() => held.every(({ holds }) => !holds), { timeoutMs: 5_000 });
+    proxy.cut();
+    proxy.restore();
+    await eventually(() => held.every(({ holds }) => holds));
+    expect(waiting.times).toBe(0);
   });
 });
 

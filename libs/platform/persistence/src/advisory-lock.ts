@@ -1,19 +1,13 @@
 import { backoff, pause } from './backoff.js';
 import type { Database } from './database.js';
-import type { DedicatedConnection } from './dedicated-connection.js';
 import { lockKey } from './lock-key.js';
 import type { DatabaseLog } from './log.js';
 
-/** How often a process that does not hold the lock tries to acquire it. */
-const ASK_AGAIN_MS = 500;
-
-const ANSWER_MS = 3_000;
-
-/** Mutual exclusion across the processes of a cluster. */
+/** Mutual exclusion across the processes of a cluster, and within each. */
 export class AdvisoryLock {
   /**
-   * Runs `work(held)` while holding the advisory lock of that name, on a connection of its own; a database grants the
-   * lock to one session at a time. `held` aborts when the lock is lost or `signal` aborts. The work must then end soon,
+   * Runs `work(held)` while holding the advisory lock of that name; one run at a time holds it, also among the runs of
+   * one process. All locks of a `Database` are on one connection, so its loss loses all of them. `held` aborts when the lock is lost or `signal` aborts. The work must then end soon,
    * and must not rely on the lock alone for what it writes (fence writes by a compare-and-set). When the lock is lost
    * or `work` throws, everything starts over after a backoff. Ends when `work` resolves or `signal` aborts; never
    * throws.
@@ -47,34 +41,12 @@ const attemptOnce = async (
   work: (held: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const connection = await database.connect({ heartbeat: true });
+  const lock = await database.acquireLock(lockKey(name), signal);
+  if (lock === undefined) return true;
   try {
-    if (!(await acquire(connection, lockKey(name), signal))) return signal.aborted;
-    await work(AbortSignal.any([signal, connection.closed]));
-    return !connection.closed.aborted || signal.aborted;
+    await work(AbortSignal.any([signal, lock.lost]));
+    return !lock.lost.aborted || signal.aborted;
   } finally {
-    // Ending the session releases the lock too, but a little later.
-    if (!connection.closed.aborted) {
-      await connection.query('SELECT pg_advisory_unlock_all()', [], ANSWER_MS).catch(() => undefined);
-    }
-    await connection.close();
+    await lock.release();
   }
-};
-
-const acquire = async (
-  connection: DedicatedConnection,
-  key: string,
-  signal: AbortSignal,
-): Promise<boolean> => {
-  const stop = AbortSignal.any([signal, connection.closed]);
-  while (!stop.aborted) {
-    const [row] = await connection.query<{ held: boolean }>(
-      'SELECT pg_try_advisory_lock($1) AS held',
-      [key],
-      ANSWER_MS,
-    );
-    if (row?.held === true) return true;
-    await pause(ASK_AGAIN_MS, stop);
-  }
-  return false;
 };

@@ -4,8 +4,10 @@ import type { Pool, PoolClient } from 'pg';
 import { DedicatedConnection } from './dedicated-connection.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
 import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
+import { LockQueue, type HeldLock } from './lock-queue.js';
 import { NotificationListener, type Unlisten } from './notification-listener.js';
 import { PreparedStatements } from './prepared-statements.js';
+import { SharedSession } from './shared-session.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 import type { DatabaseLog } from './log.js';
 
@@ -25,6 +27,7 @@ export class Database implements SqlRunner {
   readonly #prepared = new PreparedStatements();
   readonly #pool: Pool;
   readonly #target: ConnectionTarget;
+  readonly #locks: LockQueue;
   readonly #listener: NotificationListener;
 
   /** Use `openDatabase`. */
@@ -32,7 +35,9 @@ export class Database implements SqlRunner {
     this.dataSource = dataSource;
     this.#pool = pool;
     this.#target = target;
-    this.#listener = new NotificationListener(() => this.connect({ heartbeat: true }), log);
+    const session = new SharedSession(() => this.connect({ heartbeat: true }));
+    this.#locks = new LockQueue(session);
+    this.#listener = new NotificationListener(session, log);
   }
 
   get schema(): string {
@@ -100,7 +105,7 @@ export class Database implements SqlRunner {
 
   /**
    * Calls `heard` with the payload of every NOTIFY on `channel`, and with null when some may have been missed (the
-   * connection was lost and is back). All channels share one connection, which reconnects without limit.
+   * connection was lost and is back). All channels and locks share one connection, which reconnects without limit.
    */
   listen(channel: string, heard: (payload: string | null) => void): Unlisten {
     return this.#listener.listen(channel, heard);
@@ -109,6 +114,14 @@ export class Database implements SqlRunner {
   /** Whether NOTIFYs arrive at the moment. */
   get listening(): boolean {
     return this.#listener.connected;
+  }
+
+  /**
+   * Waits for the session-level advisory lock `key` (see `lockKey`). Resolves to undefined when `signal` aborts first;
+   * rejects when the connection fails. Prefer `AdvisoryLock.run`.
+   */
+  acquireLock(key: string, signal: AbortSignal): Promise<HeldLock | undefined> {
+    return this.#locks.acquire(key, signal);
   }
 
   /** Opens a session outside the pool; the caller closes it. */

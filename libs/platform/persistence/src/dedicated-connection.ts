@@ -14,6 +14,7 @@ export class DedicatedConnection implements SqlRunner {
   readonly #client: Client;
   readonly #closed = new AbortController();
   #heartbeat: NodeJS.Timeout | undefined;
+  #last: Promise<unknown> = Promise.resolve();
 
   private constructor(client: Client) {
     this.#client = client;
@@ -37,12 +38,17 @@ export class DedicatedConnection implements SqlRunner {
     return this.#closed.signal;
   }
 
+  /** Runs one statement at a time; `timeoutMs` excludes the wait for the earlier ones. */
   query<Row>(sql: string, params?: readonly unknown[], timeoutMs?: number): Promise<Row[]> {
-    return runStatement<Row>(this.#client, sql, params, timeoutMs);
+    const result = this.#last.then(() => runStatement<Row>(this.#client, sql, params, timeoutMs));
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 
-  onNotification(listener: (notification: Notification) => void): void {
+  /** Calls `listener` for every notification. Returns a function that ends this. */
+  onNotification(listener: (notification: Notification) => void): () => void {
     this.#client.on('notification', listener);
+    return () => void this.#client.off('notification', listener);
   }
 
   /** Ends the session and releases everything it holds. Never throws. */

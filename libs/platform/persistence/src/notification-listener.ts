@@ -1,14 +1,17 @@
 import { backoff, pause } from './backoff.js';
 import type { DedicatedConnection } from './dedicated-connection.js';
+import type { SharedSession } from './shared-session.js';
 import { quoteIdentifier } from './sql-runner.js';
 import type { DatabaseLog } from './log.js';
 
 /** Stops a `listen`. */
 export type Unlisten = () => void;
 
+const ANSWER_MS = 3_000;
+
 type Heard = (payload: string | null) => void;
 
-/** One connection that LISTENs on behalf of the whole process and reconnects by itself. */
+/** LISTENs on the shared session on behalf of the whole process, and again after its loss. */
 export class NotificationListener {
   readonly #heard = new Map<string, Set<Heard>>();
   readonly #stop = new AbortController();
@@ -16,7 +19,7 @@ export class NotificationListener {
   #running: Promise<void> | undefined;
 
   constructor(
-    private readonly open: () => Promise<DedicatedConnection>,
+    private readonly session: SharedSession,
     private readonly log: DatabaseLog,
   ) {}
 
@@ -37,7 +40,6 @@ export class NotificationListener {
 
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#connection?.close();
     await this.#running;
   }
 
@@ -45,11 +47,10 @@ export class NotificationListener {
     const connection = this.#connection;
     if (connection === undefined) return;
     try {
-      await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], 3_000);
+      await listenOn(connection, channel);
       this.#tell(channel, null);
     } catch {
-      // The loop then opens a new connection, which listens to every channel.
-      await connection.close();
+      // The loop then leases a new connection, which listens to every channel.
     }
   }
 
@@ -67,11 +68,12 @@ export class NotificationListener {
   }
 
   async #listenUntilLost(connected: () => void): Promise<void> {
-    const connection = await this.open();
+    const lease = await this.session.lease();
+    const { connection } = lease;
+    const deafen = connection.onNotification(({ channel, payload }) => this.#tell(channel, payload ?? ''));
     try {
-      connection.onNotification(({ channel, payload }) => this.#tell(channel, payload ?? ''));
       const channels = [...this.#heard.keys()];
-      for (const channel of channels) await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], 3_000);
+      for (const channel of channels) await listenOn(connection, channel);
       this.#connection = connection;
       connected();
       for (const channel of this.#heard.keys()) {
@@ -81,7 +83,8 @@ export class NotificationListener {
       await aborted(connection.closed, this.#stop.signal);
     } finally {
       this.#connection = undefined;
-      await connection.close();
+      deafen();
+      await lease.release();
     }
   }
 
@@ -95,6 +98,16 @@ export class NotificationListener {
     }
   }
 }
+
+/** Closes the connection if the statement fails, because it may have hung. */
+const listenOn = async (connection: DedicatedConnection, channel: string): Promise<void> => {
+  try {
+    await connection.query(`LISTEN ${quoteIdentifier(channel)}`, [], ANSWER_MS);
+  } catch (error) {
+    void connection.close();
+    throw error;
+  }
+};
 
 const aborted = (...signals: AbortSignal[]): Promise<void> =>
   new Promise((resolve) => {

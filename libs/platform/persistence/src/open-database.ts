@@ -8,6 +8,11 @@ import { DedicatedConnection } from './dedicated-connection.js';
 import { migrate, type Migration } from './migrations.js';
 import type { DatabaseLog } from './log.js';
 
+const POOL_SIZE = 3;
+
+/** An idle process gives its connections back. */
+const IDLE_MS = 5_000;
+
 /** The server, the schema and its migrations. */
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/database` */
@@ -16,7 +21,7 @@ export interface DatabaseOptions {
   readonly schema: string;
   readonly entities?: readonly EntityTarget<ObjectLiteral>[];
   readonly migrations: readonly Migration[];
-  /** Maximum size of the connection pool; default 10. */
+  /** Maximum size of the connection pool; default 3. */
   readonly poolSize?: number;
   readonly applicationName: string;
   readonly log: DatabaseLog;
@@ -69,14 +74,14 @@ const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> 
     synchronize: false,
     installExtensions: false,
     logging: false,
-    poolSize: options.poolSize ?? 10,
+    poolSize: options.poolSize ?? POOL_SIZE,
     applicationName: options.applicationName,
     // Without a handler, the loss of an idle connection would end the process.
     poolErrorHandler: (error: unknown) => {
       // A server that shuts down together with this process may close the connection before we do.
       if (opened.pool?.ending !== true) options.log.warn({ err: error }, 'a database connection was lost');
     },
-    extra: { ...pooledConnection(options), idleTimeoutMillis: 30_000 },
+    extra: { ...pooledConnection(options), idleTimeoutMillis: IDLE_MS },
   });
   await dataSource.initialize();
   opened.pool = poolOf(dataSource);

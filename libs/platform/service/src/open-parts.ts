@@ -60,6 +60,7 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   await using opened = new AsyncDisposableStack();
   const database = await openTables({
     url: config.databaseUrl,
+    poolSize: config.databasePool,
     schema: name,
     migrations,
     ...(entities === undefined ? {} : { entities }),
@@ -82,7 +83,7 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
 /** Opens the event log and the broker for a service without tables, as `openParts` does. */
 export const openPartsWithoutTables = async (
   options: Omit<OpenPartsOptions, 'config' | 'migrations' | 'entities' | 'needs'> & {
-    readonly config: Omit<ServiceEnv, 'databaseUrl'>;
+    readonly config: Omit<ServiceEnv, 'databaseUrl' | 'databasePool'>;
   },
 ): Promise<Pick<ServiceParts, 'store' | 'link'>> => {
   const { name, config, log } = options;

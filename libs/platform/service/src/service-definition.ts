@@ -6,7 +6,7 @@ import type { Type } from '@nestjs/common';
 /** What the platform reads from a service's configuration. A service without tables needs no database, and so on. */
 export type ServiceSettings = BrokerEnv &
   Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'> &
-  Partial<Pick<ServiceEnv, 'eventStoreUrl' | 'databaseUrl'>>;
+  Partial<Pick<ServiceEnv, 'eventStoreUrl' | 'databaseUrl' | 'databasePool'>>;
 
 /** The tables of a service: its schema bears its name. */
 export interface ServiceTables {
