@@ -45,7 +45,7 @@ export const MEANINGS = {
     'A start fails after the program has exited this many times before it served requests.',
   BERTH_TEMPLATES_DIR: "The folder of the operator's own templates.",
   BERTH_URL: 'The URL of Berth for the command line.',
-  BERTH_WARM_SLEEP_SECONDS: 'The time an agent sleeps warm before it goes cold; 0 means at once.',
+  BERTH_WARM_SLEEP_SECONDS: 'The time an agent sleeps warm before it goes cold; 0 means immediately.',
   DATABASE_URL: 'PostgreSQL, `postgres://…`. If unset, `npm start` uses the embedded one.',
   EVENTSTORE_URL: 'The event log, `esdb://…`. If unset, `npm start` uses the embedded one.',
   NATS_REPLICAS:

@@ -2,7 +2,7 @@ import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { parseKeyring, type Keyring } from '@berth/persistence';
 
 export abstract class AgentsConfig extends ServiceEnv {
-  /** Seconds an agent sleeps warm before it goes cold; 0 goes cold at once. */
+  /** Seconds an agent sleeps warm before it goes cold; 0 goes cold immediately. */
   abstract readonly warmSleepSeconds: number;
   /** Folders of templates, the shipped ones first. */
   abstract readonly templateFolders: readonly string[];

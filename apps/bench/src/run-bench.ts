@@ -9,7 +9,7 @@ import { ROOT } from './paths.js';
 import type { Environment } from './programs/child-environment.js';
 import { renderMachine, renderSection, thisMachine } from './report.js';
 
-/** Runs the parts one after the other and prints each result at once. Stops at the first part that cannot run. */
+/** Runs the parts one after the other and prints each result immediately. Stops at the first part that cannot run. */
 export const runBench = async (
   options: BenchOptions,
   env: Environment,

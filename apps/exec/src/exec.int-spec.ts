@@ -83,8 +83,8 @@ describe('an attached execution', () => {
     const second = test.ask(execRequests.submit, submit);
     await eventually(() => test.far.asked(agentsRequests.ensureAwake).length === 2);
     test.far.finish(idOf(submit), { stdout: 'once' });
-    const answers = await Promise.all([first, second, test.ask(execRequests.submit, submit)]);
-    for (const answer of answers) expect(answer).toMatchObject({ execution: { stdout: 'once' } });
+    const responses = await Promise.all([first, second, test.ask(execRequests.submit, submit)]);
+    for (const response of responses) expect(response).toMatchObject({ execution: { stdout: 'once' } });
     expect(test.far.starts.get(idOf(submit))).toBe(1);
     expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
   });
@@ -193,8 +193,8 @@ describe('an older guest', () => {
   it('runs attached commands for 60 s by default and 120 s at most, and no result is stored', async () => {
     for (const timeoutSeconds of [null, 5, 500]) {
       const submit = aCommand(agentId, { command: 'both', timeoutSeconds });
-      const answer = await test.ask(execRequests.submit, submit);
-      expect(answer).toEqual({ kind: 'legacy', exitCode: 0, stdout: 'both' });
+      const response = await test.ask(execRequests.submit, submit);
+      expect(response).toEqual({ kind: 'legacy', exitCode: 0, stdout: 'both' });
       expect(await test.history(idOf(submit))).toEqual([]);
       await expect(test.get(agentId, idOf(submit))).rejects.toMatchObject(notFound);
     }

@@ -71,7 +71,7 @@ const welcome = (config: StandaloneConfig, url: string): void => {
   say(`Berth is ready at ${url}`);
 };
 
-/** The file may be missing: operators are told to delete it once they have keys of their own. */
+/** The file may be missing: the documentation asks operators to delete it once they have other keys. */
 const readBootstrapKey = (dataDir: string): string | undefined => {
   try {
     return readFileSync(bootstrapKeyFile(dataDir), 'utf8').trim();
@@ -97,5 +97,5 @@ const inspect = (error: unknown): string =>
 await main().catch((error: unknown) => {
   process.exitCode = exitCodeOf(error);
 });
-// 0, unless something above or a service says otherwise.
+// 0, unless code above or a service set another exit code.
 process.exit();

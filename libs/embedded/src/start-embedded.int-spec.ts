@@ -151,7 +151,7 @@ describe('the embedded infrastructure', () => {
 
   it('works again after all parts were killed', async () => {
     for (const [, part] of partsOf(running)) part.kill('SIGKILL');
-    await eventually('both answer', async () => (await answersSql(running)) && answersNats(running), 10_000);
+    await eventually('both respond', async () => (await answersSql(running)) && answersNats(running), 10_000);
   });
 
   it('keeps committed rows when PostgreSQL is killed', async () => {

@@ -29,7 +29,7 @@ export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /**
- * What is known of the effect of a failed request. `none`: nothing was done, so it may be sent again. `unknown`: it may
+ * The known effect of a failed request. `none`: nothing was done, so it may be sent again. `unknown`: it may
  * have been carried out, or may still be.
  */
 export type Effect = 'none' | 'unknown';
@@ -69,7 +69,7 @@ export const isDomainError = (error: unknown, kind?: ErrorKind): error is Domain
   'kind' in error &&
   (kind === undefined || error.kind === kind);
 
-/** Kinds that say nothing of the effect by themselves. All others are the verdict on the request. */
+/** Kinds that alone say nothing about the effect. All others are the verdict on the request. */
 const UNCERTAIN: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'timeout', 'internal']);
 
 /**

@@ -52,7 +52,7 @@ export class AgentActivity {
     };
   }
 
-  /** Records a use that begins, so that its caller sees it at once; the host reports when it ends. */
+  /** Records a use that begins, so that its caller sees it immediately; the host reports when it ends. */
   async note({ agentId, profile }: LiveAgent, kind: ActivityKind): Promise<void> {
     const now = Date.now();
     const { idleTtlSeconds } = profile;

@@ -79,7 +79,7 @@ describe('creating', () => {
     { type: 'AgentDeleted', data: { agentId, at } },
   ];
 
-  it('deploys at once, with the first epoch', () => {
+  it('deploys immediately, with the first epoch', () => {
     const decided = given([], create);
     expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting']);
     expect(decided.events[0]).toMatchObject({

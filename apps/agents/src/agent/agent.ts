@@ -1,6 +1,9 @@
 import type { AgentSource } from './agent-source.js';
 
-/** Why the agent starts. Callers that need it awake wait for a wake or a recovery; the others refuse with `agent_deploying`. */
+/**
+ * Why the agent starts. Callers that need it awake wait for a wake or a recovery; the others refuse with
+ * `agent_deploying`.
+ */
 export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
 
 export type Resources = {
@@ -26,7 +29,7 @@ export type Profile = {
   readonly resources: Resources;
 };
 
-/** The events of an agent. Times are ISO 8601. Every start and stop has an epoch of its own. */
+/** The events of an agent. Times are ISO 8601. Every start and stop has its own epoch. */
 export type AgentEvent =
   | {
       readonly type: 'AgentCreated.v2';

@@ -107,7 +107,7 @@ describe('ensuring that an agent is awake', () => {
     });
   });
 
-  it('says that it is unavailable when its host stays away, and keeps the start decided', async () => {
+  it('reports that it is unavailable while its host is, and keeps the decided start', async () => {
     memory = new MemoryAgents();
     await given(...running, asleep(1, 'cold'));
     const begun = Date.now();

@@ -49,7 +49,7 @@ const createMany = (count: number): Promise<AgentView[]> =>
   Promise.all(Array.from({ length: count }, () => test.create(aCreation({ resources: { memMb: 256 } }))));
 
 describe('a host of an installation with another event log', () => {
-  it('is told to remove nothing, and gets no agents', async () => {
+  it('gets no agents to remove, and no new ones', async () => {
     await test.hosts.add('host1');
     const foreign = [{ agentId: newId('agt'), epoch: 1, state: 'running' }] as const;
     await expect(announce('host1', 4_096, foreign, 'another_log')).rejects.toMatchObject({
@@ -59,7 +59,7 @@ describe('a host of an installation with another event log', () => {
     expect(await test.database.query("SELECT 1 FROM agent_hosts WHERE host = 'host1'")).toEqual([]);
   });
 
-  it('is told to remove agents that its own log does not know', async () => {
+  it('gets the order to remove agents that its own log does not know', async () => {
     await test.hosts.add('host1');
     const { logId } = await announce('host1', 4_096);
     const agentId = newId('agt');

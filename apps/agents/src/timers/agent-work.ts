@@ -22,7 +22,7 @@ export class AgentWork {
     return [...this.#running.keys()];
   }
 
-  /** Returns at once; false when the agent has running work already, or a limit is reached. */
+  /** Returns immediately; false when the agent has running work already, or a limit is reached. */
   begin(agentId: string, host: string | null, work: () => Promise<void>): boolean {
     const { atOnce, atOnceForHost } = this.limits;
     if (this.#running.has(agentId) || this.#running.size >= atOnce) return false;

@@ -30,9 +30,9 @@ export class FileServer {
 
   /** Returns the number of bytes received; they are counted and discarded. */
   async download(path: string): Promise<number> {
-    const answer = await this.#request('GET', `download?path=${encodeURIComponent(path)}`, {});
+    const response = await this.#request('GET', `download?path=${encodeURIComponent(path)}`, {});
     let bytes = 0;
-    for await (const chunk of answer.body) bytes += (chunk as Buffer).length;
+    for await (const chunk of response.body) bytes += (chunk as Buffer).length;
     return bytes;
   }
 
@@ -51,14 +51,14 @@ export class FileServer {
   }
 
   async #request(...[method, route, headers, body]: Request) {
-    const answer = await this.#pool.request({
+    const response = await this.#pool.request({
       method,
       path: `${this.prefix}/files/${route}`,
       headers: { ...this.headers, ...headers },
       ...(body === undefined ? {} : { body }),
     });
-    if (answer.statusCode === 200) return answer;
-    const text = await answer.body.text();
-    throw new BenchError(`${method} ${route} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
+    if (response.statusCode === 200) return response;
+    const text = await response.body.text();
+    throw new BenchError(`${method} ${route} returned ${response.statusCode}: ${text.slice(0, 500)}`);
   }
 }

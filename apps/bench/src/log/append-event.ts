@@ -5,7 +5,7 @@ import { jsonEvent, type EventStoreDBClient } from '@eventstore/db-client';
 /** Appends one event, each worker to its own stream. */
 export type Append = (worker: number) => Promise<unknown>;
 
-/** A call with credentials of its own is a unary append, like in the event store port. */
+/** A call with its own credentials is a unary append, like in the event store port. */
 const CREDENTIALS = { username: 'bench', password: 'bench' };
 
 export const newEvent = (): NewEvent => ({

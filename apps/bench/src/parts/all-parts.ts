@@ -11,7 +11,7 @@ import { rebuildPart } from './rebuild.part.js';
 import { startPart } from './start.part.js';
 import { wakePart } from './wake.part.js';
 
-/** In execution order: first on the embedded parts alone, then on a Berth beside them, then on a whole Berth. */
+/** In execution order: first on the embedded parts alone, then on a Berth next to them, then on a whole Berth. */
 export const PARTS: readonly Part[] = [
   natsPart,
   appendPart,

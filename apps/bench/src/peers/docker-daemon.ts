@@ -16,7 +16,7 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
 const SETTINGS = '/etc/docker';
 const OWN_TO_THE_CLIENT = /^DOCKER_(HOST|CONTEXT|TLS.*|CERT_PATH)$/;
 
-/** Runs in a mount namespace of its own, with empty folders where the daemon would leave files behind. */
+/** Runs in its own mount namespace, with empty folders where the daemon would leave files behind. */
 const SCRIPT = `set -e
 for folder in /run /opt ${SETTINGS}; do [ ! -d "$folder" ] || mount -t tmpfs -o mode=0755 tmpfs "$folder"; done
 exec dockerd "$@"`;

@@ -9,7 +9,7 @@ export interface ContainerPeer {
   close(): Promise<void>;
 }
 
-/** Inputs of an implementation: a folder of its own, and the paths of programs. */
+/** Inputs of an implementation: a dedicated folder, and the paths of programs. */
 export interface PeerPlace {
   readonly folder: string;
   readonly env: Environment;

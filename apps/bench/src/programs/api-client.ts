@@ -22,7 +22,7 @@ export class ApiClient {
   }
 
   async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
-    const answer = await this.#pool.request({
+    const response = await this.#pool.request({
       method,
       path,
       headers: {
@@ -31,11 +31,11 @@ export class ApiClient {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
-    const text = await answer.body.text();
-    if (answer.statusCode >= 300) {
-      throw new BenchError(`${method} ${path} returned ${answer.statusCode}: ${text.slice(0, 500)}`);
+    const text = await response.body.text();
+    if (response.statusCode >= 300) {
+      throw new BenchError(`${method} ${path} returned ${response.statusCode}: ${text.slice(0, 500)}`);
     }
-    return { status: answer.statusCode, headers: answer.headers, text };
+    return { status: response.statusCode, headers: response.headers, text };
   }
 
   async json<Body>(method: 'GET' | 'POST', path: string, body?: object): Promise<Body> {

@@ -31,7 +31,7 @@ interface MintOptions {
 const mintCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('mint')
     .description('mint a key and print it once')
-    .requiredOption('--name <name>', 'what the key is for, 1 to 128 characters')
+    .requiredOption('--name <name>', 'purpose of the key, 1 to 128 characters')
     .addOption(
       new Option('--scope <scope>', `repeatable; one of ${SCOPES.join(', ')}; every key has read`)
         .argParser(gatherScopes)
@@ -80,7 +80,7 @@ const listCommand = (api: () => ApiClient, terminal: Terminal): Command =>
 
 const revokeCommand = (api: () => ApiClient, terminal: Terminal): Command =>
   new Command('revoke')
-    .description('revoke a key; takes effect at once')
+    .description('revoke a key; takes effect immediately')
     .argument('<id>', 'key_…')
     .action(async (id: string) => {
       await api().call({ method: 'DELETE', path: `/api/v1/keys/${encodeURIComponent(id)}` });

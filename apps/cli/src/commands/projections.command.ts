@@ -29,7 +29,7 @@ export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Co
     });
   projections
     .command('rebuild')
-    .description('rebuild a projection beside the one in use, then switch to it')
+    .description('rebuild a projection next to the one in use, then switch to it')
     .argument('<name>')
     .action((name: string) => rebuild(api(), terminal, name));
   return projections;

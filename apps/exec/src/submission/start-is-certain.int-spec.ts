@@ -41,10 +41,10 @@ const notStarted = { code: 'guest_command_unavailable', context: { execution_sta
 
 const submitting = async (
   members: Parameters<typeof aCommand>[1] = {},
-): Promise<{ executionId: string; answer: unknown }> => {
+): Promise<{ executionId: string; response: unknown }> => {
   const submit = aCommand(agentId, members);
-  const answer = await test.ask(execRequests.submit, submit).catch((error: unknown) => error);
-  return { executionId: idOf(submit), answer };
+  const response = await test.ask(execRequests.submit, submit).catch((error: unknown) => error);
+  return { executionId: idOf(submit), response };
 };
 
 const isUnknownId = async (executionId: string): Promise<void> => {
@@ -58,16 +58,16 @@ describe('a command that certainly did not start', () => {
       ...test.far.ensureAwake(id, null),
       host: 'hst-nowhere',
     }));
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
     await isUnknownId(executionId);
   });
 
   it('because the guest rejected it is reported as not started and not sent again', async () => {
     test.far.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
     await isUnknownId(executionId);
   });
@@ -77,8 +77,8 @@ describe('a command that certainly did not start', () => {
     ['it is too large together with its environment', 'invalid_command'],
   ])('because %s gets the error of the guest', async (_, code) => {
     test.far.on(runtimeRequests.execute, refuse('invalid', code));
-    const { executionId, answer } = await submitting({ cwd: 'nowhere' });
-    expect(answer).toMatchObject({ kind: 'invalid', code });
+    const { executionId, response } = await submitting({ cwd: 'nowhere' });
+    expect(response).toMatchObject({ kind: 'invalid', code });
     await isUnknownId(executionId);
   });
 
@@ -87,8 +87,8 @@ describe('a command that certainly did not start', () => {
       test.far.awake = false;
       throw lost();
     });
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
   });
 
@@ -97,13 +97,13 @@ describe('a command that certainly did not start', () => {
       test.far.epoch += 1;
       throw lost();
     });
-    expect((await submitting()).answer).toMatchObject(notStarted);
+    expect((await submitting()).response).toMatchObject(notStarted);
   });
 
   it('because the agent falls asleep each time is given up after five tries', async () => {
     test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     expect(test.far.asked(runtimeRequests.execute)).toHaveLength(5);
     await isUnknownId(executionId);
   });
@@ -119,8 +119,8 @@ describe('a command that certainly did not start', () => {
         if (refusedEpoch !== null) throw new DomainError(kind, code, 'm');
         return test.far.ensureAwake(id, null);
       });
-      const { executionId, answer } = await submitting();
-      expect(answer).toMatchObject({ code: told });
+      const { executionId, response } = await submitting();
+      expect(response).toMatchObject({ code: told });
       expect((await test.history(executionId)).at(-1)).toBe('ExecutionRefused');
     }
   });
@@ -132,8 +132,8 @@ describe('a command whose agent had fallen asleep on its host', () => {
       test.far.awake = false;
       return refuse('conflict', code)() ?? epoch;
     });
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject({ execution: { status: 'completed' } });
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject({ execution: { status: 'completed' } });
     expect(test.far.starts.get(executionId)).toBe(1);
     expect(test.far.asked(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual([
       null,
@@ -157,8 +157,8 @@ describe('a command that may have started', () => {
     test.far.first(runtimeRequests.findExecution, 1, () => {
       throw lost();
     });
-    const { executionId, answer } = await submitting({ command: 'out' });
-    expect(answer).toMatchObject({ execution: { status: 'completed', stdout: 'out' } });
+    const { executionId, response } = await submitting({ command: 'out' });
+    expect(response).toMatchObject({ execution: { status: 'completed', stdout: 'out' } });
     expect(test.far.starts.get(executionId)).toBe(1);
   });
 
@@ -173,8 +173,8 @@ describe('a command that may have started', () => {
 
   it('and is detached is returned as running if it turns out to run', async () => {
     test.far.first(runtimeRequests.execute, 1, doneButLost);
-    const { answer } = await submitting({ command: 'sleep', detached: true });
-    expect(answer).toMatchObject({ execution: { status: 'running' } });
+    const { response } = await submitting({ command: 'sleep', detached: true });
+    expect(response).toMatchObject({ execution: { status: 'running' } });
   });
 
   it('is sent again under its id while the guest can start it, and runs once', async () => {
@@ -183,8 +183,8 @@ describe('a command that may have started', () => {
       first = command;
       throw lost();
     });
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject({ execution: { status: 'completed' } });
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject({ execution: { status: 'completed' } });
     // The first request arrives late.
     if (first !== undefined) await test.far.execute(first);
     expect(test.far.starts.get(executionId)).toBe(1);
@@ -210,9 +210,9 @@ describe('a command that may have started', () => {
       const [kind, code] = refusals[Number(command)] ?? refusals[0];
       return refuse(kind, code)();
     });
-    const answers = await Promise.all(refusals.map((_, index) => submitting({ command: String(index) })));
-    for (const { executionId, answer } of answers) {
-      expect(answer).toMatchObject({
+    const responses = await Promise.all(refusals.map((_, index) => submitting({ command: String(index) })));
+    for (const { executionId, response } of responses) {
+      expect(response).toMatchObject({
         kind: 'upstream',
         code: 'execution_outcome_unknown',
         context: { executionId },
@@ -228,9 +228,9 @@ describe('a command that may have started', () => {
       throw lost();
     });
     const begunAt = Date.now();
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject({ code: 'execution_outcome_unknown', context: { executionId } });
-    expect(answer).not.toHaveProperty('context.execution_started');
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject({ code: 'execution_outcome_unknown', context: { executionId } });
+    expect(response).not.toHaveProperty('context.execution_started');
     expect(Date.now() - begunAt).toBeLessThan(8_000);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running', exitCode: null });
   });
@@ -252,7 +252,7 @@ describe('a command that may have started', () => {
         await test.far.execute(command);
         return refuse('unavailable', code)();
       });
-      expect((await submitting()).answer).toMatchObject({ execution: { status: 'completed' } });
+      expect((await submitting()).response).toMatchObject({ execution: { status: 'completed' } });
     },
   );
 });
@@ -260,8 +260,8 @@ describe('a command that may have started', () => {
 describe('a submission while the log is unavailable', () => {
   it('dispatches nothing and reports that, and its id is unknown once the log is back', async () => {
     test.storeProxy.cut({ refuse: true });
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     test.storeProxy.restore();
     expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
     await eventually(() => isUnknownId(executionId));
@@ -269,8 +269,8 @@ describe('a submission while the log is unavailable', () => {
 
   it('dispatches nothing if only the reply of the log is lost, and takes the execution back', async () => {
     test.storeProxy.swallowAnswers();
-    const { executionId, answer } = await submitting();
-    expect(answer).toMatchObject(notStarted);
+    const { executionId, response } = await submitting();
+    expect(response).toMatchObject(notStarted);
     test.storeProxy.cut();
     await eventually(async () => {
       expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);

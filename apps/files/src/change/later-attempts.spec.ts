@@ -35,7 +35,7 @@ describe('a background retry', () => {
     expect(attempts).toBe(before);
   });
 
-  it('is limited to a thousand at once; further ones are dropped', async () => {
+  it('is limited to a thousand at a time; further ones are dropped', async () => {
     const later = new LaterAttempts(silent);
     let attempts = 0;
     for (let n = 0; n < 1_100; n++) later.begin(what, async () => void attempts++);

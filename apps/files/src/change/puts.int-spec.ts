@@ -136,7 +136,7 @@ describe('a staged file', () => {
 });
 
 describe('an attachment', () => {
-  it('is put into the inbox, and the agent is told its path and the message of the sender', async () => {
+  it('is put into the inbox, and the agent gets its path and the message of the sender', async () => {
     const envelope = agentTarget();
     expect(await attach(envelope)).toEqual(PUT);
     expect(asked()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);

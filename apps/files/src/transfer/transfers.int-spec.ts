@@ -44,7 +44,7 @@ describe('opening a transfer', () => {
     ]);
   });
 
-  it('stages each file under an id of its own and returns its location', async () => {
+  it('stages each file under a new id and returns its location', async () => {
     const open = () =>
       files.requester.request(filesRequests.openStage, { ...agentTarget(), refusedEpoch: null });
     const [first, second] = [await open(), await open()];

@@ -205,8 +205,8 @@ describe('a command', () => {
   });
 
   it('with an unknown id is not found', async () => {
-    for (const answer of [await guest.find('exe_none'), await guest.cancel('exe_none')]) {
-      expect(answer.body.error).toMatchObject({ kind: 'not_found', code: 'execution_unknown' });
+    for (const response of [await guest.find('exe_none'), await guest.cancel('exe_none')]) {
+      expect(response.body.error).toMatchObject({ kind: 'not_found', code: 'execution_unknown' });
     }
   });
 });

@@ -61,10 +61,10 @@ describe('a command of an older guest', () => {
   });
 
   it('ends with its guest', async () => {
-    const answer = run('echo $$ > begun; echo a; sleep 1000').catch(() => undefined);
+    const response = run('echo $$ > begun; echo a; sleep 1000').catch(() => undefined);
     const pid = await eventually(() => Number(guest.read('begun').trim()) || false);
     await guest.shutDown(500);
     expect(runs(Number(pid))).toBe(false);
-    expect([undefined, { exitCode: -1, output: 'a\n' }]).toContainEqual(await answer);
+    expect([undefined, { exitCode: -1, output: 'a\n' }]).toContainEqual(await response);
   });
 });

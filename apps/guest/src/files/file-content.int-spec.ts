@@ -42,8 +42,8 @@ describe('a file that is read', () => {
 
   it('is returned with its length, a strong entity tag and its modification time', async () => {
     utimesSync(join(files.volume, 'file'), 0, 1_700_000_000);
-    const answer = await files.read(join(files.volume, 'file'));
-    expect(answer).toMatchObject({
+    const response = await files.read(join(files.volume, 'file'));
+    expect(response).toMatchObject({
       status: 200,
       broken: false,
       headers: {
@@ -53,13 +53,13 @@ describe('a file that is read', () => {
         etag: expect.stringMatching(/^"[\w-]{20,}"$/) as string,
       },
     });
-    expect(answer.body.toString()).toBe(TEXT);
+    expect(response.body.toString()).toBe(TEXT);
   });
 
   it('is described without its bytes for a HEAD request', async () => {
-    const answer = await files.read('file', { method: 'HEAD', headers: { range: 'bytes=0-1' } });
-    expect(answer).toMatchObject({ status: 200, headers: { 'content-length': '10' } });
-    expect(answer.body).toHaveLength(0);
+    const response = await files.read('file', { method: 'HEAD', headers: { range: 'bytes=0-1' } });
+    expect(response).toMatchObject({ status: 200, headers: { 'content-length': '10' } });
+    expect(response.body).toHaveLength(0);
   });
 
   it('may be empty', async () => {
@@ -70,8 +70,8 @@ describe('a file that is read', () => {
   it('is identical across many chunks', async () => {
     const bytes = Buffer.alloc(3_000_001, 'piece by piece');
     files.file('large', bytes);
-    const answer = await files.read('large', { query: { limit: 3_000_001 } });
-    expect(answer.body.equals(bytes)).toBe(true);
+    const response = await files.read('large', { query: { limit: 3_000_001 } });
+    expect(response.body.equals(bytes)).toBe(true);
   });
 
   it.each([
@@ -87,19 +87,19 @@ describe('a file that is read', () => {
     ['bytes=-', 200, TEXT, undefined],
     ['lines=0-1', 200, TEXT, undefined],
   ])('with the range %s is returned with status %i', async (range, status, text, contentRange) => {
-    const answer = await files.read('file', { headers: { range } });
-    expect(answer).toMatchObject({ status, broken: false });
-    expect(answer.body.toString()).toBe(text);
-    expect(answer.headers['content-range']).toBe(contentRange);
-    expect(answer.headers['content-length']).toBe(String(text.length));
+    const response = await files.read('file', { headers: { range } });
+    expect(response).toMatchObject({ status, broken: false });
+    expect(response.body.toString()).toBe(text);
+    expect(response.headers['content-range']).toBe(contentRange);
+    expect(response.headers['content-length']).toBe(String(text.length));
   });
 
   it('is not sent again to a client that has it', async () => {
     const tag = await etag();
     for (const known of [tag, '*', `"other", ${tag}`, `W/${tag}`]) {
-      const answer = await files.read('file', { headers: { 'if-none-match': known, range: 'bytes=0-1' } });
-      expect(answer.status).toBe(304);
-      expect(answer.headers.etag).toBe(tag);
+      const response = await files.read('file', { headers: { 'if-none-match': known, range: 'bytes=0-1' } });
+      expect(response.status).toBe(304);
+      expect(response.headers.etag).toBe(tag);
     }
     expect((await files.read('file', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
@@ -129,9 +129,9 @@ describe('a file that is read', () => {
 
   it('is rejected over the limit, whole or in ranges, and accepted at the limit', async () => {
     for (const headers of [{}, { range: 'bytes=0-1' }]) {
-      const answer = await files.read('file', { query: { limit: 9 }, headers });
-      expect(refusalOf(answer)).toBe('too_large payload_too_large');
-      expect(jsonOf(answer)).toMatchObject({ error: { context: { limitBytes: 9 } } });
+      const response = await files.read('file', { query: { limit: 9 }, headers });
+      expect(refusalOf(response)).toBe('too_large payload_too_large');
+      expect(jsonOf(response)).toMatchObject({ error: { context: { limitBytes: 9 } } });
     }
     expect((await files.read('file', { query: { limit: 10 } })).status).toBe(200);
   });
@@ -139,25 +139,25 @@ describe('a file that is read', () => {
   it('breaks off when it shrinks, and never looks complete', async () => {
     const path = files.file('large', Buffer.alloc(40_000_000, 1));
     let cut = false;
-    const answer = await files.read('large', {
+    const response = await files.read('large', {
       query: { limit: 40_000_000 },
       onData: () => {
         if (!cut) truncateSync(path, 1_000);
         cut = true;
       },
     });
-    expect(answer).toMatchObject({ status: 200, broken: true });
-    expect(answer.body.length).toBeLessThan(40_000_000);
+    expect(response).toMatchObject({ status: 200, broken: true });
+    expect(response.body.length).toBeLessThan(40_000_000);
   });
 
   it('keeps the announced length when it grows', async () => {
     const path = files.file('large', Buffer.alloc(10_000_000, 1));
-    const answer = await files.read('large', {
+    const response = await files.read('large', {
       query: { limit: 10_000_000 },
       onData: () => appendFileSync(path, 'more'),
     });
-    expect(answer).toMatchObject({ broken: false, headers: { 'content-length': '10000000' } });
-    expect(answer.body).toHaveLength(10_000_000);
+    expect(response).toMatchObject({ broken: false, headers: { 'content-length': '10000000' } });
+    expect(response.body).toHaveLength(10_000_000);
   });
 
   it('is closed when its reader disconnects', async () => {
@@ -247,9 +247,9 @@ describe('a file that is read', () => {
       'out/far',
       '/../..' + files.outside + '/far',
     ]) {
-      const answer = await files.read(path);
-      expect(answer).toMatchObject({ status: 200 });
-      expect(answer.body.toString()).toBe('far');
+      const response = await files.read(path);
+      expect(response).toMatchObject({ status: 200 });
+      expect(response.body.toString()).toBe('far');
       const inside = await files.read(path, { query: { within: 'volume' } });
       expect(refusalOf(inside)).toBe('invalid path_outside_volume');
     }

@@ -77,14 +77,14 @@ describe('an agent that swaps its files while the guest works on them', () => {
       await eventually(() => expect(files.held()).toBe(held));
       await eventually(() => expect(readdirSync(files.staging)).toEqual([]), { timeoutMs: 30_000 });
       // Every call returns its result or an error with a known cause.
-      expect([...caller.answers.keys()].filter((answer) => answer.startsWith('internal'))).toEqual([]);
+      expect([...caller.responses.keys()].filter((response) => response.startsWith('internal'))).toEqual([]);
       // Proves that there was a race: every call has both succeeded and failed.
       expect(swapped).toBeGreaterThan(0);
       expect([...caller.done.keys()].sort()).toEqual([...OPERATIONS.keys()].sort());
-      expect(caller.answers.get('invalid path_outside_volume')).toBeGreaterThan(0);
+      expect(caller.responses.get('invalid path_outside_volume')).toBeGreaterThan(0);
       if (process.env['BERTH_RACE_SECONDS'] !== undefined) {
         process.stdout.write(
-          `${swapped} swaps, ${JSON.stringify({ ...Object.fromEntries(caller.done), ...Object.fromEntries(caller.answers) })}\n`,
+          `${swapped} swaps, ${JSON.stringify({ ...Object.fromEntries(caller.done), ...Object.fromEntries(caller.responses) })}\n`,
         );
       }
     },
@@ -114,7 +114,7 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
 
 class Callers {
   readonly leaks: string[] = [];
-  readonly answers = new Map<string, number>();
+  readonly responses = new Map<string, number>();
   readonly done = new Map<string, number>();
   #going = true;
 
@@ -128,11 +128,11 @@ class Callers {
     while (this.#going) {
       const [name, operation] = pick([...OPERATIONS]);
       const [path, other] = [place(), place()];
-      const answer = await operation(this.files, path, other);
-      if (answer.body.includes(CANARY)) this.leaks.push(`${name} ${path} ${other}`);
-      const refusal = refusalOf(answer);
+      const response = await operation(this.files, path, other);
+      if (response.body.includes(CANARY)) this.leaks.push(`${name} ${path} ${other}`);
+      const refusal = refusalOf(response);
       if (refusal === '200') count(this.done, name);
-      else count(this.answers, refusal);
+      else count(this.responses, refusal);
     }
   }
 }

@@ -24,14 +24,14 @@ describe('a list of an agent’s folder', () => {
     for (const name of ['b', 'a', 'B', 'ab', '\u{1F600}', '\uFF5E', 'ä']) files.file(name, 'four');
     files.folder('folder');
     utimesSync(join(files.volume, 'a'), 0, 1_700_000_000.9);
-    const answer = await files.list();
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(jsonOf(answer)).toMatchObject({ path: files.volume, root: files.volume });
-    expect(entriesOf(answer).map(({ name }) => name)).toEqual([
+    const response = await files.list();
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(jsonOf(response)).toMatchObject({ path: files.volume, root: files.volume });
+    expect(entriesOf(response).map(({ name }) => name)).toEqual([
       ...['B', 'a', 'ab', 'b', 'folder', 'ä', '\uFF5E', '\u{1F600}'],
     ]);
-    expect(entriesOf(answer)).toContainEqual({ name: 'a', isDir: false, size: 4, mtime: 1_700_000_000 });
-    expect(entriesOf(answer)).toContainEqual({
+    expect(entriesOf(response)).toContainEqual({ name: 'a', isDir: false, size: 4, mtime: 1_700_000_000 });
+    expect(entriesOf(response)).toContainEqual({
       name: 'folder',
       isDir: true,
       size: 0,
@@ -58,8 +58,8 @@ describe('a list of an agent’s folder', () => {
     ['a detour', 'folder/../'],
   ])('accepts %s as the root', async (_, path) => {
     files.file('folder/inner');
-    const answer = await files.list(path?.replace('ROOT', files.volume));
-    expect(jsonOf(answer)).toMatchObject({ path: files.volume, entries: [{ name: 'folder' }] });
+    const response = await files.list(path?.replace('ROOT', files.volume));
+    expect(jsonOf(response)).toMatchObject({ path: files.volume, entries: [{ name: 'folder' }] });
   });
 
   it('follows symlinks that stay inside, absolute or relative, and returns the resolved path', async () => {

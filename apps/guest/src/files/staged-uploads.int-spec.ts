@@ -29,8 +29,8 @@ describe('a staged file', () => {
 
   it('is kept complete and owned by the guest until it is put', async () => {
     const bytes = Buffer.alloc(5 * MEGABYTE + 7, 'not all alike ');
-    const answer = await files.stage('stg_1', Readable.from(pieces(bytes, 50_001)), bytes.length);
-    expect(jsonOf(answer)).toEqual({ stagedId: 'stg_1', size: bytes.length });
+    const response = await files.stage('stg_1', Readable.from(pieces(bytes, 50_001)), bytes.length);
+    expect(jsonOf(response)).toEqual({ stagedId: 'stg_1', size: bytes.length });
     expect(lstatSync(join(files.staging, 'stg_1'))).toMatchObject({
       uid: process.getuid?.(),
       mode: 0o100600,
@@ -54,9 +54,9 @@ describe('a staged file', () => {
     async (_, body) => {
       expect((await files.stage('stg_1', Buffer.alloc(1_000), 1_000)).status).toBe(200);
       const longer = body === 'stream' ? Readable.from(pieces(Buffer.alloc(1_001), 100)) : (body as Buffer);
-      const answer = await files.stage('stg_2', longer, 1_000);
-      expect(refusalOf(answer)).toBe('too_large payload_too_large');
-      expect(jsonOf(answer)).toMatchObject({ error: { context: { limitBytes: 1_000 } } });
+      const response = await files.stage('stg_2', longer, 1_000);
+      expect(refusalOf(response)).toBe('too_large payload_too_large');
+      expect(jsonOf(response)).toMatchObject({ error: { context: { limitBytes: 1_000 } } });
       await eventually(() => expect(readdirSync(files.staging)).toEqual(['stg_1']));
     },
   );
@@ -184,12 +184,12 @@ describe('a staging folder', () => {
       const storage = { volume: join(disk, 'volume'), staging: join(disk, 'staging') };
       await files.guest.restart();
       await files.put({ volume: storage.volume, storage });
-      const answer = await files.stage(
+      const response = await files.stage(
         'stg_1',
         Readable.from(pieces(Buffer.alloc(6 * MEGABYTE), 65_536)),
         10 * MEGABYTE,
       );
-      expect(refusalOf(answer)).toBe('unavailable volume_full');
+      expect(refusalOf(response)).toBe('unavailable volume_full');
       expect(readdirSync(storage.staging)).toEqual([]);
       expect((await files.write({ kind: 'path', path: 'a/b' }, Buffer.alloc(MEGABYTE / 2))).status).toBe(200);
       await files.guest.restart();

@@ -49,8 +49,8 @@ describe('a change of an agent’s volume', () => {
 
   describe('by a file that is put', () => {
     it('creates its parent folders, all owned by the agent', async () => {
-      const answer = await files.write({ kind: 'path', path: 'a/b/../b/file' }, 'four');
-      expect(changeOf(answer)).toEqual({ path: inVolume('a/b/file'), name: 'file', size: 4 });
+      const response = await files.write({ kind: 'path', path: 'a/b/../b/file' }, 'four');
+      expect(changeOf(response)).toEqual({ path: inVolume('a/b/file'), name: 'file', size: 4 });
       expect(text('a/b/file')).toBe('four');
       expect(ownerOf('a')).toEqual({ ...agent, mode: 0o755 });
       expect(ownerOf('a/b')).toEqual({ ...agent, mode: 0o755 });
@@ -101,8 +101,8 @@ describe('a change of an agent’s volume', () => {
       symlinkSync('folder/target', inVolume('link'));
       symlinkSync(inVolume('folder/later'), inVolume('dangling'));
       expect(await put('link')).toBe('200');
-      const answer = await files.write({ kind: 'path', path: 'dangling' });
-      expect(changeOf(answer)).toMatchObject({ path: inVolume('folder/later'), name: 'later' });
+      const response = await files.write({ kind: 'path', path: 'dangling' });
+      expect(changeOf(response)).toMatchObject({ path: inVolume('folder/later'), name: 'later' });
       expect([text('folder/target'), text('folder/later')]).toEqual(['new', 'new']);
       expect(readlinkSync(inVolume('link'))).toBe('folder/target');
     });
@@ -141,8 +141,10 @@ describe('a change of an agent’s volume', () => {
 
     it('goes into a folder under its last segment', async () => {
       const into = async (folder: string, name: string): Promise<string> => {
-        const answer = await files.write({ kind: 'folder', folder, name });
-        return answer.status === 200 ? changeOf(answer).path.slice(files.volume.length) : refusalOf(answer);
+        const response = await files.write({ kind: 'folder', folder, name });
+        return response.status === 200
+          ? changeOf(response).path.slice(files.volume.length)
+          : refusalOf(response);
       };
       expect(await into('made/now', 'file')).toBe('/made/now/file');
       expect(await into('', 'C:\\temp\\ü.txt')).toBe('/ü.txt');
@@ -165,8 +167,10 @@ describe('a change of an agent’s volume', () => {
 
   describe('by a file for the inbox', () => {
     const receive = async (name: string): Promise<string> => {
-      const answer = await files.write({ kind: 'inbox', name }, name);
-      return answer.status === 200 ? changeOf(answer).path.slice(files.volume.length) : refusalOf(answer);
+      const response = await files.write({ kind: 'inbox', name }, name);
+      return response.status === 200
+        ? changeOf(response).path.slice(files.volume.length)
+        : refusalOf(response);
     };
 
     it('gets a name that is not taken', async () => {
@@ -199,8 +203,8 @@ describe('a change of an agent’s volume', () => {
 
   describe('by a new folder', () => {
     it('creates it with its parents, and succeeds again if it exists', async () => {
-      const answer = await files.change({ op: 'mkdir', path: 'a/b' });
-      expect(jsonOf(answer)).toEqual({ path: inVolume('a/b'), name: 'b', size: 0 });
+      const response = await files.change({ op: 'mkdir', path: 'a/b' });
+      expect(jsonOf(response)).toEqual({ path: inVolume('a/b'), name: 'b', size: 0 });
       expect(ownerOf('a/b')).toEqual({ ...agent, mode: 0o755 });
       expect(await make('a/b/')).toBe('200');
       expect(await make('.')).toBe('200');
@@ -222,8 +226,8 @@ describe('a change of an agent’s volume', () => {
       files.file('folder/file', 'content');
       symlinkSync('no-such', inVolume('link'));
       execFileSync('mkfifo', [inVolume('fifo')]);
-      const answer = await files.change({ op: 'move', from: 'folder/file', to: `${files.volume}/moved` });
-      expect(changeOf(answer)).toEqual({
+      const response = await files.change({ op: 'move', from: 'folder/file', to: `${files.volume}/moved` });
+      expect(changeOf(response)).toEqual({
         path: inVolume('moved'),
         from: inVolume('folder/file'),
         name: 'moved',
@@ -289,11 +293,11 @@ describe('a change of an agent’s volume', () => {
 
     it('to one destination succeeds for one of many', async () => {
       for (let index = 0; index < 20; index++) files.file(`file-${index}`);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, index) => move(`file-${index}`, 'there')),
       );
-      expect(answers.filter((answer) => answer === '200')).toHaveLength(1);
-      expect(answers.filter((answer) => answer === 'conflict destination_exists')).toHaveLength(19);
+      expect(responses.filter((response) => response === '200')).toHaveLength(1);
+      expect(responses.filter((response) => response === 'conflict destination_exists')).toHaveLength(19);
       expect(readdirSync(files.volume)).toHaveLength(20);
     });
   });

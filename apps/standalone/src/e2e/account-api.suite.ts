@@ -10,15 +10,15 @@ export const describeAccountApi = (stack: () => Stack): void => {
     it('are given to exactly one of twenty concurrent creates', async () => {
       const name = `raced ${String(Date.now())}`;
       const gateways = stack().urls.length;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, (_, n) =>
           api.post<{ id: string }>('/api/agents', { name, templateId: 'blank' }, { gateway: n % gateways }),
         ),
       );
-      expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
-      const losers = answers.filter(({ status }) => status === 409);
+      expect(responses.filter(({ status }) => status === 201)).toHaveLength(1);
+      const losers = responses.filter(({ status }) => status === 409);
       expect(losers).toHaveLength(19);
-      const winner = answers.find(({ status }) => status === 201)?.body.id;
+      const winner = responses.find(({ status }) => status === 201)?.body.id;
       for (const loser of losers)
         expect(loser.body).toMatchObject({ detail: { code: 'agent_name_taken', agentId: winner } });
     });
@@ -83,10 +83,10 @@ export const describeAccountApi = (stack: () => Stack): void => {
       expect((await api.get('/api/agents', { key })).status).toBe(200);
       expect((await api.call('DELETE', `/api/v1/keys/${minted.body.id}`)).status).toBe(204);
       const gateways = stack().urls.length;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 200 }, (_, n) => api.get('/api/agents', { key, gateway: n % gateways })),
       );
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([401]));
+      expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([401]));
     });
 
     it('without the required scope are refused, naming that scope', async () => {

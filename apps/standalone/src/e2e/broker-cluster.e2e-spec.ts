@@ -41,7 +41,7 @@ const pass = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const failed = (calls: readonly CountedCall[]): readonly CountedCall[] =>
   calls.filter(({ isDone }) => !isDone);
 const shareFailed = (calls: readonly CountedCall[]): number => failed(calls).length / calls.length;
-/** The caller was told that nothing was done. */
+/** The response says that nothing was done. */
 const isDenied = ({ status }: CountedCall): boolean => [409, 429, 503].includes(status);
 const summary = (calls: readonly CountedCall[]): string =>
   JSON.stringify(
@@ -91,7 +91,7 @@ describe('every service as a separate process, on three brokers', () => {
 
   const during = ([from = 0, to = 0]: readonly number[]): readonly CountedCall[] => load.between(from, to);
 
-  it('start nothing later than 5 s after telling its caller that it was not done', () => {
+  it('start nothing later than 5 s after a response that it was not done', () => {
     const late = load.calls.filter(
       (call) =>
         isDenied(call) &&

@@ -1,6 +1,6 @@
 import type { Api } from './api.fixture.js';
 
-/** One call of the load, and what its caller was told. Times are `Date.now()`. */
+/** One call of the load, and its response. Times are `Date.now()`. */
 export interface CountedCall {
   readonly mark: string;
   readonly kind: 'chat' | 'exec';
@@ -10,7 +10,7 @@ export interface CountedCall {
   /** 0: the connection failed. */
   readonly status: number;
   readonly code: string | undefined;
-  /** Whether the caller was told that the request is done. */
+  /** Whether the response says that the request is done. */
   readonly isDone: boolean;
   readonly executionId: string | undefined;
 }
@@ -24,7 +24,7 @@ interface Told {
 /** A machine that is too slow for the rate gets fewer calls. */
 const MOST_OPEN = 40;
 
-/** Sends calls at a steady rate, chats and commands in turn; each leaves a mark of its own in the agent's volume. */
+/** Sends calls at a steady rate, chats and commands in turn; each leaves its own mark in the agent's volume. */
 export class CountedLoad {
   readonly calls: CountedCall[] = [];
   readonly #open = new Set<Promise<void>>();
@@ -66,15 +66,15 @@ export class CountedLoad {
         ? { message: `mark ${mark}`, conversation_id: mark }
         : { command: `echo "$(date +%s%3N) ${mark}" >> marks`, timeout: 20 };
     const sentAt = Date.now();
-    const answer = await this.api
+    const response = await this.api
       .post<Told>(`/api/agents/${agentId}/${kind}`, body, { gateway })
       .catch(() => undefined);
     this.calls.push({
       ...{ mark, kind, agentId, sentAt, answeredAt: Date.now() },
-      status: answer?.status ?? 0,
-      code: answer?.body.detail?.code,
-      isDone: answer?.status === 200 && (kind === 'chat' || answer.body.status === 'completed'),
-      executionId: answer?.body.executionId ?? answer?.body.detail?.executionId,
+      status: response?.status ?? 0,
+      code: response?.body.detail?.code,
+      isDone: response?.status === 200 && (kind === 'chat' || response.body.status === 'completed'),
+      executionId: response?.body.executionId ?? response?.body.detail?.executionId,
     });
   }
 }

@@ -61,7 +61,7 @@ const inAgent = async (command: string): Promise<string> => {
 const found = (loot: string): readonly string[] =>
   [...secrets()].filter(([, secret]) => loot.includes(secret)).map(([name]) => name);
 
-describe.runIf(process.getuid?.() === 0)('an agent with a user of its own', () => {
+describe.runIf(process.getuid?.() === 0)('an agent with its own user', () => {
   it('cannot read any credential of Berth, wherever it looks', { timeout: 120_000 }, async () => {
     // Written to a file, because the output of a command is bounded.
     await inAgent(`export DATA='${folder.path}'; (${LOOT}) > loot; wc -c < loot`);

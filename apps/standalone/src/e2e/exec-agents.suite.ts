@@ -45,8 +45,8 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
         const { status } = await api.post(`/api/agents/${own.agentId}/${verb}`);
         expect(status).toBe(200);
         expect(await own.ended(id)).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'partial\n' });
-        const answer = await attached;
-        expect([answer.status, answer.body]).toMatchObject([
+        const response = await attached;
+        expect([response.status, response.body]).toMatchObject([
           200,
           { status: 'failed', exitCode: -1, stdout: 'attached\n' },
         ]);
@@ -80,12 +80,12 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const { body } = await own.run('true');
       await api.call('DELETE', `/api/agents/${own.agentId}`);
-      for (const answer of [
+      for (const response of [
         await own.get(body.executionId),
         await own.run('true'),
         await api.get(own.path),
       ]) {
-        expect(answer.status).toBe(404);
+        expect(response.status).toBe(404);
       }
     });
   });

@@ -214,9 +214,9 @@ export const describeExecApi = (stack: () => Stack): void => {
     it('that is cancelled while it completes has the same outcome for all readers', async () => {
       for (let round = 0; round < 5; round++) {
         const id = await exec.begin(`sleep 0.0${String(round * 2)}; echo over`);
-        const answers = await Promise.all([exec.cancel(id), exec.cancel(id)]);
+        const responses = await Promise.all([exec.cancel(id), exec.cancel(id)]);
         const final = (await exec.get(id)).body;
-        expect(answers.map(({ body }) => body)).toEqual([final, final]);
+        expect(responses.map(({ body }) => body)).toEqual([final, final]);
         expect(['completed', 'cancelled']).toContain(final.status);
       }
     });
@@ -239,7 +239,7 @@ export const describeExecApi = (stack: () => Stack): void => {
   });
 
   describe('the list', () => {
-    it('shows executions at once, newest first, by status, in pages', async () => {
+    it('shows executions immediately, newest first, by status, in pages', async () => {
       const own = new Executions(api, (await api.runningAgent({ templateId: 'blank' })).id);
       const ids: string[] = [];
       for (const code of [0, 1, 2]) ids.unshift((await own.run(`exit ${String(code)}`)).body.executionId);

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 const kill = (part: PartName): void => signalAll([runningPart(folder.path, part)], 'SIGKILL');
 
-/** The part is restarted at once, so only killing it repeatedly makes it unavailable for a while. */
+/** The part is restarted immediately, so only killing it repeatedly makes it unavailable for a while. */
 const keepKilled = async (part: PartName): Promise<void> => {
   for (const end = Date.now() + KILLED_FOR_MS; Date.now() < end;) {
     const pid = pidOfPart(folder.path, part);
@@ -167,7 +167,7 @@ describe.each([
   });
 });
 
-describe('a caller who hangs up during a chat', () => {
+describe('a caller that disconnects during a chat', () => {
   it('cancels nothing, and the next message is delivered after it', async () => {
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const { conversation_id } = (await api.chat(id, 'pid')).body;

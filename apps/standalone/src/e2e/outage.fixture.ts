@@ -22,7 +22,7 @@ const observe = async (call: string, work: () => Promise<Answer>): Promise<Obser
   return { call, millis: Math.round(performance.now() - begun), answer };
 };
 
-/** Expects the usual response, or 503 with what a client needs to retry; both in time. */
+/** Expects the usual response, or a 503 that permits a retry; both in time. */
 const expectInTime = ({ call, millis, answer }: Observed, usual: number): void => {
   const { status, headers, body } = answer;
   const said = `${call}: ${String(status)} after ${String(millis)} ms, ${JSON.stringify(body)}`;
@@ -35,7 +35,7 @@ const expectInTime = ({ call, millis, answer }: Observed, usual: number): void =
   expect(Number(headers.get('retry-after')), said).toBeGreaterThanOrEqual(1);
 };
 
-/** A client that repeats calls for one agent and its account, and records what it was promised. */
+/** A client that repeats calls for one agent and its account, and records the accepted results. */
 export class Client {
   /** Agents whose creation returned 201. */
   readonly created: string[] = [];

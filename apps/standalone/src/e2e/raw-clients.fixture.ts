@@ -6,10 +6,10 @@ export type Listener = number | string;
 const FLOOD = Buffer.alloc(65_536, 'flood ');
 const FLOOD_CHUNKS = 16;
 
-/** What a client does once it has sent its bytes. It never reads as a client should. */
+/** The behaviour of a client after it has sent its bytes. It never reads properly. */
 export const BEHAVIOURS = {
-  'resets at once': (socket: Socket) => reset(socket),
-  'resets at the answer': (socket: Socket) => {
+  'resets immediately': (socket: Socket) => reset(socket),
+  'resets at the response': (socket: Socket) => {
     socket.once('data', () => reset(socket));
     socket.resume();
   },

@@ -70,7 +70,7 @@ afterAll(async () => {
 
 describe('Berth on a log that its tables have not read', () => {
   it(
-    'reports that it is ready only when a new agent can be created and read at once',
+    'reports that it is ready only when a new agent can be created and read immediately',
     { timeout: 180_000 },
     async () => {
       program = Program.start('standalone', {

@@ -36,7 +36,7 @@ const start = async (): Promise<void> => {
 
 const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/agents/${id}`)).body;
 
-/** Ends the whole program by the signal and expects that it ends in time, by itself, and leaves nothing behind. */
+/** Ends the whole program by the signal and expects that it ends in time, without a kill, and leaves nothing behind. */
 const expectCleanEnd = async (program: Program, end: () => void): Promise<void> => {
   const begun = Date.now();
   end();
@@ -215,7 +215,7 @@ describe('a second start', () => {
     expect(await api.chat(id, 'unharmed?')).toMatchObject({ status: 200 });
   });
 
-  it('on another port and data folder runs beside the first', async () => {
+  it('on another port and data folder runs next to the first', async () => {
     await start();
     const otherFolder = temporaryFolder();
     const second = await startStandaloneStack(otherFolder.path, { BERTH_TEMPLATES_DIR: TEST_TEMPLATES });

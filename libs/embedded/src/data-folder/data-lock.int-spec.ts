@@ -21,7 +21,7 @@ describe('the lock of a data folder', () => {
   const folder = temporaryDataDir();
   afterEach(() => folder.remove());
 
-  it('refuses a second process at once, naming the first process and a remedy', async () => {
+  it('refuses a second process immediately, naming the first process and a remedy', async () => {
     const lock = acquireDataLock(folder.dataDir);
     const second = otherProcess(TRY, [folder.dataDir]);
     const said = await second.says('DataFolderInUseError');

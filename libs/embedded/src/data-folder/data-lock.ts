@@ -26,7 +26,7 @@ const holds = new Map<string, Hold>();
  * Locks a data folder for this process, creating it (mode 0700) if it is missing. The lock is a kernel lock on
  * `<dataDir>/lock`, taken through SQLite: it ends with the process, however the process ends, so it can neither become
  * stale nor depend on a process id. Acquiring it again in the same process shares it. Throws {@link
- * DataFolderInUseError} at once when another process holds it.
+ * DataFolderInUseError} immediately when another process holds it.
  */
 export function acquireDataLock(dataDir: string): DataLock {
   ensurePrivateFolder(dataDir);

@@ -17,7 +17,7 @@ export function ensurePrivateFolder(path: string): void {
   } catch (error) {
     const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
     throw new DataFolderUnusableError(
-      `The data folder ${path} cannot be used (${why}); set BERTH_DATA to a folder of its own.`,
+      `The data folder ${path} cannot be used (${why}); set BERTH_DATA to a dedicated folder.`,
       { cause: error },
     );
   }

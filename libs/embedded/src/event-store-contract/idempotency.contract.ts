@@ -84,12 +84,14 @@ export function describeIdempotency(store: () => StoreFixture): void {
     it('sent many times at once is written once; a duplicate that arrives too early times out and is then recognised', async () => {
       const stream = store().stream();
       const events = numberedRange(0, 1);
-      const answers = await Promise.allSettled(
+      const responses = await Promise.allSettled(
         Array.from({ length: 20 }, () => store().append(stream, events, 'no_stream')),
       );
-      const acknowledged = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
-      const refused = answers.flatMap((answer): unknown[] =>
-        answer.status === 'rejected' ? [answer.reason] : [],
+      const acknowledged = responses.flatMap((response) =>
+        response.status === 'fulfilled' ? [response.value] : [],
+      );
+      const refused = responses.flatMap((response): unknown[] =>
+        response.status === 'rejected' ? [response.reason] : [],
       );
       expect(acknowledged.length).toBeGreaterThan(0);
       for (const error of refused) {

@@ -1,6 +1,6 @@
 /**
  * A map that holds at most `limit` entries, and at least the `limit / 2` that were used or set last. Two generations:
- * when the young one reaches half the limit it becomes the old one, and the previous old one is dropped at once.
+ * when the young one reaches half the limit it becomes the old one, and the previous old one is dropped.
  * Deleting the oldest key of a single map looks simpler, but finding that key walks over all keys deleted before it.
  */
 export class BoundedMap<K, V> {

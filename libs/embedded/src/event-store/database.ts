@@ -62,7 +62,7 @@ export function openDatabase(file: string): OpenDatabase {
 }
 
 /*
- * SQLite's own lock on a file beside the log: the kernel releases it with the process, however the process ends, and
+ * SQLite's own lock on a file next to the log: the kernel releases it with the process, however the process ends, and
  * the log itself stays open to readers such as an online backup.
  */
 function takeLock(file: string): DatabaseSync {

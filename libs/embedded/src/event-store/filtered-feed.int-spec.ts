@@ -96,7 +96,7 @@ describe('a filtered subscription', () => {
     ]);
   });
 
-  it('from the head has caught up at once, and then gets one checkpoint for each window', async () => {
+  it('from the head has caught up immediately, and then gets one checkpoint for each window', async () => {
     const commit = await write('other', 3);
     const heard = told('wanted-', { commit, prepare: commit });
     await eventuallyEquals(heard, ['caughtUp']);

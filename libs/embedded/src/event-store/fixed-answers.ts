@@ -18,7 +18,7 @@ import {
   usersService,
 } from './protocol.js';
 
-/* The version whose behaviour this server implements; the suffix tells that it is a different server. */
+/* The version whose behaviour this server implements; the suffix marks it as a different server. */
 const SERVER_VERSION = '24.6.0+berth.embedded';
 
 const SUPPORTED = {
@@ -32,13 +32,13 @@ export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.Suppor
   _call,
   callback,
 ) => {
-  const answer = new features.SupportedMethods().setEventStoreServerVersion(SERVER_VERSION);
+  const response = new features.SupportedMethods().setEventStoreServerVersion(SERVER_VERSION);
   for (const [service, methods] of Object.entries(SUPPORTED)) {
     for (const method of methods) {
-      answer.addMethods(new features.SupportedMethod().setServiceName(service).setMethodName(method));
+      response.addMethods(new features.SupportedMethod().setServiceName(service).setMethodName(method));
     }
   }
-  callback(null, answer);
+  callback(null, response);
 };
 
 /** A cluster node as reported by gossip. */

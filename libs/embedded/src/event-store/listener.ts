@@ -4,7 +4,7 @@ import { isOwnPeer } from './peer-user.js';
 
 /** Services share a few connections each, but any process on this machine can open one. */
 const MOST_CONNECTIONS = 1_000;
-/** A client's preface and settings (RFC 9113 §3.4), which it sends at once. */
+/** A client's preface and settings (RFC 9113 §3.4), which it sends immediately. */
 const FIRST_BYTES = 33;
 const FIRST_BYTES_MS = 10_000;
 

@@ -59,7 +59,7 @@ export class LogWriter {
     const events = request.kind === 'append' ? request.events : [deletion(request.kind)];
     const ids = events.map((event) => idKey(event.id));
     const decision = decideAppend(this.#facts(request.stream), request.expected, ids);
-    if (decision.kind !== 'write') return this.#answer(request.stream, decision);
+    if (decision.kind !== 'write') return this.#response(request.stream, decision);
     if (request.kind === 'soft-delete') return this.#softDelete(request.stream, touched);
     if (request.kind === 'tombstone') return this.#write(request.stream, events, touched, TOMBSTONE_REVISION);
     return this.#append(request.stream, events, touched);
@@ -117,7 +117,7 @@ export class LogWriter {
     return { kind: 'written', revision: stream.lastRevision, position: this.log.lastPosition };
   }
 
-  #answer(name: string, decision: Exclude<AppendDecision, { kind: 'write' }>): WriteOutcome {
+  #response(name: string, decision: Exclude<AppendDecision, { kind: 'write' }>): WriteOutcome {
     if (decision.kind === 'stream-deleted') return decision;
     const stream = this.log.directory.find(name);
     if (decision.kind === 'wrong-expected-revision') {

@@ -87,7 +87,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('ends at once without a file and names what is missing', async () => {
+  it('exits immediately without a file and names the missing setting', async () => {
     const child = spawn(process.execPath, [PROGRAM], { stdio: ['ignore', 'ignore', 'pipe'], env: {} });
     const [printed] = (await once(child.stderr, 'data')) as [Buffer];
     const [code] = (await once(child, 'exit')) as [number];

@@ -225,7 +225,7 @@ describe('edge cases', () => {
     await vi.waitFor(() => expect(server.subscriptions).toBe(0), { timeout: 5_000, interval: 10 });
   });
 
-  it('a live subscriber that stops reading is told that it fell behind, and later that it caught up again', async () => {
+  it('notifies a live subscriber that stops reading that it fell behind, and later that it caught up', async () => {
     const subscription = client.subscribeToStream('busy');
     const told: string[] = [];
     let events = 0;

@@ -15,7 +15,7 @@ import { appendCall, deleteCall, tombstoneCall } from './write-calls.js';
 const LOOPBACK = '127.0.0.1';
 /* The client sends batches of up to 3 MiB; the append limit applies to their content. */
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
-/* Time for responses in progress; the client's batch append never ends by itself. */
+/* Time for responses in progress; the client's batch append never ends on its own. */
 const GRACE_MS = 250;
 
 /* Read responses are already encoded; see event-encoder. */

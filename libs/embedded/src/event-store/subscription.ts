@@ -9,7 +9,7 @@ import { encodeForReader } from './link-resolver.js';
 import type { PacedWriter } from './paced-writer.js';
 import { streams } from './protocol.js';
 
-/* A live subscriber further behind than this is told so. */
+/* A live subscriber further behind than this is notified. */
 const BEHIND = 1_000;
 
 /** The sources of a subscription's events. */
@@ -86,7 +86,7 @@ function checkpoint(position: number): streams.ReadResp {
   return new streams.ReadResp().setCheckpoint(setPosition(new streams.ReadResp.Checkpoint(), position));
 }
 
-/* A commit between reading and waiting must end the wait at once, so it is remembered. */
+/* A commit between reading and waiting must end the wait immediately, so it is remembered. */
 class News {
   #pending = false;
   #wake: (() => void) | undefined;

@@ -66,8 +66,8 @@ export function appendCall(writes: GroupCommit): AppendHandler {
       }
     });
     call.on('end', () => {
-      // A call that is reset before its last event ends like a whole one, and the reset may come a moment later. Sending
-      // the headers makes the server look at the HTTP/2 stream, which knows.
+      // A call that is reset before its last event ends like a whole one, and the reset may come a moment later.
+      // Sending the headers makes the server check the HTTP/2 stream, which knows.
       setImmediate(() => {
         if (failed) return;
         call.sendMetadata(new Metadata());

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const { path } = await ensureNatsServer(recordingLog());
   const command = `set -a; . .data/compose/nats_users; exec ${path} -c infra/compose/nats.conf`;
   server = spawn('sh', ['-c', command], { cwd: folder, stdio: 'ignore' });
-  const answers = async (): Promise<boolean> => {
+  const responses = async (): Promise<boolean> => {
     try {
       await (await connectAs('gateway')).close();
       return true;
@@ -44,7 +44,7 @@ beforeAll(async () => {
       return false;
     }
   };
-  await eventually('the broker accepts the gateway', answers);
+  await eventually('the broker accepts the gateway', responses);
 });
 
 afterAll(async () => {

@@ -88,7 +88,7 @@ async function install(log: EmbeddedLog, folders: readonly string[]): Promise<st
       throw new Error(`${howToInstall(byHand)}\nTrying to do so failed: ${output.trim().slice(-1000)}`);
     }
   }
-  // The package may start a server of its own, open to every local user; we only want the program.
+  // The package may start its own server, open to every local user; we only want the program.
   if (hadSystemd) await runCommand('systemctl', ['disable', '--now', 'nats-server']);
   const installed = findExecutable('nats-server', folders);
   if (installed === undefined) throw new Error(howToInstall(byHand));

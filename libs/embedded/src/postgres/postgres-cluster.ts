@@ -117,7 +117,7 @@ export async function clearStalePidFile({ data }: Cluster): Promise<void> {
     if (!isPostgresIn(pid, data)) rmSync(file, { force: true });
     return;
   }
-  // If the process does not exist, PostgreSQL removes the file by itself, after checking that no backend is left.
+  // If the process does not exist, PostgreSQL removes the file itself, after checking that no backend is left.
   const cleared = (): boolean => !isInTable(pid) || backends(data).length === 0;
   if (!(await becomesTrue(cleared, BACKENDS_END_WITHIN_MS)) || !isInTable(pid)) return;
   rmSync(file, { force: true });

@@ -72,7 +72,7 @@ async function untilAnswering(
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    if (saysReady(pidFile, child.pid) && (await answers(connectionString))) return;
+    if (saysReady(pidFile, child.pid) && (await responses(connectionString))) return;
     await delay(20, undefined, { signal });
   }
 }
@@ -86,7 +86,7 @@ function saysReady(pidFile: string, pid: number | undefined): boolean {
   }
 }
 
-async function answers(connectionString: string): Promise<boolean> {
+async function responses(connectionString: string): Promise<boolean> {
   return withClient(connectionString, async (client) => {
     await client.query('SELECT 1');
   }).then(

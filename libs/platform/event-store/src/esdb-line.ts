@@ -171,7 +171,7 @@ export class EsdbLine {
     await this.#current.close();
   }
 
-  /** The node is down or silent: another may lead by now. A connection to the same node reconnects by itself. */
+  /** The node is down or silent: another may lead by now. A connection to the same node reconnects on its own. */
   async #lookForAnother(open: EsdbClient): Promise<void> {
     if (this.#looking || open !== this.#current) return;
     this.#looking = true;

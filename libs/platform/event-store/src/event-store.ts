@@ -109,7 +109,7 @@ export abstract class EventStore {
    */
   abstract append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
   /**
-   * Catches up and then follows the log until `signal` aborts; reconnects by itself after the last item. Throws
+   * Catches up and then follows the log until `signal` aborts; reconnects automatically after the last item. Throws
    * `PositionBeyondLog` when `from`, or the last item at a reconnect, is beyond the log's last event. The first
    * `caughtUp` follows a checkpoint (or an event) at or after the `head()` at the time of connecting; later checkpoints
    * are rare, and none is sent at the head.

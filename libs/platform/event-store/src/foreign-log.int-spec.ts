@@ -9,7 +9,7 @@ import { historyProjection, rowsOf } from './fixtures/history-projection.js';
 import { newEvent, quietLog, record } from './fixtures/store-fixture.js';
 import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
 
-/* Each test has a log of its own, which is empty at first, like in a new installation. */
+/* Each test has its own log, which is empty at first, like in a new installation. */
 
 let infra: TestInfra;
 let folder: string;

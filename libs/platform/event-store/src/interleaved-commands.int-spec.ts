@@ -57,10 +57,10 @@ afterAll(() => fixture.stop());
 const shuffled = (store: EventStore, scheduler: fc.Scheduler): EventStore => {
   const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
     await scheduler.schedule(Promise.resolve());
-    const answer = call();
-    await answer.catch(() => undefined);
+    const response = call();
+    await response.catch(() => undefined);
     await scheduler.schedule(Promise.resolve());
-    return answer;
+    return response;
   };
   return storeWith(store, {
     read: (...call) => slowly(() => store.read(...call)),

@@ -32,11 +32,11 @@ export const follow = (
     gatherMs,
   );
 
-/** Builds tables beside the serving ones and replaces them. Hold the build lock while using it. */
+/** Builds tables next to the serving ones and replaces them. Hold the build lock while using it. */
 export class ProjectionBuilder {
   constructor(private readonly parts: ProjectionParts) {}
 
-  /** Creates the first tables of the projection: they serve at once, while they fill. */
+  /** Creates the first tables of the projection: they serve immediately, while they fill. */
   async createFirst(): Promise<Build> {
     const { database, projection, table } = this.parts;
     return database.transaction(async (tx) => {

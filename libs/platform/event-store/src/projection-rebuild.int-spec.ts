@@ -244,7 +244,7 @@ describe('a new version', () => {
     };
   };
 
-  it('is built beside the old one, which serves until the switch', async () => {
+  it('is built next to the old one, which serves until the switch', async () => {
     const old = new AbortController();
     const first = start(runnerOf(), old.signal);
     await first.runner.waitFor(await writeStreams(30), 20_000);
@@ -281,7 +281,7 @@ describe('a new version', () => {
     expect(applied).toBeLessThan(100 * EVENTS_OF_A_STREAM);
   });
 
-  it('makes older processes stop leading: they write nothing, refuse to rebuild, and end waits at once', async () => {
+  it('makes older processes stop leading: they write nothing, refuse to rebuild, and end waits immediately', async () => {
     const { runner } = start(runnerOf(shouting()));
     await runner.waitFor(await writeStreams(3), 20_000);
     const old = start(runnerOf()).runner;

@@ -15,7 +15,7 @@ const STAND_ASIDE_MS = 5_000;
 
 /**
  * Keeps the tables of one projection up to date with the log. Any number of processes may run it: one of them leads (by
- * an advisory lock), and the checkpoint fences its writes. A version above the serving one is built beside it first.
+ * an advisory lock), and the checkpoint fences its writes. A newer version is first built next to the serving one.
  */
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
@@ -69,7 +69,7 @@ export class ProjectionRunner {
   }
 
   /**
-   * Builds the tables again from the whole log beside the serving ones, which stay live, and then switches. Each call
+   * Builds the tables again from the whole log next to the serving ones, which stay live, and then switches. Each call
    * starts from the beginning of the log and waits out outages. Throws what `apply` throws, or `DomainError('conflict',
    * …)` when a newer version serves; returns early when `signal` aborts. In all three cases the serving tables stay as
    * they were.

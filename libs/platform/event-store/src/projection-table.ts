@@ -1,6 +1,6 @@
 import type { Database, SqlRunner } from '@berth/persistence';
 
-/** `serving`: the views read these tables; `building`: being filled beside them; `retired`: to be dropped. */
+/** `serving`: the views read these tables; `building`: being filled next to them; `retired`: to be dropped. */
 export type BuildState = 'serving' | 'building' | 'retired';
 
 /** One set of tables of a projection. */

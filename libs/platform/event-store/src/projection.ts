@@ -3,7 +3,7 @@ import type { RecordedEvent } from './event-store.js';
 
 /**
  * A read model: tables derived from events, behind views that queries read. Table names carry a suffix
- * (`agent_list_v2`, `agent_list_v2b1`), so that a new version or a rebuild can be filled beside the serving tables.
+ * (`agent_list_v2`, `agent_list_v2b1`), so that a new version or a rebuild can be filled next to the serving tables.
  */
 export interface Projection {
   readonly name: string;
@@ -43,6 +43,6 @@ export interface ProjectionStatus {
   readonly position: bigint | null;
   /** Number of events not applied yet; counting stops at 10,000. */
   readonly lag: number;
-  /** Whether tables are being built beside the serving ones. */
+  /** Whether tables are being built next to the serving ones. */
   readonly rebuilding: boolean;
 }

@@ -20,7 +20,9 @@ export interface SnapshotOptions {
 const EVERY = 32;
 /** Without a snapshot the whole stream is read, so a slow database must not delay a load for longer. */
 const FIND_WITHIN_MS = 500;
-/** A burst of loads must not take the connections that requests need; what is not stored now is stored later. */
+/**
+ * A burst of loads must not take the connections that requests need; a snapshot that is skipped now is stored later.
+ */
 const MOST_SAVES_AT_ONCE = 2;
 
 const NEVER = new AbortController().signal;

@@ -57,7 +57,7 @@ describe('a broker', () => {
       `${FIT}\nauthorization { users: [{ user: a, password: a, permissions { publish { deny: "$JS.API.STREAM.CREATE.>" } } }] }`,
       /refuses the stream berth_EVT_AGENTS/,
     ],
-  ])('%s is unfit, and says why', async (_what, config, why) => {
+  ])('%s is unfit, with the reason', async (_what, config, why) => {
     await nats.reconfigure(config);
     const checked = await check();
     await expect(checked.require()).rejects.toMatchObject({

@@ -57,7 +57,7 @@ const deadLettered = metrics.counter('berth_dead_letters', 'Events that a consum
 
 /**
  * The dead letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`, kept until an operator removes them. Each
- * event has a subject of its own, so that a consumer has at most one letter for an event: the latest.
+ * event has its own subject, so that a consumer has at most one letter for an event: the latest.
  */
 export class DeadLetters {
   readonly stream: string;

@@ -22,7 +22,7 @@ afterEach(async () => {
   await nats.stop();
 });
 
-/** One process of the installation whose log that is; answers its link. */
+/** Starts one process of the installation with that log; returns its link. */
 const process = async (logId: string, instance = 'berth', refreshEveryMs = 300): Promise<NatsLink> => {
   const link = await NatsLink.open({ url: nats.url, name: 'process', instance, log });
   cleanUps.push(() => link.close());
@@ -53,7 +53,7 @@ describe('the name of an installation', () => {
     );
   });
 
-  it('is free at once when the last process has stopped cleanly', async () => {
+  it('is free immediately when the last process has stopped cleanly', async () => {
     const running = await Promise.all([process(OURS), process(OURS)]);
     for (const link of running) await link.close();
     await process(THEIRS);
@@ -78,7 +78,7 @@ describe('the name of an installation', () => {
     expect(won.slice(5)).toEqual(won.slice(0, 5).map((one) => !one));
   });
 
-  it('may be used beside another name', async () => {
+  it('may be used along with another name', async () => {
     await process(OURS, 'one');
     await process(THEIRS, 'two');
   });

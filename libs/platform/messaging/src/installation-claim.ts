@@ -78,7 +78,7 @@ export class InstallationClaim {
     return claim;
   }
 
-  /** Releases the name; it is free at once if this was the installation's last process. */
+  /** Releases the name; it is free immediately if this was the installation's last process. */
   async release(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;

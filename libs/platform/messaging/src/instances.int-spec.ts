@@ -28,7 +28,7 @@ const link = async (instance: string): Promise<NatsLink> => {
   return opened;
 };
 
-/** A database of its own: what happens once in an installation is held by a lock in there. */
+/** A separate database: it holds the lock for work that only one instance does. */
 const databaseOf = async (infra: TestInfra, instance: string): Promise<Database> => {
   const open = (url: string): Promise<Database> =>
     openDatabase({ url, schema: 'agents', migrations: [], applicationName: instance, log });
@@ -58,10 +58,10 @@ describe('two installations on one broker', () => {
       askers.set(instance, new Requester(own));
     }
     for (const [instance, requester] of askers) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => requester.request(echoRequests.echo, { text: '' })),
       );
-      expect(new Set(answers.map(({ by }) => by))).toEqual(new Set([instance]));
+      expect(new Set(responses.map(({ by }) => by))).toEqual(new Set([instance]));
       expect(await requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 300 })).toEqual([instance]);
     }
   });

@@ -128,7 +128,7 @@ describe('a caller that loses the broker', () => {
 });
 
 describe('a request of another host', () => {
-  it.each(CLOCKS)('is started at once, by %s', async (_, clock) => {
+  it.each(CLOCKS)('is started immediately, by %s', async (_, clock) => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const done = await serve(await open(nats.url));
@@ -211,7 +211,7 @@ describe('a process that was frozen', () => {
     expect(await given).toMatchObject({ kind: 'unavailable' });
     gate.resolve(null);
     child.signal('SIGCONT');
-    // What is asked afterwards is done, so that the first would have been.
+    // A later request is handled, so the first would have been too.
     await eventually(() => requester.request(passOnRequests.passOn, null), patiently);
     expect(begun).toHaveLength(1);
   });

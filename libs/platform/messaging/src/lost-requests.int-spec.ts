@@ -42,12 +42,12 @@ describe('a request that is lost', () => {
     });
     await cluster.server(1).freeze();
     const begun = performance.now();
-    const answers = await Promise.allSettled(
+    const responses = await Promise.allSettled(
       Array.from({ length: 40 }, () => requester.request(whoIsThere, null)),
     );
     expect(performance.now() - begun).toBeLessThan(4_500);
     // The broker picks among both members as long as it takes the frozen one for alive: of 40, 20 would fail.
-    expect(answers.filter(({ status }) => status === 'rejected').length).toBeLessThanOrEqual(6);
+    expect(responses.filter(({ status }) => status === 'rejected').length).toBeLessThanOrEqual(6);
     cluster.server(1).thaw();
   });
 

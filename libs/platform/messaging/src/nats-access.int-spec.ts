@@ -29,7 +29,7 @@ const file = (name: string, content: string): string => {
   return path;
 };
 
-/** Whether the broker lets a link in and answers on it. */
+/** Whether the broker accepts a link and responds on it. */
 const isLetIn = async (url: string, credentials?: NatsCredentials): Promise<boolean> => {
   const link = await NatsLink.open({ url, credentials, name: 'test', openWithinMs: 2_000, log });
   await link.connection.flush();
@@ -104,7 +104,7 @@ describe('a link', () => {
     await expect(isLetIn(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
   });
 
-  it('fails at once when its credentials are rejected', async () => {
+  it('fails immediately when its credentials are rejected', async () => {
     nats = await NatsServerFixture.configured('authorization { user: u, password: p }');
     const begun = Date.now();
     await expect(isLetIn(`nats://u:wrong@127.0.0.1:${nats.port}`)).rejects.toThrow(UnfitBroker);

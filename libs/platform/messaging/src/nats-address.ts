@@ -16,7 +16,7 @@ export interface NatsAddress {
   readonly tls: boolean;
 }
 
-/** Files beside the URL: see `BrokerCredentials` of the configuration. */
+/** Files in addition to the URL: see `BrokerCredentials` of the configuration. */
 export interface NatsCredentials {
   readonly creds?: string;
   readonly nkey?: string;

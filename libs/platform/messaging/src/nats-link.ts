@@ -71,7 +71,7 @@ export class NatsLink {
 
   /**
    * Connects to the broker. Throws DomainError('unavailable', 'service_unavailable') when it does not respond in time;
-   * rejected credentials fail at once.
+   * rejected credentials fail immediately.
    */
   static async open(options: NatsLinkOptions): Promise<NatsLink> {
     const deadline = Date.now() + (options.openWithinMs ?? 30_000);
@@ -88,12 +88,12 @@ export class NatsLink {
           throw new DomainError(
             'unavailable',
             'service_unavailable',
-            'The message broker does not answer.',
+            'The message broker does not respond.',
             {},
             { cause: error },
           );
         }
-        options.log.warn({ err: error }, 'The broker does not answer, trying again.');
+        options.log.warn({ err: error }, 'The broker does not respond, trying again.');
         await sleep(RECONNECT_WAIT_MS);
       }
     }

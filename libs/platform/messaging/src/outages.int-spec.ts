@@ -89,7 +89,7 @@ describe('when something dies', () => {
     expect(afterMs).toBeLessThan(4_000);
   });
 
-  it('a lost broker fails requests at once, those in flight within 2 s, and all is well when it is back', async () => {
+  it('a lost broker fails requests immediately, those in flight within 2 s, and all is well when it is back', async () => {
     await startEcho();
     const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
     link.outgoing.flush();
@@ -104,8 +104,8 @@ describe('when something dies', () => {
     expect(lost.error).toMatchObject({ kind: 'unavailable' });
     expect(lost.afterMs).toBeLessThan(2_000);
     await nats.resume();
-    const answer = await eventually(() => requester.request(echoRequests.echo, { text: 'again' }));
-    expect(answer.text).toBe('again');
+    const response = await eventually(() => requester.request(echoRequests.echo, { text: 'again' }));
+    expect(response.text).toBe('again');
   });
 
   it('a broker that is back within a second costs no request in flight', async () => {
@@ -162,7 +162,7 @@ describe('when something dies', () => {
 });
 
 describe('a broker with credentials', () => {
-  it('takes those of the URL and refuses wrong ones at once, without naming them', async () => {
+  it('takes those of the URL and refuses wrong ones immediately, without naming them', async () => {
     const { log, lines } = keepingLogger();
     const nats = await NatsServerFixture.start('--user', 'berth', '--pass', 's3cr3t/?@:%');
     try {

@@ -83,7 +83,7 @@ describe('streams of an earlier log', () => {
     },
   );
 
-  it('are compared by events, not by positions: a longer fresh log is told apart too', async () => {
+  it('are compared by events, not by positions: a longer fresh log is recognised too', async () => {
     start();
     await round.append(2);
     await handledAndStopped();

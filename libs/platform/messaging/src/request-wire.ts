@@ -50,7 +50,7 @@ export const formatSending = ({ clock, sentAt, waitsMs, waitedMs }: Sending): st
 /** Returns undefined for a request without a time of sending. */
 export const sendingOf = (headers: MsgHdrs | undefined): Sending | undefined => {
   const [clock = '', ...numbers] = (headers?.get(HEADERS.sent) ?? '').split(' ');
-  // A sender of an older release does not say how long its caller has waited.
+  // A sender of an older release does not state how long its caller has waited.
   const [sentAt = Number.NaN, waitsMs = Number.NaN, waitedMs = 0] = numbers.map(Number);
   return [sentAt, waitsMs, waitedMs].every(Number.isFinite)
     ? { clock, sentAt, waitsMs, waitedMs }
@@ -109,8 +109,8 @@ export const toEnvelope = (error: unknown): ErrorEnvelope => {
 };
 
 /**
- * Codes of failed requests. When a handler rethrows one it concerns a request of its own, which says nothing of what
- * the handler did before.
+ * Codes of failed requests. When a handler rethrows one it concerns the handler's own request, which says nothing about
+ * what the handler did before.
  */
 const TRANSPORT_CODES: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded']);
 

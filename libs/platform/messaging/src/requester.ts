@@ -90,9 +90,9 @@ export class Requester {
         this.#publish(subject, data, id, deadlineMs, this.#waiting(id), () =>
           this.#pending.failNotBegun(id, serviceUnreached),
         );
-      const answer = this.#pending.add(id, deadlineMs, { whenLost: definition.whenLost, allowance }, send);
+      const response = this.#pending.add(id, deadlineMs, { whenLost: definition.whenLost, allowance }, send);
       send();
-      return (await answer) as Res;
+      return (await response) as Res;
     });
   }
 
@@ -109,11 +109,11 @@ export class Requester {
     return this.#observed(definition.subject, async () => {
       const id = this.#nextId(definition.subject);
       const data = this.#encode(definition.subject, payload, id);
-      const answers: Res[] = [];
+      const responses: Res[] = [];
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(resolve, options.waitMs);
         this.#gathering.set(id, (reply) => {
-          if (reply.isDisposed === true && reply.err === undefined) answers.push(reply.response as Res);
+          if (reply.isDisposed === true && reply.err === undefined) responses.push(reply.response as Res);
           if (reply.id === undefined) {
             clearTimeout(timer);
             resolve();
@@ -125,7 +125,7 @@ export class Requester {
           reject(serviceUnreached());
         });
       }).finally(() => this.#gathering.delete(id));
-      return answers;
+      return responses;
     });
   }
 

@@ -91,7 +91,7 @@ describe('requests between services', () => {
     expect(lines.filter((line) => line.includes('"requestId":"req-broken"'))).toHaveLength(1);
   });
 
-  it('fail at once when no service subscribes', async () => {
+  it('fail immediately when no service subscribes', async () => {
     const startedAt = Date.now();
     const error = await failure(requester.request(echoRequests.echo, { text: '' }));
     expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
@@ -173,7 +173,7 @@ describe('requests between services', () => {
   });
 
   it.each(['', '{', '[]', 'null', '"text"', '{"data":1}', '{"id":7}', '{"id":null,"data":{}}'])(
-    'that are malformed (%s) are answered with an error',
+    'that are malformed (%s) get an error response',
     async (bytes) => {
       await serve('one', 'h1');
       const reply = await link.connection.request('berth.qry.echo.echo.v1', bytes, { timeout: 2_000 });

@@ -1,6 +1,6 @@
 /**
  * Delays messages until the end of the event loop's turn: the client writes everything published in one turn
- * to its socket at once, and the system call for each message is the largest cost of a request.
+ * to its socket immediately, and the system call for each message is the largest cost of a request.
  */
 export class SendQueue {
   #waiting: (() => void)[] = [];

@@ -27,7 +27,7 @@ describe('the age of a request', () => {
   it('is never underestimated, however long the question took', () => {
     const { known, pass, time } = clocks();
     const askedAt = time.mono;
-    // The sender's clock is 69,000 ms ahead; its answer takes 400 ms to get here.
+    // The sender's clock is 69,000 ms ahead; its response takes 400 ms to get here.
     const senderNow = time.mono + 69_000 + 10;
     pass(410);
     known.learn('far', askedAt, senderNow);
@@ -65,7 +65,7 @@ describe('the age of a request', () => {
     const askedAt = time.mono;
     pass(5);
     time.wall += 45_000;
-    // Another request comes before the answer does.
+    // Another request comes before the response does.
     expect(known.ageAtMost('far', askedAt + 69_000)).toBeUndefined();
     known.learn('far', askedAt, askedAt + 69_000);
     expect(known.ageAtMost('far', askedAt + 69_000)).toBeUndefined();

@@ -33,7 +33,7 @@ describe("a server's pings", () => {
     expect(await pingsOften(await serverWith(USERS))).toBeUndefined();
   });
 
-  it('cannot be told where the server refuses the credentials or is gone', async () => {
+  it('is unknown if the server refuses the credentials or is gone', async () => {
     const probe = await serverWith(USERS, await freePort());
     expect(await pingsOften({ ...probe, url: 'nats://a:wrong@localhost' })).toBeUndefined();
     expect(await pingsOften({ ...probe, server: `127.0.0.1:${await freePort()}` })).toBeUndefined();

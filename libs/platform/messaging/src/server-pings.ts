@@ -31,8 +31,8 @@ export const adviseOnPings = async (probe: PingProbe, log: Logger): Promise<void
 };
 
 /**
- * Whether the server pings a silent client in time. Undefined where that is irrelevant (no cluster) or unknown:
- * over TLS, or when the connection ends first. The client library pings by itself and does not show the server's pings,
+ * Whether the server pings a silent client in time. Undefined where that is irrelevant (no cluster) or unknown: over
+ * TLS, or when the connection ends first. The client library sends its own pings and does not show the server's pings,
  * so this speaks the protocol.
  */
 export const pingsOften = async (probe: PingProbe): Promise<boolean | undefined> => {

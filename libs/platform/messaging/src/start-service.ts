@@ -22,7 +22,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Starts a service's Nest module on its link; when it answers, the service hears requests. */
+/** Starts a service's Nest module on its link; resolves once the service receives requests. */
 export const startService = async (options: ServiceOptions): Promise<RunningService> => {
   const { name, module, link, log } = options;
   const strategy = new BerthNatsServer({

@@ -7,10 +7,10 @@ import type { DatabaseLog } from './log.js';
 export class AdvisoryLock {
   /**
    * Runs `work(held)` while holding the advisory lock of that name; one run at a time holds it, also among the runs of
-   * one process. All locks of a `Database` are on one connection, so its loss loses all of them. `held` aborts when the lock is lost or `signal` aborts. The work must then end soon,
-   * and must not rely on the lock alone for what it writes (fence writes by a compare-and-set). When the lock is lost
-   * or `work` throws, everything starts over after a backoff. Ends when `work` resolves or `signal` aborts; never
-   * throws.
+   * one process. All locks of a `Database` are on one connection, so its loss loses all of them. `held` aborts when the
+   * lock is lost or `signal` aborts. The work must then end soon, and must not rely on the lock alone for what it
+   * writes (fence writes by a compare-and-set). When the lock is lost or `work` throws, everything starts over after a
+   * backoff. Ends when `work` resolves or `signal` aborts; never throws.
    */
   static async run(
     database: Database,

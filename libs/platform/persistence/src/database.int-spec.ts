@@ -200,7 +200,7 @@ describe('an unavailable server', () => {
     expect(millis).toBeLessThan(10_000);
   });
 
-  it('makes calls fail as unavailable at once, and is used again when it is back', async () => {
+  it('makes calls fail as unavailable immediately, and is used again when it is back', async () => {
     const db = await database({ url: proxied });
     proxy.cut({ refuse: true });
     for (const call of [

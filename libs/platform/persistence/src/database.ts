@@ -78,7 +78,7 @@ export class Database implements SqlRunner {
     });
   }
 
-  /** Runs TypeORM work in a transaction of its own, with the same error mapping. */
+  /** Runs TypeORM work in a separate transaction, with the same error mapping. */
   async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const runner = this.dataSource.createQueryRunner();
     let client: PoolClient | undefined;
@@ -138,7 +138,7 @@ export class Database implements SqlRunner {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** A connection that cannot roll back is removed from the pool; the server then rolls back by itself. */
+  /** A connection that cannot roll back is removed from the pool; the server then rolls back. */
   async #rollBack(client: PoolClient): Promise<void> {
     try {
       await runStatement(client, 'ROLLBACK', [], LEAST_STATEMENT_MS);

@@ -3,7 +3,7 @@ import { quoteIdentifier, type SqlRunner } from './sql-runner.js';
 import { lockKey } from './lock-key.js';
 import type { DatabaseLog } from './log.js';
 
-/** One step of a schema's history. Steps run once, in list order, each in a transaction of its own. */
+/** One step of a schema's history. Steps run once, in list order, each in its own transaction. */
 export interface Migration {
   /** `<date>-<what>`, e.g. `2026-11-21-create-agent-env`; must not change once it has run anywhere. */
   readonly name: string;

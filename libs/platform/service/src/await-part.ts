@@ -24,7 +24,7 @@ export interface AwaitedPart {
 /**
  * Calls `open` until the backing service is available and returns the result. Waits without limit, because a supervisor
  * starts processes in any order. Logs what it waits for, where, and the last error, after a second and then every 10 s.
- * Rethrows anything but DomainError('unavailable') at once; throws the reason of `signal` when that aborts.
+ * Rethrows anything but DomainError('unavailable') immediately; throws the reason of `signal` when that aborts.
  */
 export const awaitPart = async <T>(part: AwaitedPart, open: () => Promise<T>): Promise<T> => {
   const notice = new WaitingNotice(part);
@@ -55,7 +55,7 @@ class WaitingNotice {
   }
 
   failedWith(reason: string): void {
-    // The first reason is worth a line of its own: a part may take long to refuse.
+    // Log the first reason separately: a part may take long to refuse.
     if (this.#reason === NO_REASON) this.#saidAt = undefined;
     this.#reason = reason;
     this.#sayWhenDue();

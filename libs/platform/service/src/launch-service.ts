@@ -13,7 +13,7 @@ export interface LaunchedService extends Stoppable {
 }
 
 /**
- * Starts a service: opens what it stands on, waits until its tables contain what the log held at the start, and resolves
+ * Starts a service: opens its connections, waits until its tables contain what the log held at the start, and resolves
  * once it handles requests. When that fails, everything that was opened is closed again. Throws the reason of
  * `options.signal` when that aborts first.
  */

@@ -18,7 +18,7 @@ export interface Telemetry {
 
 /**
  * Switches on what is configured, once per process. Loads the OpenTelemetry SDK only if needed; otherwise spans and
- * metrics are calls that return at once.
+ * metrics are calls that return immediately.
  */
 export const startTelemetry = async (options: TelemetryOptions): Promise<Telemetry> => {
   const stops: (() => Promise<void>)[] = [];

@@ -57,7 +57,7 @@ describe('templates', () => {
     expect(templates.find(({ id }) => id === 'echo')?.name).toBe('Echo');
   });
 
-  it('are read without the files and dot folders beside them', async () => {
+  it('are read without the files and dot folders next to them', async () => {
     writeFileSync(join(dir, 'README.md'), 'hello');
     mkdirSync(join(dir, '.git'));
     expect(await readTemplates([dir])).toEqual([]);

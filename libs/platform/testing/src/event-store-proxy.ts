@@ -116,8 +116,8 @@ const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> 
 };
 
 /**
- * On a connection of its own, which is then lost: Node ends a request before it resets it, and a server could not tell half
- * of an append from a whole one.
+ * On a separate connection, which is then lost: Node ends a request before it resets it, and a server could not tell
+ * half of an append from a whole one.
  */
 const sendHalf = (
   near: ServerHttp2Stream,
@@ -154,8 +154,8 @@ const forward = (
   // They may arrive long before a delayed response is forwarded.
   let trailers: IncomingHttpHeaders = {};
   far.on('trailers', (told: IncomingHttpHeaders) => (trailers = told));
-  far.on('response', (answer, flags) => {
-    const pass = (): void => answerWith(near, far, { answer, flags, trailers: () => trailers });
+  far.on('response', (response, flags) => {
+    const pass = (): void => answerWith(near, far, { response, flags, trailers: () => trailers });
     if (fault?.kind === 'lose') far.resume().once('end', () => near.destroy());
     else if (fault?.kind === 'late') setTimeout(pass, fault.afterMs);
     else pass();
@@ -166,17 +166,17 @@ const answerWith = (
   near: ServerHttp2Stream,
   far: ClientHttp2Stream,
   {
-    answer,
+    response,
     flags,
     trailers,
-  }: { answer: IncomingHttpHeaders; flags: number; trailers: () => IncomingHttpHeaders },
+  }: { response: IncomingHttpHeaders; flags: number; trailers: () => IncomingHttpHeaders },
 ): void => {
   if (near.destroyed) return;
   if ((flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0) {
-    near.respond(answer, { endStream: true });
+    near.respond(response, { endStream: true });
     return;
   }
-  near.respond(answer, { waitForTrailers: true });
+  near.respond(response, { waitForTrailers: true });
   near.once('wantTrailers', () => near.sendTrailers(trailers()));
   far.pipe(near);
 };

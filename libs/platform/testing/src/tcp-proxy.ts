@@ -136,12 +136,12 @@ export class TcpProxy {
     this.#links.add(link);
     near.setNoDelay(true);
     far.setNoDelay(true);
-    const answers = new DelayedChunks((chunk) => forward(chunk, far, near));
+    const responses = new DelayedChunks((chunk) => forward(chunk, far, near));
     near.on('data', (chunk) => forward(chunk, near, far));
     far.on('data', (chunk) => {
       this.#answered += chunk.length;
       if (this.#swallowing) return;
-      answers.add(chunk, this.#delayMs);
+      responses.add(chunk, this.#delayMs);
     });
     const end = (): void => {
       this.#links.delete(link);

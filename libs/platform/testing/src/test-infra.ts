@@ -110,7 +110,7 @@ class RunningInfra implements TestInfra {
   part(name: InfraPart): EmbeddedPart {
     const part = this.running.parts[name];
     if (part === undefined)
-      throw new Error(`This test has no ${name} of its own: request it with own: ['${name}'].`);
+      throw new Error(`This test has no separate ${name}: request it with own: ['${name}'].`);
     return part;
   }
 

@@ -31,7 +31,7 @@ export interface PreparedFault {
   readonly struck: boolean;
 }
 
-/** Prepares the faults. Some strike when bytes with the mark pass, some at once. */
+/** Prepares the faults. Some strike when bytes with the mark pass, some immediately. */
 export const prepareFaults = async (
   { fault, also }: Plan,
   mark: string,
@@ -186,8 +186,8 @@ class Striking implements PreparedFault {
 
   async #call(call: string): Promise<void> {
     const { api, agentId } = this.stage;
-    const answer = await api.post(`/api/agents/${agentId}/${call}`).catch((error: unknown) => error);
-    const said = answer instanceof Error ? answer.message : JSON.stringify(answer).slice(0, 120);
+    const response = await api.post(`/api/agents/${agentId}/${call}`).catch((error: unknown) => error);
+    const said = response instanceof Error ? response.message : JSON.stringify(response).slice(0, 120);
     this.stage.tell(`${call}: ${said}`);
   }
 

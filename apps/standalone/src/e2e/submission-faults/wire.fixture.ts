@@ -69,7 +69,7 @@ export class Wire {
     server.on('connection', (near) => this.#accept(near));
   }
 
-  /** Listens on a port of its own, or at `path`. */
+  /** Listens on a new port, or at `path`. */
   static async open(target: NetConnectOpts, path?: string): Promise<Wire> {
     const server = createServer({ allowHalfOpen: true });
     const wire = new Wire(target, server);

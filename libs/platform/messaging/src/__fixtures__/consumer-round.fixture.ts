@@ -21,7 +21,7 @@ export const noteEffect: EventConsumerOptions['handle'] = async (event, tx) => {
   ]);
 };
 
-/** One round of consuming: a broker and a schema of its own, streams of its own in the shared log. */
+/** One round of consuming: its own broker and schema, and its own streams in the shared log. */
 export class ConsumerRound {
   /** Ids of the public events in the order of the log. */
   readonly appended: string[] = [];

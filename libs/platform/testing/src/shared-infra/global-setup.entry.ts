@@ -7,7 +7,7 @@ import { createRunFolder } from './run-folder.js';
 
 /**
  * Vitest's global setup: lets the files of a run share servers, and moves their temporary files to
- * memory. Starts no server by itself. Returns the teardown.
+ * memory. Starts no server itself. Returns the teardown.
  */
 export const setup = async (): Promise<() => Promise<void>> => {
   const folder = createRunFolder();

@@ -7,7 +7,7 @@ import type { OnLoss, SharedServer } from './shared-server.js';
 
 const PROGRAM = fileURLToPath(new URL('../../dist/shared-infra/event-logs.entry.js', import.meta.url));
 
-/** Starts a process in which each lease gets an embedded event store with a log and a port of its own. */
+/** Starts a process in which each lease gets an embedded event store with its own log and port. */
 export const startSharedEventLogs = async (folder: string, onLoss: OnLoss): Promise<SharedServer> => {
   const files = await mkdtemp(join(folder, 'event-logs-'));
   const child = fork(PROGRAM, [files], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });

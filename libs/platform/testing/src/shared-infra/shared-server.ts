@@ -1,6 +1,6 @@
 /** A server that outlives its leases. */
 export interface SharedServer {
-  /** Creates empty storage on it: a database or a log of its own. */
+  /** Creates empty storage on it: a separate database or log. */
   open(): Promise<{ readonly url: string; remove(): Promise<void> }>;
   stop(): Promise<void>;
 }
