@@ -204,7 +204,7 @@ describe("the service's projections", () => {
     }
   });
 
-  it('are rebuilt on request, while the service goes on', async () => {
+  it('are rebuilt on request, while the service continues', async () => {
     const view = await served.requester.request(rebuildProjection, { name: 'key-list' });
     expect(view.rebuilding).not.toBeNull();
     const key = await served.bootstrapKey();

@@ -9,7 +9,7 @@ export const migrations: readonly Migration[] = [
     name: '2026-11-21-create-key-vault',
     up: async (query) => {
       await query.query('CREATE SCHEMA IF NOT EXISTS accounts_vault');
-      // A revoked key keeps its row without a hash: a mint that is still on its way cannot bring it back.
+      // A revoked key keeps its row without a hash: a mint that is still in flight cannot restore it.
       await query.query(`
         CREATE TABLE accounts_vault.key_secrets (
           key_id text COLLATE "C" PRIMARY KEY,

@@ -25,7 +25,7 @@ const MOST_CONNECTIONS = 10_000;
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
  * BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and what every service reads. Under
- * the process driver agents share the machine, so that the door opens for this machine only, unless configured
+ * the process driver agents share the machine, so the gateway listens on this machine only, unless configured
  * otherwise. Throws `ConfigError` naming every bad variable.
  */
 export const readGatewayConfig = (env: Env): GatewayConfig => {

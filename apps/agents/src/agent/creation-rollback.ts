@@ -38,7 +38,7 @@ export class CreationRollback {
     return within(Math.max(0, begun + this.timing.undoneWithinMs - Date.now()), work, 'abandoned');
   }
 
-  /** Waits for those that continue in the background. */
+  /** Waits for rollbacks that continue in the background. */
   async settle(): Promise<void> {
     while (this.running.size > 0) await Promise.allSettled(this.running);
   }

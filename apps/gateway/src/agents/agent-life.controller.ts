@@ -17,10 +17,10 @@ const transition = (summary: string, description: string): RouteDeclaration => (
   accepts: { key: 'deploy' },
   resource: agentOf('agent_id'),
   summary,
-  description: `${description} Repeating it is fine. The body is ignored.`,
+  description: `${description} Idempotent. The body is ignored.`,
   responses: [
     { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
-    { status: 202, description: 'The transition goes on; the agent as it is.', schema: 'Agent' },
+    { status: 202, description: 'The transition continues; the agent as of now.', schema: 'Agent' },
   ],
   errors: ['agent_not_found'],
 });

@@ -71,7 +71,7 @@ export class AgentsController {
     accepts: { key: 'read' },
     resource: agentOf('agent_id'),
     query: GetAgentQuery,
-    summary: 'Get an agent, or wait for a state of it',
+    summary: 'Get an agent, or wait for its state',
     responses: [{ status: 200, description: 'The agent as of the response.', schema: 'Agent' }],
     errors: ['agent_not_found'],
   })
@@ -92,8 +92,8 @@ export class AgentsController {
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
     summary: 'Delete an agent, its container and its volume',
-    description: 'Works in every state. Its name and external id are free at once.',
-    responses: [{ status: 204, description: 'Gone.' }],
+    description: 'Works in every state. Its name and external id are free immediately.',
+    responses: [{ status: 204, description: 'Deleted.' }],
     errors: ['agent_not_found'],
   })
   @Delete(':agent_id')

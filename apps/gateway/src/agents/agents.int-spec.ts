@@ -45,7 +45,7 @@ describe('POST /api/agents', () => {
     });
   });
 
-  it('passes on everything that was given', async () => {
+  it('passes all members on', async () => {
     const given = {
       name: 'a_@.:+- 9',
       templateId: 'echo',
@@ -73,7 +73,7 @@ describe('POST /api/agents', () => {
     });
   });
 
-  it('takes variables as an object of plain values too', async () => {
+  it('accepts variables as an object of plain values too', async () => {
     const json = { name: 'a', templateId: 'echo', env: { A: '1' } };
     await test.call('POST', '/api/agents', { key: test.far.key(), json });
     expect(test.far.asked(agentsRequests.create)[0]?.payload['env']).toEqual([
@@ -129,7 +129,7 @@ describe('POST /api/agents', () => {
     expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual(['idleTtlSeconds']);
   });
 
-  it('holds lists and texts to their bounds', async () => {
+  it('enforces the bounds of lists and texts', async () => {
     const many = (count: number): Record<string, string> =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
     const base = { name: 'a'.repeat(128), templateId: 'echo' };
@@ -221,7 +221,7 @@ describe('reading agents', () => {
   });
 });
 
-describe('moving agents', () => {
+describe('transitions of agents', () => {
   it.each(['start', 'stop', 'sleep', 'restart'] as const)(
     '%s is 200 when settled and 202 when it goes on',
     async (verb) => {

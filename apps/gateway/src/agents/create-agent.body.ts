@@ -27,7 +27,7 @@ const INSTRUCTIONS: TextRule = {
   maxBytes: AGENT_LIMITS.instructionsBytes,
 };
 
-/** Sizes that an agent asks for; members left out are the template's. */
+/** Requested resources of an agent; absent members default to the template's. */
 export class ResourcesBody {
   @ApiProperty({ type: 'integer', minimum: 128, maximum: 65_536, required: false, nullable: true })
   @IsOptional()
@@ -138,7 +138,7 @@ export class CreateAgentBody {
     ],
     required: false,
     nullable: true,
-    description: 'Environment variables: a list, or an object of values that are no secrets.',
+    description: 'Environment variables: a list, or an object of values that are not secret.',
   })
   @IsOptional()
   @Inside(envVars)

@@ -45,7 +45,7 @@ describe('environment variables', () => {
     expect((await test.call('POST', `${path}/reload`, { key })).body).toEqual(agent);
   });
 
-  it('are listed to the last one, however many messages they fill', async () => {
+  it('are listed completely, over any number of internal pages', async () => {
     const names = ['A', 'B', 'C'];
     test.far.on(agentsRequests.listEnv, ({ after }) => {
       const at = after === null ? 0 : names.indexOf(after) + 1;

@@ -3,7 +3,7 @@ import { HttpRefusal, unauthenticated } from '../http/http-refusal.js';
 import type { Principal, TokenScope, ViewerMode } from './principal.js';
 
 /**
- * The kinds of principals that a route takes, and what each of them needs. A kind that is absent is not taken; `read` is
+ * The kinds of principals that a route accepts, and what each of them needs. An absent kind is rejected; `read` is
  * held by every key.
  */
 export interface AcceptedPrincipals {
@@ -14,7 +14,7 @@ export interface AcceptedPrincipals {
   readonly webhook?: true;
   /** The least mode of the session. */
   readonly viewer?: ViewerMode;
-  /** Requests without any credential are taken too. */
+  /** Requests without any credential are accepted too. */
   readonly anonymous?: true;
 }
 

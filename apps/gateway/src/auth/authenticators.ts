@@ -12,7 +12,7 @@ const LOOKUP_WITHIN_MS = 4_600;
 /** Looks up credentials of one kind. */
 export interface Authenticator {
   readonly kind: PrincipalKind;
-  /** Errors: `unauthenticated`, or those of the service that is asked. */
+  /** Errors: `unauthenticated`, or those of the service that looks it up. */
   authenticate(secret: string, deadlineMs: number): Promise<Principal>;
 }
 
@@ -45,7 +45,7 @@ export class Authenticators {
 
   /**
    * Returns the principal of a credential; looks it up every time, so that a revocation takes effect immediately.
-   * Errors: 401 for anything that is no living credential, unavailable `service_unavailable`.
+   * Errors: 401 for anything but a valid credential, unavailable `service_unavailable`.
    */
   async authenticate(credential: Credential | undefined, deadlineMs = LOOKUP_WITHIN_MS): Promise<Principal> {
     const authenticator = credential === undefined ? undefined : this.#byKind.get(credential.kind);

@@ -11,14 +11,14 @@ export interface WatchBounds {
   readonly everyMs: number;
   /** How long one look-up may take. */
   readonly lookUpMs: number;
-  /** How long a credential that cannot be looked up still counts as good. */
+  /** How long a credential that cannot be looked up still counts as valid. */
   readonly unknownMs: number;
 }
 
-/** Token of the bounds, where others than the usual ones are needed. */
+/** Injection token of the bounds, for values other than the defaults. */
 const WATCH_BOUNDS = Symbol('watch bounds');
 
-/** A revoke shows within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
+/** A revocation is noticed within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
 const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
 
 /** The open sockets and streams that depend on one credential. */
@@ -29,8 +29,8 @@ interface Watched {
 }
 
 /**
- * Watches the credentials of open sockets and streams, with one lookup per credential and second. A failed lookup is not
- * a revocation: streams stay open until the credential is known to be invalid, at most for `unknownMs`.
+ * Watches the credentials of open sockets and streams, with one lookup per credential and second. A failed lookup is
+ * not a revocation: streams stay open until the credential is known to be invalid, at most for `unknownMs`.
  */
 @Injectable()
 export class CredentialWatch {
@@ -46,7 +46,7 @@ export class CredentialWatch {
     return this.#watched.size;
   }
 
-  /** Resolves with the reason why the request's credential is no longer good, or with undefined once `over` aborts. */
+  /** Resolves with the reason why the request's credential is no longer valid, or with undefined once `over` aborts. */
   untilRefused({ credential }: Pick<ApiRequest, 'credential'>, over: AbortSignal): Promise<unknown> {
     if (over.aborted) return Promise.resolve(undefined);
     const key = credential?.secret ?? '';

@@ -55,7 +55,7 @@ describe('the credential of a request', () => {
     expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', secret: 'wrong' });
   });
 
-  it('takes the webhook header only on a route for webhooks', () => {
+  it('accepts the webhook header only on a route for webhooks', () => {
     const request = { headers: { 'x-service-webhook-token': 'wh_abc' }, query: {} };
     expect(credentialOf(request, webhook)?.kind).toBe('webhook');
     expect(credentialOf(request, socket)).toBeUndefined();

@@ -66,7 +66,7 @@ describe('401', () => {
     expect(await codeOf('GET', '/api/agents?name=mk_robot', { key })).toEqual([200, undefined]);
   });
 
-  it('comes before everything else that is wrong', async () => {
+  it('comes before all other errors', async () => {
     expect(await codeOf('POST', '/api/agents/nope/chat?wait=%ZZ', BROKEN)).toEqual([401, 'unauthenticated']);
   });
 
@@ -88,7 +88,7 @@ describe('401', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
-  it('holds for 1,000 parallel calls after a revoke', async () => {
+  it('is returned to each of 1,000 parallel calls after a revocation', async () => {
     const key = test.far.key();
     test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     expect((await test.call('GET', '/api/agents', { key })).status).toBe(200);
@@ -101,7 +101,7 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  it('keeps a key that manages its account from what concerns the whole installation', async () => {
+  it('keeps a key that manages its account from operating the installation', async () => {
     const key = test.far.key(['read', 'deploy', 'manage', 'computers']);
     for (const [method, path] of [
       ['GET', '/api/v1/operations/projections'],
@@ -120,7 +120,7 @@ describe('403', () => {
     }
   });
 
-  it('asks for manage too where an end user or keys are concerned, before the body is judged', async () => {
+  it('requires manage too for end users and keys, before the body is validated', async () => {
     const key = test.far.key(['read', 'deploy']);
     const create = await test.call('POST', '/api/agents', { key, json: { name: 5, externalUserId: 'ann' } });
     expect([create.status, create.body.detail]).toMatchObject([403, { requiredScope: 'manage' }]);

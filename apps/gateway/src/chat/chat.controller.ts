@@ -26,7 +26,8 @@ export class ChatBody {
   @ApiProperty({
     required: false,
     nullable: true,
-    description: "Continues that conversation, or opens it. Without it the agent's current one goes on.",
+    description:
+      'Continues that conversation, or opens it. Without it, continues the current one of the agent.',
   })
   @IsOptional()
   @IsText({ max: 128 })

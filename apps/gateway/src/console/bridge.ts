@@ -10,7 +10,7 @@ const NO_STATUS = 1005;
 const ABNORMAL = 1006;
 const INTERNAL_ERROR = 1011;
 
-/** Joins two WebSockets until either ends; resolves when both have. Frames pass as they are. */
+/** Joins two WebSockets until either ends; resolves when both have. Frames pass unchanged. */
 export class Bridge {
   readonly over: Promise<void>;
 

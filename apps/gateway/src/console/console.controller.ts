@@ -17,7 +17,7 @@ import { Bridge } from './bridge.js';
 import { ConsoleQuery } from './console.query.js';
 import { dialHost } from './dial-host.js';
 
-/** How many tickets are tried: the agent may fall asleep before a ticket is used. */
+/** Maximum number of tickets: the agent may fall asleep before a ticket is used. */
 const ATTEMPTS = 3;
 /** One message: a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;

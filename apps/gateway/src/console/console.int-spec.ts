@@ -83,7 +83,7 @@ const refused = async (socket: WebSocket): Promise<readonly [number | undefined,
 };
 
 describe('a console', () => {
-  it('passes frames both ways as they are, from the first byte on', async () => {
+  it('passes frames unchanged in both directions, from the first byte on', async () => {
     const { client, side } = await open();
     const bytes = Buffer.from([0, 255, 128, 10, 13]);
     const binary = once(side, 'message');
@@ -98,7 +98,7 @@ describe('a console', () => {
     client.close();
   });
 
-  it('is opened with the size that was asked for, or 80 by 24', async () => {
+  it('is opened with the requested size, or 80 by 24', async () => {
     dial('?cols=120&rows=40').once('open', function (this: WebSocket) {
       this.close();
     });
@@ -133,7 +133,7 @@ describe('a console', () => {
     expect(String((await second.closed)[0])).toBe('1011');
   });
 
-  it('closes within 5 s of a revoke', async () => {
+  it('closes within 5 s of a revocation', async () => {
     const { closed } = await open();
     const since = performance.now();
     test.far.revoke(key);
@@ -141,7 +141,7 @@ describe('a console', () => {
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 10_000);
 
-  it('stays open while credentials cannot be looked up, and closes within 5 s of a revoke once they can', async () => {
+  it('stays open while credentials cannot be looked up, and closes within 5 s of a revocation once they can', async () => {
     const { client, closed } = await open();
     test.far.on(accountsRequests.authenticate, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'Postgres is unavailable.');
@@ -210,7 +210,7 @@ describe('a console that is refused', () => {
     expect((await refused(dial()))[0]).toBe(503);
   });
 
-  it('to a request that is no WebSocket is 426', async () => {
+  it('is 426 for a request without a WebSocket handshake', async () => {
     test.far.agents.set(agent.id, agent);
     const { status, body, headers } = await test.call('GET', `/api/agents/${agent.id}/console`, { key });
     expect([status, body.detail?.code, headers.get('upgrade')]).toEqual([
@@ -242,7 +242,7 @@ describe('another upgrade', () => {
     expect(await ask(upgrade, path)).toMatch(/^HTTP\/1\.1 (200|503) [^]*"dependencies"/);
   });
 
-  it('of a path that is not there is 404 in our words', async () => {
+  it('of an unknown path is 404 in the format of the API', async () => {
     expect(await ask('websocket', '/nope')).toMatch(/^HTTP\/1\.1 404 [^]*"code":"not_found"/);
   });
 });

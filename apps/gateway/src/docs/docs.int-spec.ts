@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => test.stop());
 
 describe('/docs', () => {
-  it('is a page that loads nothing from elsewhere, under a policy that says so', async () => {
+  it('is a page that loads nothing from elsewhere, under a policy that enforces it', async () => {
     const page = await test.call('GET', '/docs');
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('content-security-policy')).toContain("script-src 'self';");

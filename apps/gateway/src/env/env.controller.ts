@@ -74,7 +74,7 @@ export class EnvController {
     resource: agentOf('agent_id'),
     params: { key: ENV_KEY },
     summary: 'Delete a variable',
-    responses: [{ status: 204, description: 'Gone.' }],
+    responses: [{ status: 204, description: 'Deleted.' }],
     errors: ['agent_not_found', 'env_var_not_found'],
   })
   @Delete(':key')

@@ -82,7 +82,7 @@ export class ExecController {
     resource: agentOf('agent_id'),
     query: ListExecutionsQuery,
     summary: 'List executions, newest first',
-    description: 'Those that run, and those that ended within the last 24 hours. Never wakes the agent.',
+    description: 'Running ones, and those that ended within the last 24 hours. Never wakes the agent.',
     responses: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
     errors: ['agent_not_found'],
   })

@@ -139,7 +139,7 @@ describe('a bad submission', () => {
     expect([status, body.detail?.code]).toEqual([400, 'invalid_timeout']);
   });
 
-  it('of an agent that is not there is 404', async () => {
+  it('of an unknown agent is 404', async () => {
     test.far.agents.clear();
     expect((await submit({})).body.detail?.code).toBe('agent_not_found');
   });
@@ -178,7 +178,7 @@ describe('the printed errors', () => {
     expect((await submit({ command: 'x' })).headers.get('retry-after')).toBe('1');
   });
 
-  it.each(['GET', 'DELETE'])('%s of an unknown or malformed id is exactly that', async (method) => {
+  it.each(['GET', 'DELETE'])('%s of an unknown or malformed id has the same body', async (method) => {
     const unknown = (): never => {
       throw new DomainError('not_found', 'execution_not_found', 'Execution not found');
     };
@@ -234,7 +234,7 @@ describe('a lost response', () => {
       throw new DomainError('unavailable', 'service_unavailable', 'The handler died.');
     });
 
-  it('is got by sending the command once more under its id, attached and detached', async () => {
+  it('is recovered by sending the command once more under its id, attached and detached', async () => {
     for (const detached of [false, true]) {
       test.far.reset();
       test.far.on(execRequests.submit, (submission) => {
@@ -277,7 +277,7 @@ describe('a lost response', () => {
     }
   }, 15_000);
 
-  it('under an Idempotency-Key is asked for again as the same execution', async () => {
+  it('under an Idempotency-Key is retried as the same execution', async () => {
     lose();
     const headers = { 'idempotency-key': newId('req') };
     expect((await submit({ command: 'x', detached: true }, headers)).status).toBe(502);

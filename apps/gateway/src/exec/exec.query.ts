@@ -18,7 +18,7 @@ export class OutputQuery {
     type: 'boolean',
     default: false,
     required: false,
-    description: 'Stay open and send what comes, until the execution is over.',
+    description: 'Keep the response open and send new output until the execution is over.',
   })
   @FromQuery('boolean')
   @IsOptional()

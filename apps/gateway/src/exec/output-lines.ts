@@ -7,7 +7,7 @@ export type OutputPiece =
 /** Longer than the longest line that a guest sends. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 
-/** Reads NDJSON as it comes; malformed lines are skipped. Throws on a line without end. */
+/** Reads NDJSON as it comes; malformed lines are skipped. Throws on an overlong line. */
 export async function* readOutputLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<OutputPiece> {
   const decoder = new TextDecoder();
   let rest = '';

@@ -24,7 +24,7 @@ import { executionRef } from './execution-ref.js';
 import { executionOf } from './execution.resource.js';
 import { readOutputLines, type OutputPiece } from './output-lines.js';
 
-/** A host that stopped sending is followed by the end of the execution; it may be a while until that is known. */
+/** After a host stops sending, the end of the execution may take a while to be recorded. */
 const NO_TIMEOUT = 0;
 
 @ApiTags('Exec')

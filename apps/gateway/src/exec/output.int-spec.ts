@@ -62,7 +62,7 @@ describe('followed output', () => {
     expect(await follow()).toBe(`event: stdout\ndata: {"text":"a\\nb"}\n\n${EXIT}`);
   });
 
-  it('comes from the host piece by piece, however it is cut, and ends with exit', async () => {
+  it('arrives from the host in chunks with any boundaries, and ends with exit', async () => {
     let shown: string | undefined;
     serve = (response, ticket) => {
       shown = ticket;
@@ -78,7 +78,7 @@ describe('followed output', () => {
     expect(shown).toBe('Bearer secret');
   });
 
-  it('of an execution that ended meanwhile, or whose host refuses, is the result as a whole', async () => {
+  it('of an execution that ended meanwhile, or whose host refuses, is the complete result', async () => {
     serve = (response) => response.writeHead(422).end('{"error":{}}');
     expect(await follow()).toBe(`event: stdout\ndata: {"text":"a\\nb"}\n\n${EXIT}`);
   });
@@ -98,7 +98,7 @@ describe('followed output', () => {
     expect(body).toEqual(done());
   });
 
-  it('ends within 5 s of a revoke', async () => {
+  it('ends within 5 s of a revocation', async () => {
     const opened = Promise.withResolvers<void>();
     serve = (response) => {
       response.write('{"stream":"stdout","text":"first"}\n');
@@ -112,7 +112,7 @@ describe('followed output', () => {
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 10_000);
 
-  it('lets go of the host when the client leaves', async () => {
+  it('closes the connection to the host when the client leaves', async () => {
     const closed = Promise.withResolvers<void>();
     const leave = new AbortController();
     serve = (response) => {

@@ -6,7 +6,7 @@ import { toShellCommand } from './shell-command.js';
 const run = (command: string): string => execFileSync('/bin/sh', ['-c', command], { encoding: 'utf8' });
 
 describe('a list of arguments', () => {
-  it('reaches the program item by item, whatever is in it', () => {
+  it('reaches the program item by item, with any content', () => {
     const item = fc
       .string({ unit: 'grapheme' })
       .filter((text) => !text.includes('\0') && text.isWellFormed());
@@ -40,7 +40,7 @@ describe('a list of arguments', () => {
 });
 
 describe('a string', () => {
-  it('is text for the shell as it is', () => {
+  it('reaches the shell unchanged', () => {
     expect(toShellCommand('echo $((1+1)) | cat')).toBe('echo $((1+1)) | cat');
   });
 });

@@ -12,7 +12,7 @@ import { toShellCommand } from './shell-command.js';
 const MOST_ENV_VARS = 64;
 const LONGEST_PATH = 4_096;
 
-/** Validated by `submissionRefusal`, whose errors have codes of their own. */
+/** Validated by `submissionRefusal`, whose errors have their own codes. */
 const HasOwnCode = (): PropertyDecorator => Obeys('hasOwnCode', () => undefined);
 
 /** `POST /api/agents/{agent_id}/exec` */
@@ -42,7 +42,7 @@ export class SubmitBody {
     exclusiveMinimum: true,
     required: false,
     nullable: true,
-    description: 'Seconds the command may take. Left out or null: 60 attached, 3600 detached.',
+    description: 'Seconds the command may take. Default (also for null): 60 attached, 3600 detached.',
   })
   @HasOwnCode()
   readonly timeout?: number | null;

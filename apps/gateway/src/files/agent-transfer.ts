@@ -5,7 +5,7 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
 import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from '../http/transfer-refusal.js';
 
-/** How many tickets are tried. */
+/** Maximum number of tickets per transfer. */
 const ATTEMPTS = 3;
 const CONNECT_MS = 2_000;
 /** Maximum time without a byte of the response; a host that reads or sends is not disconnected. */
@@ -49,7 +49,8 @@ export class AgentTransfers implements OnApplicationShutdown {
   readonly #putAgent = new PutAgent({ keepAlive: true });
 
   /**
-   * Reads from an agent. Throws what opening and host refuse, unavailable `agent_unavailable`, and the signal's reason.
+   * Reads from an agent. Throws the errors of `open` and of the host, unavailable `agent_unavailable`, and the signal's
+   * reason.
    */
   read(open: Open, request: TransferRequest): Promise<TransferResponse> {
     let { method } = request;
@@ -119,8 +120,8 @@ export class AgentTransfers implements OnApplicationShutdown {
 const ignore = (): void => undefined;
 
 /**
- * Does `use` with a ticket, and with another one when that was not taken, three times at most and only if
- * `rewind` made ready for it.
+ * Calls `use` with a ticket, and with another if that was rejected, three times at most and only if
+ * `rewind` succeeded.
  */
 export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
   open: Open<Opened>,

@@ -61,7 +61,7 @@ const anyJson = fc
   .filter((value) => !/"(?:__proto__|constructor)"/.test(JSON.stringify(value)));
 
 describe('a body with content', () => {
-  it('is read as JSON.parse reads it, wherever it is cut', () => {
+  it('is read as by JSON.parse, with any chunk boundaries', () => {
     const members = fc.array(fc.tuple(fc.constantFrom('path', 'a', 'Content', '', 'content '), anyJson), {
       maxLength: 4,
     });
@@ -87,7 +87,7 @@ describe('a body with content', () => {
     );
   });
 
-  it('is refused whenever JSON.parse refuses it, wherever it is damaged and cut', () => {
+  it('is refused whenever JSON.parse refuses it, with any damage and chunk boundaries', () => {
     const json = Buffer.from(
       '{"path":"a\\n","content":"x\\ud83d\\ude00\\t\u00e9\\"y","n":[1,{"content":"in"}],"z":null}',
     );
@@ -118,7 +118,7 @@ describe('a body with content', () => {
     );
   });
 
-  it('is the same cut into single bytes', () => {
+  it('is the same in chunks of single bytes', () => {
     const json = Buffer.from(
       '{"content":"\\ud83d\\ude00 😀 \\u00E9\\\\ é \\b\\f\\n\\r\\t\\/\\"","path":"p"}',
     );
@@ -126,7 +126,7 @@ describe('a body with content', () => {
     expect(read(json, every).content?.toString()).toBe('😀 😀 é\\ é \b\f\n\r\t/"');
   });
 
-  it('is empty or missing when it is', () => {
+  it('may be empty or missing', () => {
     expect(read(Buffer.from('{"content":""}')).content).toEqual(Buffer.alloc(0));
     expect(read(Buffer.from('{"path":"a"}')).content).toBeUndefined();
     expect(read(Buffer.from('{"\\u0063ontent":"x"}')).content?.toString()).toBe('x');
@@ -172,7 +172,7 @@ describe('a body with content', () => {
     ['an open character', [0xe2, 0x82]],
     ['a byte that is never used', [0xff]],
     ['a character cut by an escape', [0xe2, 0x5c, 0x6e, 0x82, 0xac]],
-  ])('that is not UTF-8 is 400 however it is cut: %s', (_what, bytes) => {
+  ])('that is not UTF-8 is 400 with any chunk boundaries: %s', (_what, bytes) => {
     const json = Buffer.concat([Buffer.from('{"content":"a'), Buffer.from(bytes), Buffer.from('"}')]);
     for (let cut = 0; cut <= json.length; cut++) expect(refusal(json, [cut])?.status).toBe(400);
   });

@@ -4,10 +4,10 @@ import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { ownsBuffer } from './outgoing-bytes.js';
 import { BadJsonString, JsonStringBytes } from './json-string-bytes.js';
 
-/** Where the text of the member `content` goes, as it comes. */
+/** Receives the text of the member `content` as it arrives. */
 export interface ContentSink {
   begin(): void;
-  /** With `isLast` nothing else of the chunk that the text lies in is needed. */
+  /** With `isLast` the rest of the chunk is no longer needed. */
   write(text: Buffer, isLast: boolean): void;
 }
 
@@ -20,7 +20,7 @@ const COMMA = 0x2c;
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Reads a JSON object whose member `content` is a text of any length. That text is given away as it comes; all the rest
+ * Reads a JSON object whose member `content` is a text of any length. That text is passed on as it arrives; the rest
  * is kept, at most 1 MiB, with an empty string in its place, and judged at the end like every other JSON body. So the
  * two together accept exactly what one parser would, except for a repeated `content`.
  */
@@ -39,7 +39,7 @@ export class ContentBody {
 
   constructor(private readonly sink: ContentSink) {}
 
-  /** Takes a piece of the body, which is changed. Throws 400 and, when the rest is too large, 413. */
+  /** Takes a chunk of the body and overwrites it. Throws 400 and, when the rest is too large, 413. */
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {

@@ -137,7 +137,7 @@ describe('download', () => {
   });
 });
 
-describe('a ticket that is not taken', () => {
+describe('a rejected ticket', () => {
   it('for an ended epoch is fetched again, naming the epoch', async () => {
     await writeFile(`${files.root}/a`, 'here');
     files.port.intercept = (request, response) => {
@@ -172,8 +172,8 @@ describe('a ticket that is not taken', () => {
   });
 });
 
-describe('a response under way', () => {
-  it('is cut when the host breaks off, so that it never looks whole', async () => {
+describe('a response in progress', () => {
+  it('is aborted when the host breaks off, so that it never looks complete', async () => {
     files.port.intercept = (_request, response) => {
       response.writeHead(200, { 'content-length': 1_000_000 });
       response.write('a'.repeat(1_000), () => response.destroy());
@@ -292,14 +292,14 @@ describe('changes', () => {
     expect([status, body.detail?.fields?.map((field) => field.path)]).toEqual([400, fields]);
   });
 
-  it('pass paths on as they are, for the service to judge', async () => {
+  it('pass paths on unchanged, for the service to validate', async () => {
     await send('POST', 'mkdir', { path: 'nul\0' });
     expect(test.far.asked(filesRequests.mkdir)[0]?.payload['path']).toBe('nul\0');
   });
 });
 
-describe('an agent that is not there', () => {
-  it('is 404 before anything else that is wrong', async () => {
+describe('an unknown agent', () => {
+  it('is 404 before any other error', async () => {
     const key = test.far.key();
     for (const path of ['download', 'delete']) {
       const method = path === 'delete' ? 'DELETE' : 'GET';

@@ -11,7 +11,7 @@ const FILE_ERRORS: readonly ErrorCode[] = [
   'agent_unavailable',
 ];
 
-/** Those of a route that reads, and `own`. */
+/** The codes of a route that reads, and `own`. */
 export const readErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...FILE_ERRORS,
   'not_readable',
@@ -19,7 +19,7 @@ export const readErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...own,
 ];
 
-/** Those of a route that changes something, and `own`. */
+/** The codes of a route that changes something, and `own`. */
 export const changeErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...FILE_ERRORS,
   'not_permitted',

@@ -19,7 +19,7 @@ export class ListQuery {
   @ApiProperty({
     type: 'string',
     required: false,
-    description: `${WITHIN_VOLUME} Left out or empty: the volume.`,
+    description: `${WITHIN_VOLUME} Default, also if empty: the volume.`,
   })
   @IsOptional()
   @IsPathOrEmpty()

@@ -104,7 +104,7 @@ export class FilesController {
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: PathBody },
-    summary: 'Make a folder',
+    summary: 'Create a folder',
     description: 'Wakes a sleeping agent. Creates missing parent folders; an existing folder is fine.',
     responses: [{ status: 200, description: 'The folder exists.', schema: 'ChangedPath' }],
     errors: changeErrors(['not_a_directory', 'path_exists', 'volume_full']),
@@ -155,7 +155,7 @@ export class FilesController {
     resource: agentOf('agent_id'),
     query: PathQuery,
     summary: 'Delete a file or folder',
-    description: 'Wakes a sleeping agent. A folder goes with all it holds; the volume itself is refused.',
+    description: 'Wakes a sleeping agent. Deletes folders with their content; refuses the volume itself.',
     responses: [{ status: 200, description: 'Deleted.', schema: 'ChangedPath' }],
     errors: changeErrors(['volume_root', 'path_not_found']),
   })

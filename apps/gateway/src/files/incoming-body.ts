@@ -10,13 +10,13 @@ export interface BodyReader {
   onChunk(this: void, chunk: Buffer): Promise<void> | undefined;
   /** Ends the reading when it rejects. */
   readonly failed: Promise<never>;
-  /** Milliseconds; other than 30 s. */
+  /** In milliseconds; default 30 s. */
   readonly idleMs?: number;
 }
 
 /**
  * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout`
- * for a client that falls silent, and 400 for one that breaks off. What is left then stays unread.
+ * for a client that falls silent, and 400 for one that breaks off. The rest then stays unread.
  */
 export const readIncoming = (
   raw: IncomingMessage,

@@ -23,7 +23,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
     ]),
 );
 
-/** Takes a piece of the text; with `isLast` nothing else of the chunk it lies in is needed. */
+/** Takes a piece of the text; with `isLast` the rest of its chunk is no longer needed. */
 export type EmitText = (text: Buffer, isLast: boolean) => void;
 
 /** 1 for each byte that is literal in a string. */
@@ -61,7 +61,7 @@ const movePlain = (chunk: Buffer, from: number, to: number): number => {
  */
 export class JsonStringBytes {
   readonly #check = new Utf8Check();
-  /** What of an escape has come: `\`, or `\u` and digits. */
+  /** The part of an escape received so far: `\`, or `\u` and digits. */
   #escape: 'none' | 'begun' | 'digits' = 'none';
   #digits = 0;
   #code = 0;
@@ -70,7 +70,7 @@ export class JsonStringBytes {
 
   /**
    * Reads from `from` and returns the position of the closing quote, or -1 when it has not come. Gives the text to
-   * `emit`, piece by piece; the pieces lie in `chunk`, which is changed. Throws `BadJsonString`.
+   * `emit`, piece by piece; the pieces are views of `chunk`, which is overwritten. Throws `BadJsonString`.
    */
   read(chunk: Buffer, from: number, emit: EmitText): number {
     let at = from;

@@ -18,10 +18,10 @@ export class OutgoingBytes {
   #room: PromiseWithResolvers<void> | undefined;
   #failure: Error | undefined;
 
-  /** `onSilence` is called when the host takes nothing any more. */
+  /** `onSilence` is called when the host stops accepting bytes. */
   constructor(private readonly onSilence: () => void) {}
 
-  /** Makes ready to send all of it again; false when too much was written for that. */
+  /** Prepares to send everything again; false if too much was written. */
   rewind(): boolean {
     if (this.#kept === undefined) return false;
     this.#target = undefined;
@@ -30,7 +30,7 @@ export class OutgoingBytes {
 
   /**
    * Takes bytes; a returned promise resolves when more may come. With `isLast` nothing else uses the underlying buffer,
-   * whose memory is given back as soon as they have left: waiting for the garbage collector costs more than all the
+   * whose memory is freed as soon as they are sent: waiting for the garbage collector costs more than all the
    * rest of a large transfer. Throws or rejects with the error given to `fail`.
    */
   write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined {
@@ -118,6 +118,6 @@ const release = ({ buffer }: Uint8Array): void => {
 };
 
 /**
- * Whether nothing but `bytes` can be seen through their buffer: so it is with a chunk of a body, and not with a pool.
+ * Whether `bytes` fill their buffer: true for a chunk of a body, false for a slice of a pool.
  */
 export const ownsBuffer = ({ byteLength, buffer }: Uint8Array): boolean => byteLength === buffer.byteLength;

@@ -14,7 +14,7 @@ export interface StageReader<Read> {
   readonly failed?: Promise<never>;
 }
 
-/** A file that lies aside, and what else its body held. */
+/** A staged file, and the other parts of its body. */
 export interface Received<Read> {
   readonly read: Read;
   readonly staged: StagedRef;
@@ -22,7 +22,7 @@ export interface Received<Read> {
   readonly size: number;
 }
 
-/** Takes files aside while their bodies are read. */
+/** Stages files while their bodies are read. */
 @Injectable()
 export class StagedFiles {
   constructor(
@@ -31,7 +31,7 @@ export class StagedFiles {
   ) {}
 
   /**
-   * Reads the body and hands over what lies aside then. Nothing is left aside when `reader` or `put` throws, the client
+   * Reads the body and passes the staged file on. Nothing stays staged when `reader` or `put` throws, the client
    * hangs up, or `put` returns undefined.
    */
   async receive<Read, Result>(
@@ -57,7 +57,7 @@ export class StagedFiles {
     }
   }
 
-  /** What cannot be discarded is thrown away by the host when the agent starts next. */
+  /** The host removes what could not be discarded at the next start of the agent. */
   async #discard(agentId: string, staging: UploadStaging): Promise<void> {
     const staged = await staging.staged;
     if (staged === undefined) return;

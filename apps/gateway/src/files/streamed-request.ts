@@ -8,15 +8,15 @@ export interface Expected {
   readonly type: RegExp;
   readonly untyped: boolean;
   readonly typeName: string;
-  /** A longer body cannot be within the caps. */
+  /** Maximum length of the body: a longer one cannot be within the limits. */
   readonly limitBytes: number;
-  /** The cap that such a body passes for certain. */
+  /** The limit that such a body certainly exceeds. */
   readonly capBytes: number;
   /** The name of the missing part in the error for an absent body. */
   readonly missing: readonly FieldProblem[];
 }
 
-/** Refuses by its headers what need not be read: 400 without a body, 415, 413. */
+/** Refuses a body by its headers, without reading it: 400 if absent, 415, 413. */
 export const expectBody = ({ raw, declaredType, headers }: ApiRequest, expected: Expected): void => {
   if (!hasBody(raw)) throw invalidRequest(expected.missing);
   const encoding = headers['content-encoding'];

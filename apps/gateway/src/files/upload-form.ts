@@ -7,7 +7,7 @@ import { ownsBuffer } from './outgoing-bytes.js';
 
 /** All fields together (contract §1: like a JSON body); the file has its own limit. */
 export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
-/** What headers of parts and boundaries may take besides. */
+/** Allowance for the headers of parts and the boundaries. */
 const FRAME_LIMIT_BYTES = 65_536;
 export const REST_LIMIT_BYTES = FIELDS_LIMIT_BYTES + FRAME_LIMIT_BYTES;
 const MOST_PARTS = 1_000;
@@ -16,7 +16,7 @@ const ONCE: ReadonlySet<string | undefined> = new Set(['dest_dir', 'message']);
 /** More than arrives in one chunk, so that the parser buffers nothing itself. */
 const PARSER_BYTES = 1_048_576;
 
-/** Where the bytes of the part `file` go, as they come. */
+/** Receives the bytes of the part `file` as they arrive. */
 export interface FileSink {
   begin(): void;
   write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined;
@@ -29,7 +29,7 @@ export interface UploadedForm {
   readonly fields: readonly (readonly [name: string, value: string])[];
 }
 
-/** Reads one multipart form with exactly one file, `file`, whose bytes are given away as they come (RFC 7578). */
+/** Reads one multipart form with exactly one file, `file`, whose bytes are passed on as they arrive (RFC 7578). */
 export class UploadForm {
   readonly #parser: BusboyInstance;
   readonly #failed = Promise.withResolvers<never>();
@@ -55,7 +55,7 @@ export class UploadForm {
     this.#parser.on('file', (name, stream, fileName) => this.#takeFile(name, stream, fileName));
   }
 
-  /** Rejects as soon as the form is seen to be bad. */
+  /** Rejects as soon as the form is known to be invalid. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
@@ -64,7 +64,7 @@ export class UploadForm {
   push(chunk: Buffer): Promise<void> | undefined {
     this.#allBytes += chunk.length;
     const isTaken = this.#parser.write(chunk);
-    // The parser may hold some of the file; exactly is counted at the end.
+    // The parser may buffer some of the file; the exact count follows at the end.
     this.#refuseLongRest(REST_LIMIT_BYTES + 4 * PARSER_BYTES);
     return isTaken
       ? this.#room
@@ -120,7 +120,7 @@ export class UploadForm {
     }
   }
 
-  /** The parser may give bytes away after `push` has returned; then the next one waits. */
+  /** The parser may emit bytes after `push` has returned; then the next one waits. */
   #waitFor(room: Promise<void>): void {
     const passed = (): void => {
       if (this.#room === room) this.#room = undefined;

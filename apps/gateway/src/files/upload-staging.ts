@@ -32,7 +32,7 @@ export class UploadStaging {
     return this.#size;
   }
 
-  /** Rejects as soon as it is known that nothing can come of it. */
+  /** Rejects as soon as the transfer is known to fail. */
   get failed(): Promise<never> {
     return this.#failed.promise;
   }
@@ -71,7 +71,7 @@ export class UploadStaging {
     this.#bytes.fail(reason);
   }
 
-  /** Where the file lies, once that is settled; undefined when nothing lies there. */
+  /** The staged file once that is settled; undefined if there is none. */
   get staged(): Promise<StagedRef | undefined> {
     return this.#sent?.catch(() => undefined) ?? Promise.resolve(undefined);
   }

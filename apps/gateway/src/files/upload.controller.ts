@@ -106,13 +106,13 @@ export class UploadController {
   }
 }
 
-/** An empty field is as if left out. */
+/** An empty field counts as absent. */
 const lastOf = (fields: UploadedForm['fields'], name: string): string | undefined => {
   const value = fields.findLast(([field]) => field === name)?.[1];
   return value === '' ? undefined : value;
 };
 
-/** The order of parts and what frames them make no other body. */
+/** The order of parts and their framing do not change the digest. */
 const digestOf = ({ name, fields }: UploadedForm, file: Hash): string => {
   const sorted = fields.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)));
   return createHash('sha256')

@@ -119,7 +119,7 @@ describe('an upload', () => {
     expect((await send(form(part, field('dest_dir', 'd')))).body['name']).toBe('grün €.txt');
   });
 
-  it('keeps every byte, whatever looks like a boundary in it', async () => {
+  it('keeps every byte, including those that look like a boundary', async () => {
     const content = `\r\n--${BOUNDARY.slice(0, -1)}\r\n--${BOUNDARY.toLowerCase()}--\r\n\0\r\n-`;
     await send(form(file('odd', content), field('dest_dir', '.')));
     expect(await readFile(files.at('odd'), 'utf8')).toBe(content);
@@ -146,7 +146,7 @@ describe('a bad form', () => {
     ['another boundary', form(file('a', 'x')).replaceAll(BOUNDARY, 'other'), ''],
     ['no form', 'hello', ''],
     ['a thousand parts', form(...Array.from({ length: 1_001 }, () => field('a', '')), file('a', 'x')), ''],
-  ])('with %s is 400 with its fields, and nothing is left', async (_what, body, path) => {
+  ])('with %s is 400 with its fields, and nothing stays staged', async (_what, body, path) => {
     const { status, body: response } = await send(body);
     expect([status, response.detail?.code, response.detail?.fields?.[0]?.path]).toEqual([
       400,
@@ -278,7 +278,7 @@ describe('a client', () => {
     expect(test.far.asked(filesRequests.put)).toEqual([]);
   });
 
-  it('that hangs up while the agent wakes leaves nothing', async () => {
+  it('that disconnects while the agent wakes leaves nothing behind', async () => {
     const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
     test.far.on(filesRequests.openStage, async () => {
       await awake;
@@ -310,7 +310,7 @@ describe('a client', () => {
     await nothingIsLeft();
   });
 
-  it('is slowed down by a host that takes nothing', { timeout: 30_000 }, async () => {
+  it('is slowed down by a host that reads nothing', { timeout: 30_000 }, async () => {
     let taken: IncomingMessage | undefined;
     files.port.intercept = (request) => {
       taken = request.pause();
@@ -345,7 +345,7 @@ describe('an Idempotency-Key', () => {
   const keyed = (body: string, key: string, idempotencyKey = 'k') =>
     send(body, { key, headers: { 'idempotency-key': idempotencyKey } });
 
-  it('replays the same form, however it is framed, and discards what came again', async () => {
+  it('replays the same form with any framing, and discards the repeated file', async () => {
     const key = test.far.key();
     const first = await keyed(form(file('a', 'x'), field('dest_dir', 'd')), key);
     const again = await send(form(field('dest_dir', 'd'), file('a', 'x')).replaceAll(BOUNDARY, 'other'), {
@@ -395,8 +395,8 @@ describe('an Idempotency-Key', () => {
   });
 });
 
-describe('a request over HTTP/1.0 or with garbage behind the form', () => {
-  it('is taken all the same', async () => {
+describe('a request over HTTP/1.0 or with garbage after the form', () => {
+  it('is accepted', async () => {
     const body = `preamble\r\n${form(file('a', 'x'), field('dest_dir', '.'))}epilogue`;
     const head = `POST ${UPLOAD} HTTP/1.0\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
     expect(readRaw(await sendRaw(test.gateway.url, head + body)).head).toContain('200 ok');

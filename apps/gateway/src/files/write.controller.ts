@@ -34,7 +34,7 @@ const JSON_TEXT = {
 };
 
 /**
- * `PUT /api/agents/{agent_id}/files/write`; of `content` only that it is a text, for its bytes are elsewhere by then.
+ * `PUT /api/agents/{agent_id}/files/write`; of `content` only its type, because its bytes have already been passed on.
  */
 export class WriteBody {
   @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })

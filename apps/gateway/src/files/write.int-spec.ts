@@ -40,7 +40,7 @@ const nothingIsLeft = async (): Promise<void> => {
 };
 
 describe('write', () => {
-  it('puts the text, whatever the order of the members', async () => {
+  it('writes the text, with members in any order', async () => {
     const first = await write('{"path":"a/b.txt","content":"line\\n\\ud83d\\ude00","else":[1]}');
     expect([first.status, first.body]).toEqual([200, { ok: true, path: files.at('a/b.txt'), size: 9 }]);
     expect(await readFile(files.at('a/b.txt'), 'utf8')).toBe('line\n😀');
@@ -74,7 +74,7 @@ describe('write', () => {
         const body = Buffer.alloc(bytes + 20 + 16, 'a');
         body.write('{"path":"big","content":"\\u00e9');
         body.write('"}', body.length - 2);
-        // Two bytes of the text stand as six.
+        // Two bytes of the text are encoded as six.
         return new Uint8Array(body.buffer, body.byteOffset, body.length);
       };
       const frame = '{"path":"big","content":"\\u00e9"}'.length - 2;
@@ -100,7 +100,7 @@ describe('write', () => {
     ['no object', '[1]', ['']],
     ['broken JSON', '{"path":"a","content":"b"', ['']],
     ['trailing garbage', '{"path":"a","content":"b"}x', ['']],
-  ])('refuses %s with its fields, and leaves nothing', async (_what, body, fields) => {
+  ])('refuses %s with its fields, and leaves nothing behind', async (_what, body, fields) => {
     const { status, body: response } = await write(body);
     expect([status, response.detail?.code]).toEqual([400, 'invalid_request']);
     expect(response.detail?.fields?.map(({ path }) => path)).toEqual(fields);
@@ -182,7 +182,7 @@ describe('write', () => {
     expect(test.far.asked(filesRequests.put)).toEqual([]);
   });
 
-  it('is 503 when the host has another number of bytes than were sent', async () => {
+  it('is 503 when the host stored another number of bytes than were sent', async () => {
     files.port.intercept = (request, response) => {
       request.resume().once('end', () => response.end('{"size":1}'));
       return true;
@@ -191,7 +191,7 @@ describe('write', () => {
     expect([status, body.detail?.code]).toEqual([503, 'transfer_lost']);
   });
 
-  it('leaves nothing when the client hangs up in the middle', async () => {
+  it('leaves nothing behind when the client disconnects midway', async () => {
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     const head = `PUT ${WRITE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Length: 2000000\r\n\r\n`;
     socket.write(`${head}{"path":"a","content":"${'b'.repeat(1_000_000)}`);

@@ -29,7 +29,7 @@ describe('health', () => {
     });
   });
 
-  it('is degraded while a question to one service is lost, although the link is up', () => {
+  it('is degraded while probes of one service are lost, although the link is up', () => {
     expect(services({ agents: 'silent' })).toMatchObject({
       status: 'degraded',
       dependencies: { nats: 'degraded' },
@@ -37,14 +37,14 @@ describe('health', () => {
     });
   });
 
-  it('is degraded when the link came back to a server that takes small messages only', () => {
+  it('is degraded when the link reconnected to a server that accepts only small messages', () => {
     expect(health({ takesOurMessages: false })).toMatchObject({
       status: 'degraded',
       dependencies: { nats: 'degraded' },
     });
   });
 
-  it('is unavailable when every question is lost, although the link is up', () => {
+  it('is unavailable when all probes are lost, although the link is up', () => {
     const lost = health({
       host: 'silent',
       services: { accounts: 'silent', agents: 'silent', files: 'silent' },

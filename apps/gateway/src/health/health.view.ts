@@ -23,11 +23,11 @@ export interface HealthView {
 /** A response; `absent` if the broker has no responder; `silent` if none came in time. */
 export type ProbeResponse<Res> = Res | 'absent' | 'silent';
 
-/** What one round of questions came to. */
+/** The responses of one round of probes. */
 export interface Found {
   /** Whether the link to the broker is up. */
   readonly connected: boolean;
-  /** Whether the server behind it takes messages as large as ours. */
+  /** Whether the connected server accepts messages of the required size. */
   readonly takesOurMessages: boolean;
   /** Whether the gateway's own tables responded. */
   readonly postgres: boolean;
@@ -42,17 +42,19 @@ export const healthOf = (
 ): HealthView => {
   const { host } = found;
   const services = Object.values(found.services);
-  const told = services.filter((response): response is ServiceHealth => typeof response !== 'string');
+  const responded = services.filter((response): response is ServiceHealth => typeof response !== 'string');
   const dependencies = {
-    nats: natsOf(found, told),
-    eventStore: stateOf(told.map(({ eventStore }) => eventStore)),
-    postgres: found.postgres ? stateOf([true, ...told.map(({ postgres }) => postgres)]) : ('down' as const),
+    nats: natsOf(found, responded),
+    eventStore: stateOf(responded.map(({ eventStore }) => eventStore)),
+    postgres: found.postgres
+      ? stateOf([true, ...responded.map(({ postgres }) => postgres)])
+      : ('down' as const),
     runtime: typeof host === 'string' ? ('down' as const) : ('ok' as const),
   };
-  const counts = told.map(({ deadLetters }) => deadLetters);
-  const uncounted = told.length < services.length || counts.includes(null);
+  const counts = responded.map(({ deadLetters }) => deadLetters);
+  const uncounted = responded.length < services.length || counts.includes(null);
   return {
-    status: statusOf(found, dependencies, told.length < services.length),
+    status: statusOf(found, dependencies, responded.length < services.length),
     runtime: typeof host === 'string' ? facts.driver : host.driver,
     version: facts.version,
     dependencies,
@@ -66,24 +68,28 @@ export const healthOf = (
  */
 const natsOf = (
   { connected, takesOurMessages, services, host }: Found,
-  told: readonly ServiceHealth[],
+  responded: readonly ServiceHealth[],
 ): DependencyState => {
   const responses = [...Object.values(services), host];
   if (!connected || responses.every((response) => response === 'silent')) return 'down';
-  if (!takesOurMessages || responses.includes('silent') || told.some(({ jetStream }) => jetStream === false))
+  if (
+    !takesOurMessages ||
+    responses.includes('silent') ||
+    responded.some(({ jetStream }) => jetStream === false)
+  )
     return 'degraded';
   return 'ok';
 };
 
 /** null: a service that has no such part. */
 const stateOf = (responses: readonly (boolean | null)[]): DependencyState => {
-  const told = responses.filter((response) => response !== null);
-  if (told.length === 0) return 'unknown';
-  if (told.every((response) => response)) return 'ok';
-  return told.includes(true) ? 'degraded' : 'down';
+  const responded = responses.filter((response) => response !== null);
+  if (responded.length === 0) return 'unknown';
+  if (responded.every((response) => response)) return 'ok';
+  return responded.includes(true) ? 'degraded' : 'down';
 };
 
-/** Every request goes over the broker, and every key is looked up by `accounts`, which may be away or hang. */
+/** Every request goes over the broker, and every key is looked up by `accounts`, which may be down or hang. */
 const statusOf = (
   { postgres, services }: Found,
   dependencies: HealthView['dependencies'],

@@ -25,7 +25,7 @@ describe('a declaration', () => {
     expect(declarationProblem('/a', { accepts: 'anyone', resources: [thing] })).toContain(':id');
   });
 
-  it('accepts somebody', () => {
+  it('accepts at least one credential', () => {
     expect(declarationProblem('/a', { accepts: {}, resources: [] })).toBe('accepts no credential');
   });
 

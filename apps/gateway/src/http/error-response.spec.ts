@@ -38,7 +38,7 @@ describe('errorResponse', () => {
     expect(JSON.stringify(body)).not.toMatch(/10\.0|undefined|teapot|pg/);
   });
 
-  it('cannot be talked into another code by context', () => {
+  it('lets no context override the code', () => {
     const { body } = errorResponse(
       new DomainError('conflict', 'real', 'm', { code: 'fake', message: 'fake' }),
     );

@@ -24,7 +24,7 @@ const DEFAULT_BOUNDS: ClientBounds = { clientTimeoutMs: 60_000, maxConnections: 
 
 /** Headers are short, so they get less time than bodies. */
 const HEADERS_MS = 10_000;
-/** Long enough for the slowest upload; other bodies have a deadline of their own (late-bodies.ts). */
+/** Long enough for the slowest upload; other bodies have their own deadline (late-bodies.ts). */
 const REQUEST_MS = 3_600_000;
 const KEEP_ALIVE_MS = 72_000;
 /** How often Node looks for requests past those bounds. */

@@ -14,7 +14,7 @@ export interface JsonBody {
   readonly kind: 'json';
   readonly streamed?: false;
   readonly shape: DtoClass;
-  /** Rejects bodies with codes of the route's own, before `shape` names what else is wrong. */
+  /** Rejects bodies with the route's own codes, before `shape` validates the rest. */
   readonly refusal?: (body: unknown) => HttpRefusal | undefined;
   /** Scopes that only some bodies need; checked before the body is validated. */
   readonly scopes?: (body: unknown) => readonly Scope[];
@@ -39,7 +39,7 @@ export interface RouteRules {
   /** Absent: the route takes no body and ignores one that is sent. */
   readonly body?: RouteBody;
   readonly query?: DtoClass;
-  /** What path parameters must look like that name no resource. */
+  /** Patterns of path parameters that name no resource. */
   readonly params?: Readonly<Record<string, TextRule>>;
 }
 
@@ -66,7 +66,7 @@ declare module 'fastify' {
   }
 }
 
-/** Hooks are added to it before any route is. */
+/** The instance, to which hooks are added before any route. */
 export type HttpServer = FastifyInstance;
 export type ApiRequest = FastifyRequest;
 export type ApiReply = FastifyReply;

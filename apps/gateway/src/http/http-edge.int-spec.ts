@@ -28,7 +28,7 @@ describe('request ids', () => {
     expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['a.b:c-1_Z', 'a.b:c-1_Z']);
   });
 
-  it('travel with a request whose body came in pieces', async () => {
+  it('are kept for a request whose body arrives in chunks', async () => {
     const body = JSON.stringify({ name: 'scout', templateId: 'echo' }) + ' '.repeat(90_000);
     const response = await test.call('POST', '/api/agents', {
       key: test.far.key(),
@@ -74,7 +74,7 @@ describe('a request that the HTTP layer refuses', () => {
     ]);
   });
 
-  it('is a request that is no HTTP, with 400 and {detail}', async () => {
+  it('is input that is not HTTP, with 400 and {detail}', async () => {
     const { head, body } = readRaw(await sendRaw(test.gateway.url, 'BLURB\r\n\r\n'));
     expect(head).toContain('http/1.1 400');
     expect(head).toContain('x-request-id: req_');

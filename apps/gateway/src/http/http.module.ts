@@ -9,7 +9,7 @@ import { RequestPipeline } from './request-pipeline.js';
 import { ResponseHooks } from './response.hooks.js';
 import { RouteTable } from './route-table.js';
 
-/** What every request passes on its way to a controller, and every response on its way out. */
+/** The pipeline of requests before a controller, and of responses after it. */
 @Module({
   imports: [AuthModule, IdempotencyModule],
   providers: [

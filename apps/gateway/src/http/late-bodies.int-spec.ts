@@ -54,7 +54,7 @@ const trickle = async (socket: Socket, everyMs: number): Promise<void> => {
 };
 
 describe('a body that trickles', () => {
-  it('of an ordinary request is cut with 408 under its own request id', async () => {
+  it('of an ordinary request gets 408 under its own request id', async () => {
     const { socket, text } = open('/plain', 1_000);
     await trickle(socket, 50);
     const { head, body } = readRaw(text());
@@ -73,7 +73,7 @@ describe('a body that trickles', () => {
     expect(text()).toMatch(/\r\n\r\n20$/);
   });
 
-  it('of a streamed request is refused with 408 when nothing comes, and the socket is closed', async () => {
+  it('of a streamed request is refused with 408 when no bytes arrive, and the socket is closed', async () => {
     const { socket, text } = open('/streamed', 20);
     socket.write('x');
     await once(socket, 'close');
@@ -84,7 +84,7 @@ describe('a body that trickles', () => {
 });
 
 describe('a body that no route reads', () => {
-  it('is taken to its end when it ends soon, and the line goes on', async () => {
+  it('is read to its end if it ends soon, and the connection stays open', async () => {
     const { socket, text } = open('/unread', 500_000);
     socket.write(Buffer.alloc(500_000));
     await once(socket, 'data');
@@ -95,13 +95,13 @@ describe('a body that no route reads', () => {
     expect(text()).toContain('plain');
   });
 
-  it('is cut after a while', async () => {
+  it('is disconnected after a time limit', async () => {
     const { socket, text } = open('/unread', 500_000);
     await trickle(socket, 50);
     expect(text()).toContain('413');
   });
 
-  it('is cut when it is too long', async () => {
+  it('is disconnected when it is too long', async () => {
     const { socket, text } = open('/unread', 500_000_000);
     await once(socket, 'data');
     const chunk = Buffer.alloc(100_000);

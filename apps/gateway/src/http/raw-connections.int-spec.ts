@@ -47,7 +47,7 @@ const dial = async (): Promise<Client> => {
   return client;
 };
 
-/** Resolves when the server has let go of the connection: a socket that is half closed still takes bytes. */
+/** Resolves when the server has closed the connection: a half-closed socket still accepts bytes. */
 const untilDestroyed = async ({ socket }: Client, more = '\r\n'): Promise<void> => {
   const timer = setInterval(() => socket.write(more), 100);
   // Not `once` of node:events: the reset that is waited for is an error to it.
@@ -64,7 +64,7 @@ const send = async (bytes: string): Promise<Client> => {
 const HEAD = (path = '/api/agents', method = 'GET'): string =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n`;
 
-describe('a connection that the gateway has no request of', () => {
+describe('a connection without a complete request', () => {
   it.each([
     ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'],
     [
@@ -78,7 +78,7 @@ describe('a connection that the gateway has no request of', () => {
     ['a tunnel that owes its body', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
     ['no HTTP', 'BLURB\r\n\r\n'],
     ['an unknown expectation', 'POST /api/agents HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n'],
-  ])('of %s may be reset, and the gateway serves on', async (_what, bytes) => {
+  ])('of %s may be reset, and the gateway keeps serving', async (_what, bytes) => {
     const { socket } = await send(bytes);
     socket.resetAndDestroy();
     const late = await send(bytes);
@@ -88,7 +88,7 @@ describe('a connection that the gateway has no request of', () => {
     expect((await test.call('GET', '/openapi.json')).status).toBe(200);
   });
 
-  it('is closed although its client stays, whatever it has sent so far', async () => {
+  it('is closed although its client stays, after any partial input', async () => {
     const upgrade = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const moments: readonly (readonly [what: string, bytes: string, more: string, status: string])[] = [
       ['nothing', '', '', '408'],
@@ -115,7 +115,7 @@ describe('a connection that the gateway has no request of', () => {
     expect(seen).toEqual(moments.map(([what, , , status]) => [what, status]));
   }, 20_000);
 
-  it('gives way to others when there are too many', async () => {
+  it('is closed in favour of others when there are too many', async () => {
     const silent = await Promise.all(Array.from({ length: 3 * MOST }, dial));
     expect((await test.call('GET', '/openapi.json')).status).toBe(200);
     await Promise.all(silent.slice(0, 2 * MOST).map((client) => untilDestroyed(client)));

@@ -43,7 +43,7 @@ const send = (bytes: string): { readonly socket: Socket; text(): string } => {
   return { socket, text: () => text };
 };
 
-/** What comes back until the gateway closes. */
+/** Everything received until the gateway closes. */
 const exchange = async (bytes: string): Promise<{ readonly head: string; readonly body: Body }> => {
   const { socket, text } = send(bytes);
   await once(socket, 'end');
@@ -70,7 +70,7 @@ describe('broken percent-encoding in the path', () => {
     expect(await codes('GET', `/api/nothing/${id}`)).toEqual([400, 'invalid_request']);
   });
 
-  it('does not change what whole encoding means', async () => {
+  it('does not change the meaning of valid encoding', async () => {
     const agent = anAgent();
     test.far.agents.set(agent.id, agent);
     expect((await test.call('GET', `/api/agents/%61${agent.id.slice(1)}`, { key })).status).toBe(200);
@@ -252,7 +252,7 @@ describe('the log', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('still holds the stack of what failed inside', async () => {
+  it('still contains the stack of an internal failure', async () => {
     test.far.on(agentsRequests.list, () => {
       throw new Error('broken');
     });

@@ -4,7 +4,7 @@ const broken = new WeakSet<IncomingMessage>();
 
 /**
  * The target by which a request finds its route. The router refuses a path with broken percent-encoding on its own,
- * before any hook; with its percent signs escaped it takes the way of every other, so that 401 and 403 come first.
+ * before any hook; with its percent signs escaped it passes all hooks like any other, so that 401 and 403 come first.
  */
 export const routableTarget = (request: IncomingMessage): string => {
   const url = originForm(request.url ?? '/');
@@ -17,7 +17,7 @@ export const routableTarget = (request: IncomingMessage): string => {
 
 const ORIGIN = /^https?:\/\/[^/?]*/i;
 
-/** Proxies are sent targets in absolute form, and servers have to take them (RFC 9112 §3.2.2). */
+/** Proxies receive targets in absolute form, and servers must accept them (RFC 9112 §3.2.2). */
 const originForm = (target: string): string => {
   if (!ORIGIN.test(target)) return target;
   const rest = target.replace(ORIGIN, '');

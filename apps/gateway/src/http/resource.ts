@@ -10,7 +10,7 @@ export interface RouteResource {
   readonly param: string;
   /** Whether the text can be an id at all; any other is treated like an unknown id, without a lookup. */
   readonly isId: (id: string) => boolean;
-  /** Whether the principal may know of it; any other gets the same 404. By default every principal may. */
+  /** Whether the principal may see it; others get the same 404. By default every principal may. */
   readonly isReachable?: (principal: Principal, id: string) => boolean;
   /** The 404. */
   readonly notFound: () => Error;

@@ -17,14 +17,14 @@ export interface RouteDeclaration extends Omit<RouteRules, 'resources'> {
   readonly resource?: RouteResource | readonly RouteResource[];
   readonly summary: string;
   readonly description?: string;
-  /** The responses that are no errors, by status; the first is the usual one. */
+  /** The success responses, by status; the first is the default. */
   readonly responses: readonly ResponseDescription[];
-  /** Error codes of this route's own. Those that any route has are added. */
+  /** Error codes specific to this route. Those of every route are added. */
   readonly errors?: readonly ErrorCode[];
 }
 
 /**
- * Declares a route: which principals it takes and the scope each needs, the resource its path names, its body and
+ * Declares a route: which principals it accepts and the scope each needs, the resource its path names, its body and
  * query, its responses and errors. Goes above `@Get`, `@Post` and the like.
  */
 export const Route = (declaration: RouteDeclaration): MethodDecorator => {

@@ -22,7 +22,7 @@ const asksForWebSocket = ({ method, headers, httpVersion }: IncomingMessage): bo
 /**
  * Whether a request gets its own connection. Other upgrades (h2c, say) are ignored, as is any in HTTP/1.0
  * (RFC 9110 §7.8): such a request is handled as a plain one. So is one with a body, and one behind a request whose
- * response is not out yet: neither could have the connection to itself.
+ * response is not sent yet: neither could take the connection over.
  */
 export const wantsWebSocket = (request: IncomingMessage): boolean =>
   asksForWebSocket(request) && !hasBody(request) && pendingResponse(request.socket) === undefined;
@@ -36,7 +36,7 @@ export const handleUpgrade =
   (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     const response = new ServerResponse(request);
     response.shouldKeepAlive = false;
-    // Node's types know a connection of an upgrade as a stream; it is the socket.
+    // Node types the connection of an upgrade as a stream; it is the socket.
     response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
     response.once('finish', () => endSocket(socket));
     upgrades.set(request, { socket, held: holdSocket(socket, head), response });
@@ -44,8 +44,8 @@ export const handleUpgrade =
   };
 
 /**
- * Refuses a request that asks for no WebSocket, or wrongly, with 426 or 400. Returns a signal that aborts when the
- * client leaves before its connection is taken.
+ * Refuses a request without a WebSocket handshake with 426, and an invalid one with 400. Returns a signal that aborts
+ * when the client leaves before its connection is taken.
  */
 export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
   const upgrade = upgrades.get(raw);

@@ -3,7 +3,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { ApiReply, ApiRequest } from './fastify-types.js';
 import { takeConnection } from './upgrades.js';
 
-/** Agrees to WebSockets whose handshake `requireWebSocket` has found good. */
+/** Accepts WebSockets whose handshake `requireWebSocket` has validated. */
 export class WebSockets {
   readonly #server: WebSocketServer;
   readonly #requestIds = new WeakMap<IncomingMessage, string>();
@@ -20,7 +20,7 @@ export class WebSockets {
     });
   }
 
-  /** Responds with 101. Returns undefined when the client has left meanwhile. */
+  /** Responds with 101. Returns undefined if the client has left meanwhile. */
   accept(request: ApiRequest, reply: ApiReply): WebSocket | undefined {
     const { socket, head } = takeConnection(request, reply);
     this.#requestIds.set(request.raw, request.id);

@@ -23,7 +23,7 @@ export class LogsQuery {
     type: 'string',
     format: 'date-time',
     required: false,
-    description: 'Only entries at or after.',
+    description: 'Only entries at or after this time.',
   })
   @IsOptional()
   @IsIsoTime()

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { inParts } from './last-characters.js';
 
-const OF_THE_IMAGE = '/bin/sh';
+const IMAGE_SHELL = '/bin/sh';
 /** Maximum length of one argument without its terminating NUL (MAX_ARG_STRLEN). */
 const LONGEST_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** This number of UTF-16 units takes at most three times as many bytes. */
@@ -22,13 +22,13 @@ export interface ShellTask {
 }
 
 /**
- * The shell for commands: the image's own, otherwise `brought`, the absolute path of one shipped with the guest;
- * undefined without either.
+ * The shell for commands: the image's own, otherwise `shipped`, the absolute path of the shell that ships with the
+ * guest; undefined without either.
  */
-export const findShell = (brought?: string, ofTheImage: string = OF_THE_IMAGE): Shell | undefined => {
-  if (isExecutable(ofTheImage)) return { path: ofTheImage, argv0: ofTheImage };
+export const findShell = (shipped?: string, imageShell: string = IMAGE_SHELL): Shell | undefined => {
+  if (isExecutable(imageShell)) return { path: imageShell, argv0: imageShell };
   // A multi-call binary such as busybox selects its tool by the name it is called with.
-  return brought !== undefined && isExecutable(brought) ? { path: brought, argv0: 'sh' } : undefined;
+  return shipped !== undefined && isExecutable(shipped) ? { path: shipped, argv0: 'sh' } : undefined;
 };
 
 /**

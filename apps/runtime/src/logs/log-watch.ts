@@ -2,9 +2,9 @@ import { watch, type FSWatcher } from 'node:fs';
 import { basename } from 'node:path';
 
 /** Changes within this time wake readers only once. */
-const GATHER_MS = 50;
+const DEBOUNCE_MS = 50;
 /** Polling interval if the kernel cannot watch: the folder is missing, or the limit of watches is reached. */
-const LOOK_EVERY_MS = 500;
+const POLL_INTERVAL_MS = 500;
 
 /** Wakes the readers of one folder when its content changes. Created by `LogWatches`. */
 export class LogWatch implements Disposable {
@@ -12,8 +12,8 @@ export class LogWatch implements Disposable {
   #readers = 0;
   #waiting = new Set<() => void>();
   #watcher: FSWatcher | undefined;
-  #gathering: NodeJS.Timeout | undefined;
-  #looking: NodeJS.Timeout | undefined;
+  #debouncing: NodeJS.Timeout | undefined;
+  #polling: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly folder: string,
@@ -60,31 +60,31 @@ export class LogWatch implements Disposable {
     try {
       // The watcher closes with its last reader; after an error, polling replaces it.
       this.#watcher = watch(this.folder, { persistent: false }, (_event, name) => {
-        if (name === basename(this.folder)) this.#lookInstead();
-        this.#gathering ??= setTimeout(() => {
-          this.#gathering = undefined;
+        if (name === basename(this.folder)) this.#pollInstead();
+        this.#debouncing ??= setTimeout(() => {
+          this.#debouncing = undefined;
           this.wakeAll();
-        }, GATHER_MS);
+        }, DEBOUNCE_MS);
       });
-      this.#watcher.on('error', () => this.#lookInstead());
+      this.#watcher.on('error', () => this.#pollInstead());
     } catch {
-      this.#lookInstead();
+      this.#pollInstead();
     }
   }
 
-  #lookInstead(): void {
+  #pollInstead(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    this.#looking ??= setInterval(() => this.wakeAll(), LOOK_EVERY_MS);
+    this.#polling ??= setInterval(() => this.wakeAll(), POLL_INTERVAL_MS);
   }
 
   #stop(): void {
     this.#watcher?.close();
     this.#watcher = undefined;
-    clearTimeout(this.#gathering);
-    this.#gathering = undefined;
-    clearInterval(this.#looking);
-    this.#looking = undefined;
+    clearTimeout(this.#debouncing);
+    this.#debouncing = undefined;
+    clearInterval(this.#polling);
+    this.#polling = undefined;
   }
 }
 
@@ -98,11 +98,11 @@ export class LogWatches {
   }
 
   enter(folder: string): LogWatch {
-    const known = this.#watches.get(folder);
-    if (known !== undefined) return known.enter();
-    const made = new LogWatch(folder, () => this.#watches.delete(folder));
-    this.#watches.set(folder, made);
-    return made.enter();
+    const existing = this.#watches.get(folder);
+    if (existing !== undefined) return existing.enter();
+    const created = new LogWatch(folder, () => this.#watches.delete(folder));
+    this.#watches.set(folder, created);
+    return created.enter();
   }
 
   wakeAll(): void {

@@ -6,13 +6,13 @@ import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/comm
 import type { ActivityView } from '../agent/activity.js';
 import type { Activities } from '../agent/hosted-agent-deps.js';
 
-const EVERY_MS = 1_000;
-const MOST_AT_ONCE = 1_000;
+const INTERVAL_MS = 1_000;
+const MAX_BATCH = 1_000;
 
 /** Reports to `agents` when agents were last active: the newest state of each, in one batch, at most once a second. */
 @Injectable()
 export class ActivityReporter implements Activities, BeforeApplicationShutdown {
-  readonly #news = new Map<string, ActivityView>();
+  readonly #pending = new Map<string, ActivityView>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(
@@ -21,17 +21,17 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
   ) {}
 
   note(agentId: string, view: ActivityView): void {
-    this.#news.set(agentId, view);
-    this.#timer ??= setTimeout(() => void this.#tell(), EVERY_MS).unref();
+    this.#pending.set(agentId, view);
+    this.#timer ??= setTimeout(() => void this.#report(), INTERVAL_MS).unref();
   }
 
   beforeApplicationShutdown(): void {
     clearTimeout(this.#timer);
   }
 
-  async #tell(): Promise<void> {
-    const batch = [...this.#news].slice(0, MOST_AT_ONCE);
-    for (const [agentId] of batch) this.#news.delete(agentId);
+  async #report(): Promise<void> {
+    const batch = [...this.#pending].slice(0, MAX_BATCH);
+    for (const [agentId] of batch) this.#pending.delete(agentId);
     const items = batch.map(
       ([agentId, { lastActiveAt, lastActivityKind, sleepAt }]): ReportActivity['items'][number] => ({
         agentId,
@@ -44,8 +44,9 @@ export class ActivityReporter implements Activities, BeforeApplicationShutdown {
       await this.requester.request(agentsRequests.reportActivity, { host: this.host.id, items });
     } catch {
       // Sent again with the next batch, unless there is a newer state.
-      for (const [agentId, view] of batch) if (!this.#news.has(agentId)) this.#news.set(agentId, view);
+      for (const [agentId, view] of batch) if (!this.#pending.has(agentId)) this.#pending.set(agentId, view);
     }
-    this.#timer = this.#news.size > 0 ? setTimeout(() => void this.#tell(), EVERY_MS).unref() : undefined;
+    this.#timer =
+      this.#pending.size > 0 ? setTimeout(() => void this.#report(), INTERVAL_MS).unref() : undefined;
   }
 }

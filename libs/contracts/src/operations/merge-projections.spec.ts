@@ -14,7 +14,7 @@ const view = (more: Partial<ProjectionView>): ProjectionView => ({
 });
 const rebuilding = view({ rebuilding: { applied: 1, total: 2, eventsPerSecond: 1, secondsLeft: 1 } });
 
-describe('the merged projections of several instances', () => {
+describe('the merged view of several instances', () => {
   it('is one entry per projection, by service and name', () => {
     const merged = mergeProjections([
       [view({ service: 'exec', name: 'a' })],
@@ -28,7 +28,7 @@ describe('the merged projections of several instances', () => {
     ]);
   });
 
-  it('show the rebuild that one of them runs, in any order of responses', () => {
+  it('shows the rebuild that one of them runs, in any order of responses', () => {
     for (const answers of [
       [[rebuilding], [view({ position: '99' })]],
       [[view({ position: '99' })], [rebuilding]],
@@ -54,5 +54,5 @@ describe('the merged projections of several instances', () => {
     expect(mergeProjections([[far], [near], [view({ position: null })]])).toEqual([far]);
   });
 
-  it('are empty without responses', () => expect(mergeProjections([])).toEqual([]));
+  it('is empty without responses', () => expect(mergeProjections([])).toEqual([]));
 });
