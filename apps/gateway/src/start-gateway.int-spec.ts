@@ -45,7 +45,13 @@ describe('GET /health', () => {
   });
 
   it('names the driver of the runtime that responds', async () => {
-    test.far.on(runtimeRequests.hosts, () => ({ host: 'host1', driver: 'nerdctl', freeMemMb: 1, agents: 0 }));
+    test.far.on(runtimeRequests.hosts, () => ({
+      host: 'host1',
+      driver: 'nerdctl',
+      freeMemMb: 1,
+      agents: 0,
+      logId: null,
+    }));
     await eventually(async () => expect((await test.call('GET', '/health')).body['runtime']).toBe('nerdctl'));
   });
 

@@ -36,9 +36,18 @@ describe('the runtime of a host', () => {
 
   it('responds for itself with its description', async () => {
     await start();
-    expect(await runtime.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
-      { host: runtime.host, driver: 'process', freeMemMb: expect.any(Number) as number, agents: 1 },
-    ]);
+    // It knows its log once its first announcement has a response.
+    await eventually(async () =>
+      expect(await runtime.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: 500 })).toEqual([
+        {
+          host: runtime.host,
+          driver: 'process',
+          freeMemMb: expect.any(Number) as number,
+          agents: 1,
+          logId: 'log_1',
+        },
+      ]),
+    );
   });
 
   it('delivers messages to an agent and reports its activity', async () => {

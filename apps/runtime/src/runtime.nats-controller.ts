@@ -21,6 +21,7 @@ import { HostedAgents } from './agent/hosted-agents.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { Driver } from './driver/driver.js';
 import { AgentLogs } from './logs/agent-logs.js';
+import { HostLog } from './report/host-log.js';
 
 type Nothing = Record<string, never>;
 
@@ -33,6 +34,7 @@ export class RuntimeNatsController {
     private readonly agents: HostedAgents,
     private readonly deliveries: Deliveries,
     private readonly agentLogs: AgentLogs,
+    private readonly hostLog: HostLog,
   ) {}
 
   @HandleRequest(runtimeRequests.hosts, { broadcast: true })
@@ -43,6 +45,7 @@ export class RuntimeNatsController {
       driver,
       freeMemMb: this.driver.freeMemMb(),
       agents: this.agents.observed.length,
+      logId: this.hostLog.id,
     };
   }
 

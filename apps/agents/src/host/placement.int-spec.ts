@@ -45,6 +45,14 @@ const spread = async (agents: readonly AgentView[]): Promise<Record<string, numb
   return counts;
 };
 
+/** Hosts that gave no sign of life within 500 ms when they were chosen. */
+const silentHosts = async (): Promise<string[]> => {
+  const rows = await test.database.query<{ host: string }>(
+    'SELECT host FROM agent_hosts WHERE silent_since IS NOT NULL',
+  );
+  return rows.map(({ host }) => host);
+};
+
 const createMany = (count: number): Promise<AgentView[]> =>
   Promise.all(Array.from({ length: count }, () => test.create(aCreation({ resources: { memMb: 256 } }))));
 
@@ -57,6 +65,24 @@ describe('a host of an installation with another event log', () => {
       code: 'other_event_log',
     });
     expect(await test.database.query("SELECT 1 FROM agent_hosts WHERE host = 'host1'")).toEqual([]);
+  });
+
+  it('gets no agents when all hosts are asked, however much memory it has', async () => {
+    for (const host of ['host1', 'host2']) await test.hosts.add(host);
+    test.hosts.on(runtimeRequests.hosts, (_, host) => ({
+      host,
+      driver: 'process',
+      freeMemMb: host === 'host1' ? 8_192 : 4_096,
+      agents: 0,
+      logId: host === 'host1' ? 'another_log' : null,
+    }));
+    expect(await spread(await createMany(1))).toEqual({ host2: 1 });
+    await test.hosts.remove('host2');
+    await test.database.query('DELETE FROM agent_creations');
+    await expect(test.create(aCreation())).rejects.toMatchObject({
+      kind: 'unavailable',
+      code: 'service_unavailable',
+    });
   });
 
   it('gets the order to remove agents that its own log does not know', async () => {
@@ -86,10 +112,7 @@ describe('a new agent', () => {
     await add('host2', 8_192);
     await test.hosts.remove('host2');
     expect(await spread(await createMany(1))).toEqual({ host1: 1 });
-    const silent = await test.database.query<{ host: string }>(
-      'SELECT host FROM agent_hosts WHERE silent_since IS NOT NULL',
-    );
-    expect(silent).toEqual([{ host: 'host2' }]);
+    expect(await silentHosts()).toEqual(['host2']);
     await test.hosts.add('host2');
     await announce('host2', 8_192);
     expect(await spread(await createMany(1))).toEqual({ host2: 1 });
@@ -101,7 +124,7 @@ describe('a new agent', () => {
     test.hosts.on(runtimeRequests.describe, (_, host) =>
       host === 'host2'
         ? new Promise(() => undefined)
-        : { host, driver: 'process', freeMemMb: 4_096, agents: 0 },
+        : { host, driver: 'process', freeMemMb: 4_096, agents: 0, logId: null },
     );
     expect(await spread(await createMany(4))).toEqual({ host1: 4 });
   });
@@ -126,10 +149,19 @@ describe('a new agent', () => {
 describe('concurrently created agents', () => {
   it('are spread over the hosts by their free memory, also from two processes', async () => {
     const other = await test.another();
-    await add('host1', 8_192);
-    await add('host2', 8_192);
-    await add('host3', 8_192 - 4 * 256);
-    const agents = await createMany(20);
+    const memory = { host1: 8_192, host2: 8_192, host3: 8_192 - 4 * 256 };
+    for (const host of Object.keys(memory)) await test.hosts.add(host);
+    // A host that a busy machine keeps from responding in time gets no agents, as it should.
+    const agents = await eventually(
+      async () => {
+        await test.database.query('DELETE FROM agent_creations');
+        for (const [host, freeMemMb] of Object.entries(memory)) await announce(host, freeMemMb);
+        const created = await createMany(20);
+        expect(await silentHosts()).toEqual([]);
+        return created;
+      },
+      { timeoutMs: 60_000 },
+    );
     expect(await spread(agents)).toEqual({ host1: 8, host2: 8, host3: 4 });
     await other.stop();
   });

@@ -1,6 +1,7 @@
 import { runtimeRequests } from '@berth/contracts/runtime';
+import { EventStore } from '@berth/event-store';
 import { DomainError, isDomainError } from '@berth/kernel';
-import { Requester } from '@berth/messaging';
+import { logIdentity, Requester } from '@berth/messaging';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
 
@@ -38,6 +39,7 @@ export class Placement {
   constructor(
     @Inject(Requester) private readonly requester: Pick<Requester, 'request' | 'requestAll'>,
     @Inject(Database) private readonly database: Pick<Database, 'query' | 'transaction'>,
+    private readonly store: EventStore,
   ) {}
 
   /** Errors: unavailable when there is no host. */
@@ -48,7 +50,7 @@ export class Placement {
       if (await this.isPresent(host)) return host;
       await this.database.query('UPDATE agent_hosts SET silent_since = now() WHERE host = $1', [host]);
     }
-    const present = await this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: ASK_ALL_MS });
+    const present = await this.ownHosts();
     const host = await this.reserve(creation, () => Promise.resolve(present));
     if (host !== null) return host;
     throw new DomainError(
@@ -98,6 +100,18 @@ export class Placement {
       );
       return host;
     });
+  }
+
+  /**
+   * Returns the hosts that respond, without those of an installation with another event log. A host without a log is
+   * bound to this one by its first announcement.
+   */
+  private async ownHosts(): Promise<readonly Candidate[]> {
+    const [own, present] = await Promise.all([
+      logIdentity(this.store),
+      this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: ASK_ALL_MS }),
+    ]);
+    return present.filter(({ logId }) => (logId ?? own) === own);
   }
 
   private async isPresent(host: string): Promise<boolean> {

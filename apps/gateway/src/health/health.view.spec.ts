@@ -7,7 +7,7 @@ const allFine: Found = {
   connected: true,
   takesOurMessages: true,
   postgres: true,
-  host: { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0 },
+  host: { host: 'hst_1', driver: 'nerdctl', freeMemMb: 1, agents: 0, logId: null },
   services: {
     accounts: fine,
     agents: fine,

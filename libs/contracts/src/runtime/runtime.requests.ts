@@ -18,6 +18,8 @@ export interface HostView {
   readonly driver: string;
   readonly freeMemMb: number;
   readonly agents: number;
+  /** Identity of the event log that the host's agents are in; null before its first announcement. */
+  readonly logId: string | null;
 }
 
 /** Everything a host needs to start an agent. */
