@@ -60,7 +60,7 @@ describe('a service that is asked to stop', () => {
 });
 
 describe('a service that is started again', () => {
-  it('knows its keys and leaves the key file as it is', async () => {
+  it('knows its keys and leaves the key file unchanged', async () => {
     const key = await served.bootstrapKey();
     await rm(served.config.bootstrapKeyFile);
     await served.stopServices();

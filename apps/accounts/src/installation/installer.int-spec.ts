@@ -210,7 +210,7 @@ describe('the first start', () => {
 });
 
 describe('a later start', () => {
-  it('leaves the file as it is: removed, it stays removed', async () => {
+  it('does not restore a removed file', async () => {
     await starting().install(file);
     await rm(file);
     await starting().install(file);

@@ -63,7 +63,7 @@ const handlerWithFailingVault = (fail: 'before' | 'after'): KeyCommandHandler =>
 };
 
 describe('a minted key', () => {
-  it('of another account than the first never holds operate, whatever its minter claims to hold', async () => {
+  it('of an account other than the first never holds operate, regardless of the minting key', async () => {
     const command = minting({ scopes: ['operate'], holderScopes: ['read', 'operate'] });
     await expect(keys().mint(command)).rejects.toMatchObject({
       kind: 'forbidden',
@@ -241,7 +241,7 @@ describe('authentication', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(expiresAt) - 50);
   });
 
-  it('finds a key by index, among however many', async () => {
+  it('finds a key by index, among any number of keys', async () => {
     await running.database.query(
       `INSERT INTO accounts_vault.key_secrets (key_id, account_id, key_hash, scopes)
        SELECT 'bulk_' || n, 'acc_bulk', sha256(n::text::bytea), '{read}' FROM generate_series(1, 20000) n`,

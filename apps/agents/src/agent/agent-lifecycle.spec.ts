@@ -50,7 +50,7 @@ describe('a start that the log has decided', () => {
     expect(await life()).toMatchObject({ state: 'failed', code: 'image_missing' });
   });
 
-  it('stays decided while its host cannot be reached, and goes on at the next drive', async () => {
+  it('stays decided while its host cannot be reached, and continues at the next drive', async () => {
     expect(await drive([created(), starting(1)])).toEqual([]);
     expect(await life()).toMatchObject({ state: 'deploying' });
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));

@@ -87,7 +87,7 @@ describe('ensuring that an agent is awake', () => {
     expect(await handler(refusing).handle(request())).toMatchObject({ epoch: 1 });
   });
 
-  it('refuses one that was stopped, whatever the caller wants of sleeping ones', async () => {
+  it('refuses a stopped one, with any option for sleeping ones', async () => {
     await given(...running, stopping(2), stopped(2));
     for (const asleepChoice of ['wake', 'refuse'] as const)
       await expect(handler().handle(request({ asleep: asleepChoice }))).rejects.toMatchObject({

@@ -4,7 +4,7 @@ import { createLogger } from '@berth/telemetry';
 import { EchoModule } from './echo.nats-controller.js';
 import { BARE_SUBJECT, QUESTION, replyTo } from './echo.request.js';
 
-// The handlers of both sides: a Nest controller of ours and a bare subscription, on one connection in a separate
+// The handlers of both sides: one of our Nest controllers and a bare subscription, on one connection in a separate
 // process.
 const log = createLogger({ service: 'bench-handlers', level: 'warn' });
 const link = await NatsLink.open({ url: process.argv[2] ?? '', name: 'bench-handlers', log });

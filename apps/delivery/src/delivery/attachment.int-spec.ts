@@ -104,7 +104,7 @@ describe('a file that came', () => {
     const [first, second] = await Promise.all([tell(agentId, 'a', origin), tell(agentId, 'a', origin)]);
     await ended(first.deliveryId);
     expect([await tell(agentId, 'a', origin), second]).toEqual([first, first]);
-    // The message of another command comes behind whatever the repetitions began.
+    // The message of another command arrives after any work of the repetitions.
     await ended((await tell(agentId, 'b')).deliveryId);
     expect(handed().map(({ message }) => message)).toEqual(['a', 'b']);
   });
@@ -151,7 +151,7 @@ describe('a file that came', () => {
     for (const outcome of failed) expect(outcome?.data).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('is handed over where the agent woke up again when it fell asleep in between', async () => {
+  it('is delivered where the agent woke again after it fell asleep in between', async () => {
     delivery.far.on(runtimeRequests.deliver, ({ epoch }) =>
       epoch < 2 ? refusing('conflict', 'stale_epoch')() : { response: 'ok' },
     );

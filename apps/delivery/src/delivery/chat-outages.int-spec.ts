@@ -82,7 +82,7 @@ describe('a chat', () => {
     ['the log is silent', () => delivery.lines.log.freeze()],
     ['the tables refuse', () => delivery.lines.tables.cut({ refuse: true })],
     ['the tables are silent', () => delivery.lines.tables.freeze()],
-  ])('is 503 within 5 s where %s, and is not handed over', async (_, fail) => {
+  ])('is 503 within 5 s where %s, and is not delivered', async (_, fail) => {
     fail();
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     expect(received()).toEqual([]);
@@ -98,7 +98,7 @@ describe('a chat', () => {
     expect(received()).toEqual([]);
   });
 
-  it('is not handed over after its 503, however late the log accepts it', async () => {
+  it('is not delivered after its 503, even if the log accepts it late', async () => {
     const chat = aChat();
     delivery.lines.log.holdAnswers();
     await refusal(chat);
@@ -120,7 +120,7 @@ describe('a chat', () => {
     expect(error).toHaveProperty('effect', 'none');
   });
 
-  it('is 503 within 5 s where its wake is lost at first, and its hand-over for good', async () => {
+  it('is 503 within 5 s if its wake is lost once, and its delivery every time', async () => {
     delivery.far.on(agentsRequests.ensureAwake, (asked) => {
       if (asked.asleep !== 'refuse') {
         delivery.lines.far.holdAnswers();
@@ -134,7 +134,7 @@ describe('a chat', () => {
     expect(delivery.far.asked(agentsRequests.ensureAwake).length).toBeGreaterThanOrEqual(2);
   });
 
-  it('is 503 within 5 s where the chat itself is lost at first, and its hand-over for good', async () => {
+  it('is 503 within 5 s if the chat itself is lost once, and its delivery every time', async () => {
     delivery.far.on(agentsRequests.ensureAwake, (asked) => {
       delivery.lines.far.holdAnswers();
       return awakeAt(1, asked);

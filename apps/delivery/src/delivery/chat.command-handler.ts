@@ -71,7 +71,7 @@ export class ChatCommandHandler {
     try {
       const response = await this.dispatcher.deliver(outgoing, awake, purpose, patience);
       void this.notes.answered(chat, deliveryId, response);
-      // The caller's next message without a conversation goes on in this one, on any instance.
+      // The caller's next message without a conversation continues this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {

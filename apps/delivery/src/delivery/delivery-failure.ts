@@ -20,13 +20,13 @@ const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: stri
   spend_cap_reached: ['payment_required', 'The spend cap was reached.'],
 };
 
-/** A failure as the log has it, in words of ours: the log keeps the code alone. */
+/** The error for a failure in the log, which stores only its code. */
 export const recordedFailure = (code: string): DomainError => {
   const [kind, message] = RECORDED[code] ?? ['unavailable', 'The message could not be delivered.'];
   return new DomainError(kind, code in RECORDED ? code : 'agent_unavailable', message);
 };
 
-/** The agent may have the message. Sent again with the same command id it is not handed over twice. */
+/** The agent may have the message. A retry with the same command id does not deliver it twice. */
 export const mayHaveBeenDelivered = (cause?: unknown): DomainError => {
   const options = { cause, effect: 'unknown' } as const;
   if (isDomainError(cause, 'timeout'))

@@ -33,7 +33,7 @@ export type DeliveryEvent =
       };
     };
 
-/** A message that was accepted, whatever came of it. */
+/** A message that was accepted, with any outcome. */
 export interface Accepted {
   readonly deliveryId: string;
   readonly agentId: string;

@@ -21,7 +21,7 @@ export class Patience implements SilenceAllowance {
     this.#leftMs -= millis;
   }
 
-  /** Waits for `work` as long as is left. Errors: unavailable `service_unavailable`; the work goes on then. */
+  /** Waits for `work` for the remaining time. Errors: unavailable `service_unavailable`; the work then continues. */
   async within<T>(work: Promise<T>): Promise<T> {
     const begun = performance.now();
     const late = Promise.withResolvers<never>();

@@ -51,7 +51,7 @@ const acceptedOnly = async (chat: Chat): Promise<void> => {
 };
 
 describe('a chat that is sent again with the same command id', () => {
-  it('is handed over once, and returns the first response in the first conversation', async () => {
+  it('is delivered once, and returns the first response in the first conversation', async () => {
     const chat = aChat();
     const first = await send(chat);
     expect([await send(chat), await again(chat)]).toEqual([first, first]);
@@ -76,7 +76,7 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageAccepted', 'MessageFailed', 'MessageAnswered');
   });
 
-  it('returns the first response although the agent sleeps by now, and leaves it asleep', async () => {
+  it('returns the first response although the agent has fallen asleep, and leaves it asleep', async () => {
     const chat = aChat();
     const first = await send(chat);
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
@@ -134,7 +134,7 @@ describe('a chat that is sent again with the same command id', () => {
     await ends(chat, 'MessageRefused');
   });
 
-  it('and cannot be handed over may have been done while its first attempt is on its way', async () => {
+  it('and cannot be delivered has an unknown outcome while its first attempt is in flight', async () => {
     const chat = aChat();
     const open = Promise.withResolvers<void>();
     asleep(async (asked) => {

@@ -14,7 +14,7 @@ import type { EndedStatus } from '../execution/execution.js';
 import type { Owned } from '../execution/execution.repository.js';
 import type { Result } from '../output/output-vault.js';
 
-/** Time beside the command itself: TERM and KILL by the guest, draining, and the network. */
+/** Time in addition to the command itself: TERM and KILL by the guest, draining, and the network. */
 const SLACK_MS = 15_000;
 const START_WITHIN_MS = 20_000;
 /** The longest wait of one request (`FindExecution`). */

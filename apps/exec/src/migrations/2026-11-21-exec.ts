@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** Tables beside the projection: the vault of results, and state that processes share. */
+/** Tables besides the projection: the vault of results, and state that processes share. */
 export const createExecTables: Migration = {
   name: '2026-11-21-exec',
   async up(query) {

@@ -223,7 +223,7 @@ describe('reading agents', () => {
 
 describe('transitions of agents', () => {
   it.each(['start', 'stop', 'sleep', 'restart'] as const)(
-    '%s is 200 when settled and 202 when it goes on',
+    '%s is 200 when settled and 202 when it continues',
     async (verb) => {
       const agent = anAgent();
       const key = test.far.key();

@@ -91,7 +91,7 @@ export class EnvController {
     resource: agentOf('agent_id'),
     summary: 'Give a running agent its current variables',
     description:
-      'Restarts the agent’s program, after a start that goes on. A sleeping or stopped agent gets them when it wakes or is started.',
+      'Restarts the agent’s program, after a start in progress. A sleeping or stopped agent gets them when it wakes or is started.',
     responses: [{ status: 200, description: 'The agent.', schema: 'Agent' }],
     errors: ['agent_not_found', 'env_too_large', 'agent_start_failed', 'agent_unavailable'],
   })

@@ -3,7 +3,7 @@ import { IsOptional } from 'class-validator';
 import { FromQuery } from '../validation/nested-rules.js';
 import { IsText, IsWithin } from '../validation/rules.js';
 
-/** Where a list goes on and how much of it (contract §1). */
+/** The cursor and limit of a page (contract §1). */
 export class PageQuery {
   @ApiProperty({ required: false, description: '`nextCursor` of the page before.' })
   @IsOptional()

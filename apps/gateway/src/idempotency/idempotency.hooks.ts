@@ -40,7 +40,7 @@ export class IdempotencyHooks {
     server.addHook('onSend', (request, reply, payload: unknown, done) => {
       if (request.claim === undefined) return done(null, payload);
       settle(this.responses, request, reply, payload)
-        // The effect exists whatever becomes of its record; a retry is recognised by its command id.
+        // The effect exists even if its record is lost; a retry is recognised by its command id.
         .catch((error: unknown) => this.log.warn({ err: error }, 'could not store an idempotent response'))
         .finally(() => done(null, payload));
     });

@@ -12,7 +12,7 @@ export interface LogPosition {
   readonly waitMs: number;
 }
 
-/** Reads one agent's logs from the host that has it, wherever that is by now. Never wakes it. */
+/** Reads one agent's logs from the host that has it, wherever the agent now is. Never wakes it. */
 export class AgentLogs {
   constructor(
     private readonly requester: Requester,

@@ -33,7 +33,7 @@ export class LogsController {
     query: LogsQuery,
     summary: 'Read or follow the logs of an agent',
     description:
-      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true` the response stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
+      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true`, the response stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
       `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; another is 429.`,
     responses: [
       { status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' },

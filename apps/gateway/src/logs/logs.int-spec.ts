@@ -114,7 +114,7 @@ describe('GET logs', () => {
     });
   });
 
-  it('goes on behind a cursor', async () => {
+  it('continues after a cursor', async () => {
     entries.push(entry('one'), entry('two'), entry('three'));
     const { body } = await test.call('GET', `/api/agents/${newId('agt')}/logs?cursor=1&limit=1`, {
       key: test.far.key(),
@@ -168,7 +168,7 @@ describe('following logs', () => {
     expect(followed.text()).toContain(`event: log\nid: 3\ndata: ${JSON.stringify(entry('new 1'))}\n\n`);
   });
 
-  it('goes on where a client was cut off', async () => {
+  it('continues where a client was disconnected', async () => {
     entries.push(entry('seen'), entry('missed'));
     const followed = await follow(test.far.key(), { lastEventId: '1', query: '&cursor=0' });
     await eventually(() => messagesOf(followed.text()).length === 1);
@@ -195,7 +195,7 @@ describe('following logs', () => {
     expect(followed.text()).toContain('event: end\ndata: {"code":"unauthenticated"');
   });
 
-  it('goes on while the key cannot be looked up', async () => {
+  it('continues while the key cannot be looked up', async () => {
     const followed = await follow(test.far.key());
     const before = test.far.asked(accountsRequests.authenticate).length;
     test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
@@ -230,7 +230,7 @@ describe('following logs', () => {
     );
   });
 
-  it('costs one question at a time, however many have caught up with the same log', async () => {
+  it('costs one request at a time for any number of readers at the end of the same log', async () => {
     const asking = { now: 0, most: 0 };
     test.far.on(runtimeRequests.logs, async (query) => {
       if (query.waitMs === 0) return readEntries(query);

@@ -15,7 +15,7 @@ const CUT_AFTER_MS = 500;
 export interface ServerSentEvent {
   readonly event: string;
   readonly data: unknown;
-  /** Where a client that comes back goes on, as `Last-Event-ID`. */
+  /** The position from which a reconnecting client continues, as `Last-Event-ID`. */
   readonly id?: string;
 }
 
@@ -32,7 +32,7 @@ export class SseStream {
     // A client that hung up before the stream began has closed it already, and no `close` event follows.
     if (reply.raw.closed) this.#gone.abort();
     else reply.raw.once('close', () => this.#gone.abort());
-    // Writing to a client that just left is no failure of ours.
+    // Writing to a client that just left is not a failure of the gateway.
     reply.raw.on('error', () => this.#gone.abort());
     reply.raw.writeHead(200, {
       ...FIXED_HEADERS,

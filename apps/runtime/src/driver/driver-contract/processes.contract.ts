@@ -11,7 +11,7 @@ const between = (ticks: readonly number[], from: number, to: number): readonly n
 
 /** The guarantees of freezing, thawing and stopping. */
 export const describeProcesses = (host: () => DriverFixture): void => {
-  it('stands still as a whole while frozen, and goes on when thawed', async () => {
+  it('stops as a whole while frozen, and continues when thawed', async () => {
     const started = await host().start();
     const { agentId } = started.box;
     await started.tick();
