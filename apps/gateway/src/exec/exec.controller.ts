@@ -42,7 +42,7 @@ export class ExecController {
     body: { kind: 'json', shape: SubmitBody, refusal: submissionRefusal, limitBytes: BODY_LIMIT_BYTES },
     summary: 'Run a command in an agent',
     description:
-      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest response `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
+      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest return `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
     responses: [
       { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
