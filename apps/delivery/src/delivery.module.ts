@@ -1,3 +1,4 @@
+import { AgentClient } from '@berth/agent-client';
 import { PlatformModule, ProjectionModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { DeliveryConfig, readDeliveryConfig } from './config.js';
@@ -39,6 +40,7 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
     ConversationListQuery,
     MessageBudget,
     MessageJournal,
+    AgentClient,
     AgentDispatcher,
     MessageAdmission,
     EarlierMessage,

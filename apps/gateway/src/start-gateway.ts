@@ -1,5 +1,5 @@
 import { NestLogger } from '@berth/messaging';
-import { LaunchModule, ServiceContext, type Stoppable } from '@berth/service';
+import { LaunchModule, ServiceContext, stopLaunched, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -24,11 +24,7 @@ export interface RunningGateway extends Stoppable {
 export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
   const context = new ServiceContext('gateway', { config, log });
   let app: NestFastifyApplication | undefined;
-  const stop = async (): Promise<void> => {
-    await context.beginToStop();
-    await app?.close();
-    await context.resources.disposeAsync();
-  };
+  const stop = (): Promise<void> => stopLaunched(context, app);
   try {
     const created = await createApp(context);
     app = created;

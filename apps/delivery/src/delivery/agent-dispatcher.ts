@@ -22,11 +22,10 @@ export interface Message {
 /** Delivers a message to an awake agent and returns the agent's response. */
 @Injectable()
 export class AgentDispatcher {
-  private readonly agents: AgentClient;
-
-  constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {
-    this.agents = new AgentClient(requester);
-  }
+  constructor(
+    private readonly agents: AgentClient,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+  ) {}
 
   /** The agent if it is awake, null if it sleeps. Errors: those of `agentsRequests.ensureAwake`. */
   findAwake(use: AgentUse, patience: Patience): Promise<AwakeAgent | null> {

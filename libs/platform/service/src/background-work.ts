@@ -1,8 +1,10 @@
+import { backoff, pause } from '@berth/persistence';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 
 const FIRST_PAUSE_MS = 200;
-const LONGEST_PAUSE_MS = 5_000;
+/** Work that ran for so long begins again with the first pause. */
+const STEADY_MS = 30_000;
 
 /** Work that runs for the lifetime of the service: projections, relays, consumers, timers. */
 @Injectable()
@@ -29,29 +31,15 @@ export class BackgroundWork implements BeforeApplicationShutdown {
 
   private async keepRunning(name: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.ending;
-    let pauseMs = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
+    for (let attempt = 0; !signal.aborted; attempt++) {
       const begun = Date.now();
       try {
         await work(signal);
       } catch (error) {
         if (!signal.aborted) this.log.warn({ work: name, err: error }, 'background work failed, restarting');
       }
-      if (Date.now() - begun > 30_000) pauseMs = FIRST_PAUSE_MS;
-      await pause(pauseMs, signal);
-      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
+      if (Date.now() - begun > STEADY_MS) attempt = 0;
+      await pause(backoff(attempt, FIRST_PAUSE_MS), signal);
     }
   }
 }
-
-const pause = (millis: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, millis);
-    signal.addEventListener('abort', done);
-  });

@@ -16,7 +16,7 @@ export { RunOnOneInstance, type Runnable } from './background-task.js';
 export { ConsumeEvents, type EventReaction } from './consume-events.js';
 export { definitionOf } from './definition-of.js';
 export { HostIdentity } from './host-identity.js';
-export { launchService, LaunchModule, type LaunchedService } from './launch-service.js';
+export { launchService, LaunchModule, stopLaunched, type LaunchedService } from './launch-service.js';
 export { PlatformModule, type ServicePlatform } from './platform.module.js';
 export { InjectProjection, ProjectionModule, type ProjectionOptions } from './projection.module.js';
 export { RelayModule, type RelayedEvents } from './relay.module.js';

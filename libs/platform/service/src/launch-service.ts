@@ -1,5 +1,12 @@
 import { BerthNatsServer, NatsLink, NestLogger } from '@berth/messaging';
-import { Global, Module, type DynamicModule, type INestMicroservice, type Type } from '@nestjs/common';
+import {
+  Global,
+  Module,
+  type DynamicModule,
+  type INestApplicationContext,
+  type INestMicroservice,
+  type Type,
+} from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { AsyncMicroserviceOptions } from '@nestjs/microservices';
 import { definitionOf } from './definition-of.js';
@@ -24,14 +31,7 @@ export const launchService = async <Config extends ServiceSettings>(
   const { name, host } = definitionOf(module);
   const context = new ServiceContext(name, options, await host?.(options.config));
   let app: INestMicroservice | undefined;
-  const stop = async (): Promise<void> => {
-    try {
-      await context.beginToStop();
-    } finally {
-      await app?.close();
-    }
-    await context.resources.disposeAsync();
-  };
+  const stop = (): Promise<void> => stopLaunched(context, app);
   try {
     app = await NestFactory.createMicroservice<AsyncMicroserviceOptions>(LaunchModule.of(module, context), {
       ...transportOf(context),
@@ -45,6 +45,25 @@ export const launchService = async <Config extends ServiceSettings>(
   } catch (error) {
     await stop();
     throw error;
+  }
+};
+
+/**
+ * Stops what was launched on `context`, in order: requests in flight, background work, connections. A step that fails
+ * keeps none of the later ones from running.
+ */
+export const stopLaunched = async (
+  context: ServiceContext,
+  app: Pick<INestApplicationContext, 'close'> | undefined,
+): Promise<void> => {
+  try {
+    await context.beginToStop();
+  } finally {
+    try {
+      await app?.close();
+    } finally {
+      await context.resources.disposeAsync();
+    }
   }
 };
 
