@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ROOT } from './ensure-installed.mjs';
 
 // Run by hand after adding a dependency through a registry mirror that has only some platforms' binaries. npm then
@@ -11,33 +12,38 @@ const SYSTEMS = { windows: 'win32', win32: 'win32', darwin: 'darwin', linux: 'li
 const MORE_SYSTEMS = { android: 'android', openharmony: 'openharmony' };
 const PROCESSORS = ['arm64', 'x64', 'ia32', 'ppc64', 's390x', 'riscv64', 'arm'];
 
-const file = join(ROOT, 'package-lock.json');
-const lock = JSON.parse(readFileSync(file, 'utf8'));
-let added = 0;
-for (const [path, entry] of Object.entries(lock.packages)) {
-  for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
-    const platform = platformOf(name);
-    if (!platform || isLocked(path, name)) continue;
-    lock.packages[`node_modules/${name}`] = {
-      version: version.replace(/^[\^~]/, ''),
-      ...(entry.dev ? { dev: true } : {}),
-      optional: true,
-      ...platform,
-    };
-    added += 1;
+/**
+ * Adds the missing entries to the parsed lock file.
+ *
+ * @returns {string[]} The paths of the added entries.
+ */
+export function completeLock(lock) {
+  const added = [];
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    for (const [name, version] of Object.entries(entry.optionalDependencies ?? {})) {
+      const platform = platformOf(name);
+      const exact = version.replace(/^[\^~]/, '');
+      if (!platform || isLocked(lock, path, name, exact)) continue;
+      // Next to the dependent, which may be nested because another version of it stands at the top.
+      const place = `${path.slice(0, path.lastIndexOf('node_modules/'))}node_modules/${name}`;
+      lock.packages[place] = {
+        version: exact,
+        ...(entry.dev ? { dev: true } : {}),
+        optional: true,
+        ...platform,
+      };
+      added.push(place);
+    }
   }
+  return added;
 }
-if (added > 0) {
-  const sorted = Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
-  lock.packages = Object.fromEntries(sorted);
-  writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
-}
-console.log(`${added} platform packages added to package-lock.json`);
 
-function isLocked(from, name) {
+/** Whether the entry that the dependent resolves the name to has that version. */
+function isLocked(lock, from, name, version) {
   for (let path = from; ; path = path.slice(0, path.lastIndexOf('node_modules/')).replace(/\/$/, '')) {
-    if (lock.packages[path ? `${path}/node_modules/${name}` : `node_modules/${name}`]) return true;
-    if (!path.includes('node_modules/')) return lock.packages[`node_modules/${name}`] !== undefined;
+    const entry = lock.packages[path ? `${path}/node_modules/${name}` : `node_modules/${name}`];
+    if (entry !== undefined) return entry.version === version;
+    if (path === '') return false;
   }
 }
 
@@ -48,4 +54,16 @@ function platformOf(name) {
   const cpu = PROCESSORS.find((processor) => words.includes(processor));
   const libc = words.includes('musl') ? 'musl' : words.includes('gnu') ? 'glibc' : undefined;
   return { os: [os], ...(cpu ? { cpu: [cpu] } : {}), ...(libc ? { libc: [libc] } : {}) };
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const file = join(ROOT, 'package-lock.json');
+  const lock = JSON.parse(readFileSync(file, 'utf8'));
+  const added = completeLock(lock);
+  if (added.length > 0) {
+    const sorted = Object.entries(lock.packages).sort(([a], [b]) => a.localeCompare(b, 'en'));
+    lock.packages = Object.fromEntries(sorted);
+    writeFileSync(file, `${JSON.stringify(lock, null, 2)}\n`);
+  }
+  console.log(`${added.length} platform packages added to package-lock.json`);
 }

@@ -12,6 +12,7 @@ import { checkGoldenEvents } from './golden-events.check.mjs';
 import { checkGraph } from './graph.check.mjs';
 import { checkDeclarations, checkImports } from './imports.check.mjs';
 import { checkMetrics } from './metrics.mjs';
+import { checkLock } from './lock.check.mjs';
 import { checkPlaces } from './places.check.mjs';
 import { checkPurity } from './purity.check.mjs';
 import { checkSecrets } from './secrets.check.mjs';
@@ -54,6 +55,7 @@ const CHECKS = [
   ['app READMEs', checkReadmes],
   ['no paths of one machine', checkPrivatePaths],
   ['compose files', checkCompose],
+  ['package-lock.json is complete', checkLock],
   ['declared packages are used (knip)', runKnip],
   ['nx sees the projects', runNx],
 ];
