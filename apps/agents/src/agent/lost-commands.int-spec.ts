@@ -1,12 +1,9 @@
 import { agentsRequests, type AgentRef } from '@berth/contracts/agents';
 import { newId } from '@berth/kernel';
+import { WireNames } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { aCreation, ACCOUNT, ServedAgents } from '../fixtures/served-agents.fixture.js';
-
-/** A request without a sign of life is sent again after 1.15 s and then every 0.5 s. */
-const ONE_COPY_LOST_MS = 700;
-const THREE_COPIES_HELD_MS = 2_300;
 
 let test: ServedAgents;
 
@@ -20,21 +17,11 @@ afterEach(() => {
 });
 afterAll(() => test.stop());
 
+const names = new WireNames();
+
 const FAULTS = [
-  [
-    'whose first copy is lost',
-    () => {
-      test.brokerProxy.swallowAnswers();
-      setTimeout(() => test.brokerProxy.restore(), ONE_COPY_LOST_MS);
-    },
-  ],
-  [
-    'whose copies are held and arrive at once',
-    () => {
-      test.brokerProxy.holdAnswers();
-      setTimeout(() => test.brokerProxy.thaw(), THREE_COPIES_HELD_MS);
-    },
-  ],
+  ['whose first copy is lost', (subject: string) => test.brokerProxy.loseNext(subject)],
+  ['whose copies are held and arrive at once', (subject: string) => test.brokerProxy.holdUntil(subject, 3)],
 ] as const;
 
 const aRunningAgent = async (): Promise<AgentRef> => {
@@ -43,11 +30,14 @@ const aRunningAgent = async (): Promise<AgentRef> => {
   return { commandId: newId('cmd'), accountId: ACCOUNT, actor: { kind: 'key', id: 'key_1' }, agentId };
 };
 
-describe.each(FAULTS)('a command %s', (_, fail) => {
+describe.each(FAULTS)('a command %s', (_, strike) => {
+  const fail = ({ subject }: { readonly subject: string }): void => strike(names.subject(subject));
+
   it('creates one agent', async () => {
     const creation = aCreation();
-    fail();
+    fail(agentsRequests.create);
     const { id } = await test.requester.request(agentsRequests.create, creation);
+    expect(test.brokerProxy.isArmed).toBe(false);
     await eventually(async () => expect(await test.get(id)).toMatchObject({ state: 'running' }));
     const created = (await test.log('agent')).filter(({ data }) => data['name'] === creation.name);
     expect(created).toHaveLength(1);
@@ -62,9 +52,10 @@ describe.each(FAULTS)('a command %s', (_, fail) => {
       ['restart', 'running', 'AgentStarting'],
     ] as const) {
       const before = (await test.history(agent.agentId)).filter((type) => type === event).length;
-      fail();
+      fail(agentsRequests[name]);
       const request = { ...agent, commandId: newId('cmd') };
       expect(await test.requester.request(agentsRequests[name], request)).toMatchObject({ agent: { state } });
+      expect(test.brokerProxy.isArmed).toBe(false);
       // Sent after every copy, and it takes longer than a copy needs to be begun or refused.
       const later = { ...agent, commandId: newId('cmd'), key: 'A', value: name, isSecret: null };
       await test.requester.request(agentsRequests.setEnv, later);

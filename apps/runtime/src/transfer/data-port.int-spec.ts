@@ -183,6 +183,19 @@ describe('the data port of a host', () => {
     },
   );
 
+  it('closes the connection to the guest itself, and only after the response', async () => {
+    const connection = Promise.withResolvers<{ header: string | undefined; closed: Promise<unknown> }>();
+    scripted.on('/v1/files/staged', (request, response, body) => {
+      connection.resolve({ header: request.headers.connection, closed: once(request.socket, 'close') });
+      refuses('too_large', 'payload_too_large')(request, response, body);
+    });
+    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'x' });
+    expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
+    const { header, closed } = await connection.promise;
+    expect(header).toBe('keep-alive');
+    await closed;
+  });
+
   it('returns an early error while the body is still being sent', async () => {
     scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));
     const body = Readable.from(chunks(200), { objectMode: false });

@@ -29,11 +29,14 @@ export const relayExchange = async (
   rules: GuestExchange,
   { request, response, socketPath, cut }: Exchange,
 ): Promise<void> => {
+  const connection = connect({ path: socketPath });
   const upstream = askGuest({
-    createConnection: () => connect({ path: socketPath }),
+    createConnection: () => connection,
     method: request.method,
     path: rules.target,
-    headers: { host: 'guest', ...passOn(request, rules.passedOn) },
+    // Node ends a body with an empty write. If the guest has closed its Unix socket by then, the write fails, and the
+    // response is lost although it has arrived. So this side closes the connection.
+    headers: { host: 'guest', connection: 'keep-alive', ...passOn(request, rules.passedOn) },
   });
   const leave = (): void => void upstream.destroy();
   const breakOff = (): void => {
@@ -57,6 +60,7 @@ export const relayExchange = async (
     request.unpipe(upstream);
     cut.removeEventListener('abort', breakOff);
     leave();
+    connection.destroy();
   }
 };
 

@@ -3,6 +3,7 @@ export { eventually, type EventuallyOptions } from './eventually.js';
 export { freePort, NatsServer } from './nats-server.js';
 export { runningTime, type RunningTime } from './running-time.js';
 export { sendBodyLate, type LateBodyResult } from './late-body.js';
+export { BrokerProxy } from './broker-proxy.js';
 export { TcpProxy } from './tcp-proxy.js';
 export { describeGoldenEvents } from './golden-events.js';
 export { Dice } from './dice.js';
