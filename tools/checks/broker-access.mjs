@@ -21,7 +21,7 @@ export const accessOf = ({ packages }) => {
   const used = new Map();
   for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
     const service = one.dir.slice('apps/'.length);
-    const use = { hears: new Set(), calls: new Set(), relays: new Set(), consumes: new Map(), claims: false };
+    const use = { hears: new Set(), calls: new Set(), relays: new Set(), consumes: new Map(), claim: 'none' };
     for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
       readUse(file, { service, contracts, controllers, libraries, use, problems });
     used.set(service, use);
@@ -38,7 +38,7 @@ export const accessOf = ({ packages }) => {
           calls: [...use.calls].sort(),
           relays: [...use.relays].sort(),
           consumes: [...use.consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
-          claims: use.claims,
+          claim: use.claim,
         },
       ])
       .sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -152,7 +152,8 @@ const readUse = (file, { service, contracts, controllers, libraries, use, proble
 const readCall = ({ callee }, { service, controllers, operations, use }) => {
   for (const name of controllers.get(callee.name) ?? [])
     use.hears.add(operations.get(name).replace('<context>', service));
-  if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claims = true;
+  if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claim = 'takes';
+  if (callee.name === 'installationHolder') use.claim = 'reads';
 };
 
 /** What `PlatformModule.forService`, `RelayModule.forFeature` and `@ConsumeEvents` make the platform do. */
@@ -171,7 +172,7 @@ const readModule = (node, file, { service, controllers, operations, use, complai
         { callee: { name: has('tables') ? 'operationsControllers' : 'healthController' } },
         { service, controllers, operations, use },
       );
-      use.claims = true;
+      use.claim = 'takes';
     }
   }
   if (made === 'RelayModule.forFeature') use.relays.add(service);

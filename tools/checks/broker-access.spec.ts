@@ -60,7 +60,7 @@ describe('permissions on the broker', () => {
       calls: ['qry.agents.get.v1'],
       relays: [],
       consumes: [{ context: 'agents', durable: 'x__y' }],
-      claims: false,
+      claim: 'none',
     });
   });
 
@@ -89,7 +89,7 @@ describe('permissions on the broker', () => {
       calls: [],
       relays: ['exec'],
       consumes: [{ context: 'agents', durable: 'exec__ends' }],
-      claims: true,
+      claim: 'takes',
     });
     scratch.write(
       'apps/exec/src/exec.module.ts',

@@ -1,6 +1,7 @@
 import { NestLogger } from '@berth/messaging';
 import { LaunchModule, ServiceContext, stopLaunched, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
+import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import type { GatewayConfig } from './config.js';
@@ -21,12 +22,16 @@ export interface RunningGateway extends Stoppable {
  * Starts the gateway and resolves once it accepts requests; a failed start closes what it opened. Stopping refuses new
  * connections, ends streams, and waits at most 5 s for requests in flight.
  */
-export const startGateway = async (config: GatewayConfig, log: Logger): Promise<RunningGateway> => {
+export const startGateway = async (
+  config: GatewayConfig,
+  log: Logger,
+  module: Type = GatewayModule,
+): Promise<RunningGateway> => {
   const context = new ServiceContext('gateway', { config, log });
   let app: NestFastifyApplication | undefined;
   const stop = (): Promise<void> => stopLaunched(context, app);
   try {
-    const created = await createApp(context);
+    const created = await createApp(context, module);
     app = created;
     const url = await listenOn(created, config);
     let stopped: Promise<void> | undefined;
@@ -42,9 +47,12 @@ export const startGateway = async (config: GatewayConfig, log: Logger): Promise<
   }
 };
 
-const createApp = async (context: ServiceContext<GatewayConfig>): Promise<NestFastifyApplication> => {
+const createApp = async (
+  context: ServiceContext<GatewayConfig>,
+  module: Type,
+): Promise<NestFastifyApplication> => {
   const adapter = new FastifyAdapter({ ...serverOptions(context.config), skipMiddie: true });
-  const root = LaunchModule.of(GatewayModule, context);
+  const root = LaunchModule.of(module, context);
   const app = await NestFactory.create<NestFastifyApplication>(root, adapter, {
     bodyParser: false,
     abortOnError: false,

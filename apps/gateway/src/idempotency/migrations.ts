@@ -1,6 +1,9 @@
 import type { Migration } from '@berth/persistence';
 
-/** The vault of stored responses: in the backup, never rebuilt. Responses are sealed, because they can contain secrets. */
+/**
+ * The vault of stored responses, and the installation to which they belong: in the backup, never rebuilt. Responses are
+ * sealed, because they can contain secrets.
+ */
 export const migrations: readonly Migration[] = [
   {
     name: '2026-11-21-create-idempotent-answers',
@@ -22,6 +25,16 @@ export const migrations: readonly Migration[] = [
       await query.query(
         'CREATE INDEX idempotent_answers_by_expiry ON gateway_vault.idempotent_answers (expires_at)',
       );
+    },
+  },
+  {
+    name: '2026-11-22-create-installation',
+    up: async (query) => {
+      await query.query(`
+        CREATE TABLE gateway_vault.installation (
+          only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+          log_id text NOT NULL
+        )`);
     },
   },
 ];

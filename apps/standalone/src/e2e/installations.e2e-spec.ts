@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { NatsLink } from '@berth/messaging';
 import { createLogger } from '@berth/telemetry';
-import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { eventually, freePort, startTestInfra, type TestInfra } from '@berth/testing';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import { processesOf } from './processes.fixture.js';
 import { Program, startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
@@ -12,7 +12,7 @@ let stack: StandaloneStack | undefined;
 let folders: ReturnType<typeof temporaryFolder>[];
 
 beforeEach(async () => {
-  infra = await startTestInfra({ parts: ['nats'] });
+  infra = await startTestInfra({ parts: ['nats', 'postgres'] });
   folders = [temporaryFolder(), temporaryFolder()];
 });
 
@@ -21,6 +21,14 @@ afterEach(async () => {
   await infra.stop();
   for (const folder of folders) folder.remove();
 });
+
+/** What another installation writes once this one has been out of sight for 30 s. */
+const takeName = async (instance: string): Promise<void> => {
+  const log = createLogger({ service: 'test', level: 'silent' });
+  const link = await NatsLink.open({ url: infra.natsUrl, name: 'other', instance, log });
+  link.connection.publish(link.names.subject('presence.owner'), randomUUID());
+  await link.close();
+};
 
 it('an installation does not start under a name that another one uses on its broker, and starts once that one has stopped', async () => {
   const env = { NATS_URL: infra.natsUrl };
@@ -50,11 +58,7 @@ it('an installation whose name another one has taken ends, its gateway and its r
   const [ours = ''] = folders.map(({ path }) => path);
   stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl });
   const { program } = stack;
-  const log = createLogger({ service: 'test', level: 'silent' });
-  const link = await NatsLink.open({ url: infra.natsUrl, name: 'other', log });
-  // What another installation writes once this one has been out of sight for 30 s.
-  link.connection.publish(link.names.subject('presence.owner'), randomUUID());
-  await link.close();
+  await takeName('berth');
   expect(await program.exited, program.said).toBe(78);
   expect(program.said).toContain('The name berth is used on this broker by another installation.');
   expect(processesOf(ours)).toEqual([]);
@@ -74,4 +78,72 @@ it('two installations with different names can share a broker', async () => {
   } finally {
     await other.stop();
   }
+});
+
+describe('a gateway in its own process', () => {
+  const sealingKey = `k1:${randomBytes(32).toString('base64')}`;
+  let gateway: Program | undefined;
+
+  afterEach(async () => {
+    await gateway?.end('SIGKILL');
+  });
+
+  const startGateway = async (
+    instance: string,
+  ): Promise<{ readonly program: Program; readonly url: string }> => {
+    const port = await freePort();
+    gateway = Program.start('gateway', {
+      NATS_URL: infra.natsUrl,
+      EVENTSTORE_URL: 'esdb://127.0.0.1:1?tls=false',
+      DATABASE_URL: infra.databaseUrl,
+      BERTH_INSTANCE: instance,
+      BERTH_SECRET_KEY: sealingKey,
+      PORT: String(port),
+    });
+    return { program: gateway, url: `http://127.0.0.1:${port}` };
+  };
+
+  /** Creates an agent under an Idempotency-Key; whether the response is a stored one. */
+  const create = async (url: string, key: string): Promise<boolean> => {
+    const response = await eventually(
+      () =>
+        fetch(`${url}/api/agents`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${key}`,
+            'content-type': 'application/json',
+            'idempotency-key': 'once',
+          },
+          body: JSON.stringify({ name: 'ada', templateId: 'echo' }),
+        }),
+      { timeoutMs: 30_000 },
+    );
+    expect(response.status).toBe(201);
+    return response.headers.get('idempotent-replayed') === 'true';
+  };
+
+  it('does not start under the name of another installation, and ends when another one takes its name', async () => {
+    const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
+    stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'ours' });
+    const other = await startStandaloneStack(theirs, { NATS_URL: infra.natsUrl, BERTH_INSTANCE: 'theirs' });
+    try {
+      const first = await startGateway('ours');
+      expect(await create(first.url, stack.key)).toBe(false);
+      await first.program.end('SIGTERM');
+
+      const { program: strayed } = await startGateway('theirs');
+      expect(await strayed.exited, strayed.said).toBe(78);
+      expect(strayed.said.trim().split('\n')).toEqual([
+        expect.stringMatching(/^gateway: Bad configuration: BERTH_INSTANCE .*theirs is used on this broker/),
+      ]);
+
+      const second = await startGateway('ours');
+      expect(await create(second.url, stack.key)).toBe(true);
+      await takeName('ours');
+      expect(await second.program.exited, second.program.said).toBe(78);
+      expect(second.program.said).toContain('The name ours is used on this broker by another installation.');
+    } finally {
+      await other.stop();
+    }
+  });
 });

@@ -8,8 +8,11 @@ export interface ServiceAccess {
   readonly relays: readonly string[];
   /** Events it consumes. */
   readonly consumes: readonly { readonly context: string; readonly durable: string }[];
-  /** Whether it claims the installation's name: every service with the event log does. */
-  readonly claims: boolean;
+  /**
+   * What it does with the claim on the installation's name: every service with the event log takes it, a service without
+   * one may read who holds it.
+   */
+  readonly claim: 'takes' | 'reads' | 'none';
 }
 
 /** What a NATS user may publish and subscribe to; everything else is denied. */
@@ -47,7 +50,8 @@ export function permissionsOf(
     '$JS.API.INFO',
     ...access.calls.map((called) => subject(called.replace('{host}', '*'))),
     ...responders.map((responder) => `_INBOX.${where.instance}.*.*.${responder}.>`),
-    ...(access.claims ? claim(`${where.instance}_PRESENCE`, subject('presence.>')) : []),
+    ...(access.claim === 'takes' ? claim(`${where.instance}_PRESENCE`, subject('presence.>')) : []),
+    ...(access.claim === 'reads' ? streamApi(`${where.instance}_PRESENCE`, 'MSG.GET') : []),
     ...access.relays.flatMap((context) => relay(stream('EVT', context), subject(`evt.${context}.>`))),
     ...access.consumes.flatMap(({ context, durable }) => [
       ...consumption(stream('EVT', context), durable),

@@ -22,7 +22,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     calls: [],
     relays: ['accounts'],
     consumes: [],
-    claims: true,
+    claim: 'takes',
   },
   agents: {
     hears: [
@@ -63,7 +63,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: ['agents'],
     consumes: [],
-    claims: true,
+    claim: 'takes',
   },
   delivery: {
     hears: [
@@ -84,7 +84,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: [],
     consumes: [{ context: 'agents', durable: 'delivery__forget-conversations' }],
-    claims: true,
+    claim: 'takes',
   },
   exec: {
     hears: [
@@ -113,7 +113,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: ['exec'],
     consumes: [{ context: 'agents', durable: 'exec__agent-ends' }],
-    claims: true,
+    claim: 'takes',
   },
   files: {
     hears: [
@@ -137,7 +137,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: [],
     consumes: [],
-    claims: true,
+    claim: 'takes',
   },
   gateway: {
     hears: [],
@@ -207,7 +207,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: [],
     consumes: [],
-    claims: false,
+    claim: 'reads',
   },
   runtime: {
     hears: [
@@ -236,6 +236,6 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     ],
     relays: [],
     consumes: [],
-    claims: false,
+    claim: 'none',
   },
 };

@@ -15,6 +15,7 @@ export type { Retention } from './event-stream.js';
 export { parseEventSubject, type EventSubject } from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';
 export { InstallationClaim, InstanceTaken, SILENT_MS } from './installation-claim.js';
+export { installationHolder, type InstallationHolder } from './installation-holder.js';
 export { logIdentity } from './log-identity.js';
 export type { NatsCredentials } from './nats-address.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';

@@ -7,6 +7,7 @@ import {
   StorageType,
   type JetStreamManager,
 } from '@nats-io/jetstream';
+import { holderSubject, readHolder, type InstallationHolder } from './installation-holder.js';
 import { isApiError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream } from './replicated-stream.js';
@@ -56,7 +57,7 @@ export class InstallationClaim {
   ) {
     const { names } = options.link;
     this.#stream = names.presenceStream;
-    this.#owner = names.subject('presence.owner');
+    this.#owner = holderSubject(names);
     this.#members = names.subject(`presence.member.${options.logId}`);
     this.#member = `${this.#members}.${randomUUID()}`;
   }
@@ -123,14 +124,8 @@ export class InstallationClaim {
     }
   }
 
-  async #holder(): Promise<{ readonly logId: string; readonly sequence: number } | null> {
-    try {
-      const message = await this.manager.streams.getMessage(this.#stream, { last_by_subj: this.#owner });
-      return message === null ? null : { logId: message.string(), sequence: message.seq };
-    } catch (error) {
-      if (isApiError(error, JetStreamApiCodes.NoMessageFound)) return null;
-      throw error;
-    }
+  #holder(): Promise<InstallationHolder | null> {
+    return readHolder(this.manager, this.options.link.names);
   }
 
   /** Returns false when another process was faster. */

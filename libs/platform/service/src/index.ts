@@ -15,6 +15,7 @@ export {
 export { RunOnOneInstance, type Runnable } from './background-task.js';
 export { ConsumeEvents, type EventReaction } from './consume-events.js';
 export { definitionOf } from './definition-of.js';
+export { endProcess } from './end-process.js';
 export { HostIdentity } from './host-identity.js';
 export { launchService, LaunchModule, stopLaunched, type LaunchedService } from './launch-service.js';
 export { PlatformModule, type ServicePlatform } from './platform.module.js';
