@@ -1,4 +1,4 @@
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { RunOnOneInstance, type Runnable } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';

@@ -3,7 +3,7 @@ import type { AwakeAgent } from '@berth/contracts/agents';
 import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { effectOf, isDomainError } from '@berth/kernel';
 import { FIRST_SIGN_MS, Requester } from '@berth/messaging';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { Inject, Injectable } from '@nestjs/common';
 import { Patience } from './patience.js';
 import { toCallersWords } from './sending.js';

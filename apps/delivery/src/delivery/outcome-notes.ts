@@ -1,5 +1,5 @@
 import { isDomainError, type CommandEnvelope, type DomainError } from '@berth/kernel';
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';

@@ -1,7 +1,7 @@
 import type { FoundDelivery } from '@berth/contracts/runtime';
 import { EventStore } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { RunOnOneInstance } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';

@@ -1,6 +1,6 @@
 import type { CancelExecution, ExecutionView } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { Injectable } from '@nestjs/common';
 import { resultOf, ExecutionHosts } from '../host/execution-host.js';
 import { viewOf } from '../output/output-vault.js';

@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import type { AwaitExecution, ExecutionRef, ExecutionView } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Injectable, Inject } from '@nestjs/common';
 import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';

@@ -1,6 +1,6 @@
 import type { CommandMeta } from '@berth/event-store';
 import { isDomainError, type CommandEnvelope } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { Injectable } from '@nestjs/common';
 import { OutputVault, type Result } from '../output/output-vault.js';
 import { countEnded } from './execution-metrics.js';

@@ -2,7 +2,7 @@ import type { AwakeAgent } from '@berth/contracts/agents';
 import type { SubmitExecution } from '@berth/contracts/exec';
 import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime';
 import { isDomainError, type DomainError } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { Injectable } from '@nestjs/common';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
 import { LONGEST_WAIT_MS, ExecutionHosts } from '../host/execution-host.js';

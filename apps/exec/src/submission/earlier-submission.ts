@@ -1,6 +1,6 @@
 import type { ExecutionView, SubmitExecution, SubmittedExecution } from '@berth/contracts/exec';
 import { isDomainError } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Injectable, Inject } from '@nestjs/common';
 import type { Execution } from '../execution/execution.js';

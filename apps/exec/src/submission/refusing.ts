@@ -1,4 +1,4 @@
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable, Inject } from '@nestjs/common';

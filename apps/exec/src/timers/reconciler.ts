@@ -1,4 +1,4 @@
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { RunOnOneInstance } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';

@@ -1,4 +1,4 @@
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 

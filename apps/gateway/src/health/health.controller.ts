@@ -19,7 +19,8 @@ export class HealthController {
     responses: [
       {
         status: 200,
-        description: 'It serves: `ok`, or `degraded` while a dependency is unavailable.',
+        description:
+          'It serves: `ok`, or `degraded` while a dependency or background work of a service is unavailable.',
         schema: 'Health',
       },
     ],

@@ -69,6 +69,16 @@ describe('health', () => {
     });
   });
 
+  it('is degraded while background work of a service fails, although every dependency responds', () => {
+    const agents = {
+      ...fine,
+      failing: [{ work: 'relay', error: 'The stream is not where the relay left it.' }],
+    };
+    expect(services({ agents })).toMatchObject({ status: 'degraded', dependencies: health({}).dependencies });
+    expect(JSON.stringify(services({ agents }))).not.toContain('relay');
+    expect(services({ agents: { ...fine, failing: [] } })).toMatchObject({ status: 'ok' });
+  });
+
   it('reports per dependency whether all, some or none of its users got a response', () => {
     const away: ServiceHealth = { ...fine, eventStore: false, postgres: false, jetStream: false };
     expect(services({ agents: away }).dependencies).toMatchObject({

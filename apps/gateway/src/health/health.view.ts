@@ -54,7 +54,11 @@ export const healthOf = (
   const counts = responded.map(({ deadLetters }) => deadLetters);
   const uncounted = responded.length < services.length || counts.includes(null);
   return {
-    status: statusOf(found, dependencies, responded.length < services.length),
+    status: statusOf(
+      found,
+      dependencies,
+      responded.length === services.length && responded.every(worksFully),
+    ),
     runtime: typeof host === 'string' ? facts.driver : host.driver,
     version: facts.version,
     dependencies,
@@ -89,15 +93,18 @@ const stateOf = (responses: readonly (boolean | null)[]): DependencyState => {
   return responded.includes(true) ? 'degraded' : 'down';
 };
 
+/** Whether its projections, relay, consumers and timers run. */
+const worksFully = ({ failing = [] }: ServiceHealth): boolean => failing.length === 0;
+
 /** Every request goes over the broker, and every key is looked up by `accounts`, which may be down or hang. */
 const statusOf = (
   { postgres, services }: Found,
   dependencies: HealthView['dependencies'],
-  servicesMissing: boolean,
+  servicesWork: boolean,
 ): HealthView['status'] => {
   const { accounts } = services;
   const keysAreKnown = typeof accounts === 'object' && accounts.postgres !== false;
   if (dependencies.nats === 'down' || !postgres || !keysAreKnown) return 'unavailable';
-  const isOk = !servicesMissing && Object.values(dependencies).every((state) => state === 'ok');
+  const isOk = servicesWork && Object.values(dependencies).every((state) => state === 'ok');
   return isOk ? 'ok' : 'degraded';
 };

@@ -1,5 +1,5 @@
 import { isDomainError } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import type { EventStore } from './event-store.js';
 import type { Projection } from './projection.js';

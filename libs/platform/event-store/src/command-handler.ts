@@ -1,5 +1,5 @@
 import { DomainError, type Decider } from '@berth/kernel';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { requestContext } from '@berth/telemetry';
 import { streamName, type EventCodec } from './event-codec.js';
 import { RevisionConflict, type EventStore } from './event-store.js';

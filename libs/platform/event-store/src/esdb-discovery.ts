@@ -2,7 +2,7 @@ import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { credentials, Metadata, type Channel } from '@grpc/grpc-js';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { closeChannel, isAway, whenBack } from './esdb-channel.js';
 import type { EsdbUrl } from './esdb-url.js';
 

@@ -7,7 +7,7 @@ import {
   StreamNotFoundError,
   type ReadStreamOptions,
 } from '@eventstore/db-client';
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
 import { esdbConnection, lastPosition, type EsdbConnection } from './esdb-connection.js';

@@ -6,7 +6,7 @@ import {
   type EventStoreDBClient,
 } from '@eventstore/db-client';
 import type { Channel } from '@grpc/grpc-js';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import { closeChannel } from './esdb-channel.js';
 import type { EsdbDiscovery } from './esdb-discovery.js';

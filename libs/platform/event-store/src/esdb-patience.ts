@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { isTransient, mapLogError } from './esdb-errors.js';
 
 /** How long a caller waits for the log in total. */

@@ -1,4 +1,4 @@
-import { pause } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import {
   EventStore,
   PositionBeyondLog,

@@ -1,4 +1,5 @@
-import { pause, type Database } from '@berth/persistence';
+import { type Database } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import { metrics } from '@berth/telemetry';
 import { positionChannel, type Build, type ProjectionTable } from './projection-table.js';
 

@@ -1,5 +1,6 @@
 import { DomainError, isDomainError } from '@berth/kernel';
-import { AdvisoryLock, pause, type Database } from '@berth/persistence';
+import { AdvisoryLock, type Database } from '@berth/persistence';
+import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import { waitUntilCaughtUp } from './catch-up-wait.js';
 import { PositionBeyondLog, type EventStore } from './event-store.js';

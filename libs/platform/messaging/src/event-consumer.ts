@@ -1,4 +1,4 @@
-import { backoff, pause } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import type { EventConsumerOptions } from './event-consumer-options.js';
 import { ConsumerSession, NoStreamYet } from './consumer-session.js';
 import { DeadLetters } from './dead-letters.js';

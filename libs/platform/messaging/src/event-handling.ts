@@ -1,4 +1,5 @@
-import { backoff, pause, type SqlRunner } from '@berth/persistence';
+import { type SqlRunner } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { metrics, requestContext, withSpan } from '@berth/telemetry';
 import type { JsMsg } from '@nats-io/jetstream';
 import type { MsgHdrs } from '@nats-io/transport-node';

@@ -1,4 +1,5 @@
-import { AdvisoryLock, backoff, pause } from '@berth/persistence';
+import { AdvisoryLock } from '@berth/persistence';
+import { backoff, pause } from '@berth/supervision';
 import { metrics } from '@berth/telemetry';
 import type { EventRelayOptions } from './event-relay-options.js';
 import { DUPLICATE_WINDOW_MS, EventStream } from './event-stream.js';

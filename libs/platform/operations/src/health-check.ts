@@ -2,6 +2,7 @@ import type { ServiceHealth } from '@berth/contracts/operations';
 import type { EventStore } from '@berth/event-store';
 import type { BrokerCheck } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
+import type { Supervisor } from '@berth/supervision';
 import type { DeadLetterDesk } from './dead-letter-desk.js';
 import { PartCheck } from './part-check.js';
 
@@ -12,6 +13,7 @@ export interface HealthCheckParts {
   /** Absent for a service without streams. */
   readonly broker?: BrokerCheck;
   readonly deadLetters?: DeadLetterDesk;
+  readonly background: Pick<Supervisor, 'failing'>;
 }
 
 /** Checks whether the backing services of one service respond, each with a request that exercises all of it. */
@@ -20,11 +22,13 @@ export class HealthCheck {
   readonly #database: PartCheck<boolean> | null;
   readonly #broker: PartCheck<boolean> | null;
   readonly #deadLetters: PartCheck<number>;
+  readonly #background: Pick<Supervisor, 'failing'>;
 
-  constructor({ store, database, broker, deadLetters }: HealthCheckParts) {
+  constructor({ store, database, broker, deadLetters, background }: HealthCheckParts) {
     this.#store = new PartCheck(() => done(store.ping()));
     this.#database = database === undefined ? null : new PartCheck(() => done(database.ping()));
     this.#broker = broker === undefined ? null : new PartCheck(() => broker.isFit());
+    this.#background = background;
     this.#deadLetters = new PartCheck(async () => (await deadLetters?.count()) ?? 0);
   }
 
@@ -40,6 +44,7 @@ export class HealthCheck {
       postgres: postgres === undefined ? false : postgres,
       jetStream: jetStream === undefined ? false : jetStream,
       deadLetters: deadLetters ?? null,
+      failing: this.#background.failing,
     };
   }
 }

@@ -2,6 +2,7 @@ import { EventStore } from '@berth/event-store';
 import { Clock } from '@berth/kernel';
 import { BrokerCheck } from '@berth/messaging';
 import { Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { DeadLetterDesk } from './dead-letter-desk.js';
@@ -13,7 +14,7 @@ import { Projections } from './projections.js';
 
 /**
  * The operations interface of a service: its health, and for a service with tables its projections and dead letters.
- * Requires the providers of the platform (`EventStore`, `Database`, `BrokerCheck`, `Clock`, `Logger`).
+ * Requires the providers of the platform (`EventStore`, `Database`, `BrokerCheck`, `Supervisor`, `Clock`, `Logger`).
  */
 @Module({})
 export class OperationsModule {
@@ -38,13 +39,14 @@ export class OperationsModule {
         },
         {
           provide: HealthCheck,
-          inject: [EventStore, Database, BrokerCheck, DeadLetterDesk],
+          inject: [EventStore, Database, BrokerCheck, DeadLetterDesk, Supervisor],
           useFactory: (
             store: EventStore,
             database: Database,
             broker: BrokerCheck,
             deadLetters: DeadLetterDesk,
-          ) => new HealthCheck({ store, database, broker, deadLetters }),
+            background: Supervisor,
+          ) => new HealthCheck({ store, database, broker, deadLetters, background }),
         },
       ],
       exports: [ProjectionRunners, EventConsumers],
@@ -59,8 +61,8 @@ export class OperationsModule {
       providers: [
         {
           provide: HealthCheck,
-          inject: [EventStore],
-          useFactory: (store: EventStore) => new HealthCheck({ store }),
+          inject: [EventStore, Supervisor],
+          useFactory: (store: EventStore, background: Supervisor) => new HealthCheck({ store, background }),
         },
       ],
     };

@@ -1,4 +1,4 @@
-import { backoff, pause } from './backoff.js';
+import { backoff, pause } from '@berth/supervision';
 import type { Database } from './database.js';
 import { lockKey } from './lock-key.js';
 import type { DatabaseLog } from './log.js';

@@ -10,4 +10,3 @@ export { lockKey } from './lock-key.js';
 export { isConnectionLoss, mapDatabaseError, serviceUnavailable } from './connection-errors.js';
 export { encodeCursor, decodeCursor } from './cursor.js';
 export { SecretBox, parseKeyring, type Keyring } from './secret-box.js';
-export { backoff, pause } from './backoff.js';

@@ -1,4 +1,4 @@
-import { pause } from './backoff.js';
+import { pause } from '@berth/supervision';
 import type { DedicatedConnection } from './dedicated-connection.js';
 import type { SessionLease, SharedSession } from './shared-session.js';
 

@@ -1,4 +1,4 @@
-import { backoff, pause } from './backoff.js';
+import { backoff, pause } from '@berth/supervision';
 import type { DedicatedConnection } from './dedicated-connection.js';
 import type { SharedSession } from './shared-session.js';
 import { quoteIdentifier } from './sql-runner.js';

@@ -1,6 +1,6 @@
 import { DataSource, type EntitySchema, type EntityTarget, type ObjectLiteral } from 'typeorm';
 import type { Pool } from 'pg';
-import { backoff, pause } from './backoff.js';
+import { backoff, pause } from '@berth/supervision';
 import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
 import { pooledConnection, type ConnectionTarget } from './connection-options.js';
 import { Database } from './database.js';

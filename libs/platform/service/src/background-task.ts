@@ -1,8 +1,8 @@
 import { AdvisoryLock, Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { BackgroundWork } from './background-work.js';
 import { ServiceContext } from './service-context.js';
 
 /** A provider with work for the lifetime of the service. `run` resolves soon after `signal` aborts. */
@@ -21,7 +21,7 @@ export const RunOnOneInstance = DiscoveryService.createDecorator<{ readonly name
 export class BackgroundTasks implements OnApplicationBootstrap {
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly background: BackgroundWork,
+    private readonly supervisor: Supervisor,
     private readonly database: Database,
     private readonly context: ServiceContext,
     private readonly log: Logger,
@@ -36,7 +36,7 @@ export class BackgroundTasks implements OnApplicationBootstrap {
 
   private start(name: string, task: Runnable): void {
     const lock = `${this.context.name}/${name}`;
-    this.background.start(name, (signal) =>
+    this.supervisor.start(name, (signal) =>
       AdvisoryLock.run(this.database, lock, (held) => task.run(held), { signal, log: this.log }),
     );
   }

@@ -1,6 +1,6 @@
 import { ProjectionRunners } from '@berth/operations';
+import { Supervisor } from '@berth/supervision';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { BackgroundWork } from './background-work.js';
 import { ServiceContext } from './service-context.js';
 
 /** Runs the projections of the service; it starts only when its tables contain what the log held at the start. */
@@ -8,14 +8,14 @@ import { ServiceContext } from './service-context.js';
 export class CaughtUpProjections implements OnModuleInit {
   constructor(
     private readonly runners: ProjectionRunners,
-    private readonly background: BackgroundWork,
+    private readonly supervisor: Supervisor,
     private readonly context: ServiceContext,
   ) {}
 
   async onModuleInit(): Promise<void> {
     const entries = this.runners.entries();
     for (const [name, runner] of entries)
-      this.background.start(`projection ${name}`, (signal) => runner.run(signal));
+      this.supervisor.start(`projection ${name}`, (signal) => runner.run(signal));
     await Promise.all(entries.map(([, runner]) => runner.untilCaughtUp(this.context.startSignal)));
   }
 }

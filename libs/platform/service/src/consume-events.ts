@@ -2,10 +2,10 @@ import { EventStore } from '@berth/event-store';
 import { EventConsumer, NatsLink, type EventConsumerOptions } from '@berth/messaging';
 import { EventConsumers } from '@berth/operations';
 import { Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { BackgroundWork } from './background-work.js';
 
 /** A provider that handles the events of another context; see `EventConsumerOptions` for what it must keep to. */
 export type EventReaction = Pick<EventConsumerOptions, 'handle' | 'forgetAfter'>;
@@ -31,7 +31,7 @@ export class EventConsumption implements OnModuleInit, OnApplicationBootstrap {
   constructor(
     private readonly discovery: DiscoveryService,
     private readonly consumers: EventConsumers,
-    private readonly background: BackgroundWork,
+    private readonly supervisor: Supervisor,
     private readonly parts: ConsumerParts,
   ) {}
 
@@ -45,7 +45,7 @@ export class EventConsumption implements OnModuleInit, OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     for (const consumer of this.consumers.all())
-      this.background.start(`consumer ${consumer.durable}`, (signal) => consumer.run(signal));
+      this.supervisor.start(`consumer ${consumer.durable}`, (signal) => consumer.run(signal));
   }
 
   private consumerOf(

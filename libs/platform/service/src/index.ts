@@ -1,4 +1,3 @@
-export { BackgroundWork } from './background-work.js';
 export { awaitPart, type AwaitedPart } from './await-part.js';
 export {
   claimInstallation,

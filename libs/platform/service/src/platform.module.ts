@@ -4,11 +4,11 @@ import { Clock, systemClock } from '@berth/kernel';
 import { BrokerCheck, brokerOf, NatsLink, Requester } from '@berth/messaging';
 import { OperationsModule } from '@berth/operations';
 import { Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Global, Module, type DynamicModule, type FactoryProvider, type Provider } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import { BackgroundTasks } from './background-task.js';
-import { BackgroundWork } from './background-work.js';
 import { ConsumerParts, EventConsumption } from './consume-events.js';
 import { CaughtUpProjections } from './caught-up-projections.js';
 import { HostIdentity } from './host-identity.js';
@@ -33,7 +33,7 @@ const SNAPSHOTS: FactoryProvider = {
 /**
  * What every service has: its configuration and logger, the event log, the broker, its tables, background work, and the
  * operations interface. Providers inject `EventStore`, `SnapshotTable`, `NatsLink`, `Requester`, `Database`, `Logger`,
- * `Clock`, `BackgroundWork`, `ServiceContext`, `HostIdentity` and the service's configuration by their classes.
+ * `Clock`, `Supervisor`, `ServiceContext`, `HostIdentity` and the service's configuration by their classes.
  */
 @Global()
 @Module({})
@@ -89,7 +89,11 @@ const basicProviders = ({ config, host }: ServiceDefinition): Provider[] => [
           useFactory: (context: ServiceContext) => new HostIdentity(context.host ?? ''),
         },
       ]),
-  BackgroundWork,
+  {
+    provide: Supervisor,
+    inject: [ServiceContext],
+    useFactory: ({ name, log }: ServiceContext) => new Supervisor(name, log),
+  },
 ];
 
 const partProviders = (definition: ServiceDefinition): Provider[] => [

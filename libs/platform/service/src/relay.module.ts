@@ -1,9 +1,9 @@
 import { EventStore } from '@berth/event-store';
 import { EventRelay, NatsLink, type EventRelayOptions } from '@berth/messaging';
 import { Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
-import { BackgroundWork } from './background-work.js';
 import { ServiceContext } from './service-context.js';
 
 /** Which events of the log others may know, and in what shape. */
@@ -13,11 +13,11 @@ export type RelayedEvents = Pick<EventRelayOptions, 'categories' | 'toContractEv
 class RelayTask implements OnApplicationBootstrap {
   constructor(
     private readonly relay: EventRelay,
-    private readonly background: BackgroundWork,
+    private readonly supervisor: Supervisor,
   ) {}
 
   onApplicationBootstrap(): void {
-    this.background.start('relay', (signal) => this.relay.run(signal));
+    this.supervisor.start('relay', (signal) => this.relay.run(signal));
   }
 }
 
