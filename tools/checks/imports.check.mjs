@@ -42,6 +42,11 @@ export const checkImports = (workspace) => {
   return { problems, read };
 };
 
+/** Describes the shapes of requests and events. */
+const SCHEMA_LIBRARY = 'typebox';
+/** The folder of the contracts that every context may use. */
+const SHARED_SCHEMAS = 'schema';
+
 const judge = (from, file, { specifier }, byName) => {
   if (specifier.startsWith('.')) return judgeRelative(from, file, specifier);
   if (!specifier.startsWith('node:') && builtinModules.includes(specifier))
@@ -51,7 +56,9 @@ const judge = (from, file, { specifier }, byName) => {
   if (specifier.startsWith('node:')) return null;
   const name = packageOf(specifier);
   if (!name.startsWith('@berth/')) {
-    return from.type === 'contract' ? `a contract imports the kernel only, not '${name}'` : null;
+    return from.type === 'contract' && name !== SCHEMA_LIBRARY
+      ? `a contract imports the kernel and ${SCHEMA_LIBRARY} only, not '${name}'`
+      : null;
   }
   const to = byName.get(name);
   if (to === undefined) return `there is no package '${name}'`;
@@ -86,13 +93,15 @@ const judgeRelative = (from, file, specifier) => {
   const target = new URL(specifier, `file:///${file.path}`).pathname.slice(1);
   if (!target.startsWith(`${from.dir}/src/`))
     return `'${specifier}' leaves the package: import it by its name`;
-  if (from.manifest.exports?.['./*'] !== undefined && contextOf(from, target) !== contextOf(from, file.path))
+  const contexts = new Set([contextOf(from, file.path), contextOf(from, target)]);
+  contexts.delete(SHARED_SCHEMAS);
+  if (from.manifest.exports?.['./*'] !== undefined && contexts.size > 1)
     return `'${specifier}' leaves its context: contracts of different contexts do not import each other`;
   if (!/\.(js|json)$/.test(specifier)) return `'${specifier}' needs the extension .js`;
   return null;
 };
 
-/** The first folder below the sources of the contracts. */
+/** The first folder below the sources of the contracts: a context, or `SHARED_SCHEMAS`. */
 const contextOf = (contracts, path) => path.slice(`${contracts.dir}/src/`.length).split('/')[0];
 
 /** Checks that imported packages are declared in the package.json, and that our own are project references too. */

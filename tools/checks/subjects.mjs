@@ -106,14 +106,14 @@ const textOf = (node) =>
         .join('')
     : node.value;
 
-/** Constants `<THING>_EVENTS` of a contract list the past-tense names of its public events. */
-const eventsOf = (file, context) => {
+/** `defineEvent('<context>', '<name>', …)` of a contract defines a public event. */
+const eventsOf = (file) => {
   const found = [];
   if (file.test) return found;
   walk(file.program, (node) => {
-    if (node.type !== 'VariableDeclarator' || !(node.id.name ?? '').endsWith('_EVENTS')) return;
-    const list = node.init?.type === 'TSAsExpression' ? node.init.expression : node.init;
-    for (const item of list?.elements ?? []) found.push(`evt.${context}.${item.value}.v1.<account>.<id>`);
+    if (node.type !== 'CallExpression' || node.callee.name !== 'defineEvent') return;
+    const [context, name] = node.arguments;
+    found.push(`evt.${context.value}.${name.value}.v1.<account>.<id>`);
   });
   return found;
 };

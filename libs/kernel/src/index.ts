@@ -14,6 +14,13 @@ export {
   type Json,
 } from './domain-error.js';
 export { Clock, systemClock, isoTime } from './clock.js';
+export {
+  contractEvent,
+  subjectsOf,
+  type ContractEvent,
+  type EventDefinition,
+  type PayloadOf,
+} from './event.js';
 export { defineErrors, type ErrorDefinition } from './error-registry.js';
 export { deriveId, newId, isId, type IdPrefix } from './ids.js';
 export {

@@ -45,7 +45,8 @@ it('a generated service compiles against the platform, and every shared list con
     writeFileSync(join(workspace, path), text.replaceAll("'pcl'", "'dep'"));
   }
   writeFileSync(join(workspace, 'package.json'), '{ "type": "module" }');
-  symlinkSync(join(REPOSITORY, 'node_modules'), join(workspace, 'node_modules'));
+  for (const path of ['node_modules', 'libs/contracts/src/schema'])
+    symlinkSync(join(REPOSITORY, path), join(workspace, path));
   const compilerOptions = {
     noEmit: true,
     composite: false,

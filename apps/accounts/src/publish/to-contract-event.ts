@@ -1,11 +1,6 @@
-import type {
-  AccountOpenedEvent,
-  AccountsEventName,
-  KeyMintedEvent,
-  KeyRevokedEvent,
-} from '@berth/contracts/accounts';
+import { accountsEvents } from '@berth/contracts/accounts';
 import type { RecordedEvent } from '@berth/event-store';
-import type { ContractEvent } from '@berth/messaging';
+import { contractEvent, type ContractEvent } from '@berth/kernel';
 import { accountCodec } from '../account/account.events.js';
 import { keyCodec } from '../key/key.events.js';
 
@@ -26,28 +21,18 @@ export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null =
 
 const publishAccount = (recorded: RecordedEvent): ContractEvent => {
   const { accountId, plan, openedAt } = accountCodec.fromStored(recorded);
-  return {
-    subject: subjectOf('account-opened', accountId, accountId),
-    payload: { accountId, plan, at: openedAt } satisfies AccountOpenedEvent,
-  };
+  const payload = { accountId, plan, at: openedAt };
+  return contractEvent(accountsEvents.accountOpened, { accountId, subjectId: accountId }, payload);
 };
 
 const publishKey = (recorded: RecordedEvent): ContractEvent | null => {
   const event = keyCodec.fromStored(recorded);
   const { accountId, keyId } = event;
-  if (event.type === 'KeyRevoked') {
-    return {
-      subject: subjectOf('key-revoked', accountId, keyId),
-      payload: { accountId, keyId, at: event.revokedAt } satisfies KeyRevokedEvent,
-    };
-  }
+  const about = { accountId, subjectId: keyId };
+  if (event.type === 'KeyRevoked')
+    return contractEvent(accountsEvents.keyRevoked, about, { accountId, keyId, at: event.revokedAt });
   if (event.type === 'KeyScopesExtended') return null;
   const { scopes, expiresAt, mintedAt } = event;
-  return {
-    subject: subjectOf('key-minted', accountId, keyId),
-    payload: { accountId, keyId, scopes, expiresAt, at: mintedAt } satisfies KeyMintedEvent,
-  };
+  const payload = { accountId, keyId, scopes: [...scopes], expiresAt, at: mintedAt };
+  return contractEvent(accountsEvents.keyMinted, about, payload);
 };
-
-const subjectOf = (name: AccountsEventName, accountId: string, id: string): string =>
-  `evt.accounts.${name}.v1.${accountId}.${id}`;

@@ -1,32 +1,35 @@
-import type { AgentEventName, AgentLifecycleEvent, AgentState } from '@berth/contracts/agents';
+import { agentsEvents, type AgentLifecycleEvent, type AgentState } from '@berth/contracts/agents';
 import type { RecordedEvent } from '@berth/event-store';
+import { contractEvent, type ContractEvent, type EventDefinition } from '@berth/kernel';
 import { agentCodec } from '../agent/agent.events.js';
 import type { AgentEvent } from '../agent/agent.js';
 
 /** The events of the private log that other services may receive. */
 const PUBLISHED: {
-  readonly [Type in AgentEvent['type']]?: { readonly name: AgentEventName; readonly state: AgentState };
+  readonly [Type in AgentEvent['type']]?: {
+    readonly event: EventDefinition<AgentLifecycleEvent>;
+    readonly state: AgentState;
+  };
 } = {
-  'AgentCreated.v2': { name: 'created', state: 'deploying' },
-  AgentStarted: { name: 'started', state: 'running' },
-  AgentFellAsleep: { name: 'fell-asleep', state: 'sleeping' },
-  AgentStopped: { name: 'stopped', state: 'stopped' },
-  AgentFailed: { name: 'failed', state: 'failed' },
-  AgentDeletionRequested: { name: 'deleted', state: 'deleting' },
+  'AgentCreated.v2': { event: agentsEvents.created, state: 'deploying' },
+  AgentStarted: { event: agentsEvents.started, state: 'running' },
+  AgentFellAsleep: { event: agentsEvents.fellAsleep, state: 'sleeping' },
+  AgentStopped: { event: agentsEvents.stopped, state: 'stopped' },
+  AgentFailed: { event: agentsEvents.failed, state: 'failed' },
+  AgentDeletionRequested: { event: agentsEvents.deleted, state: 'deleting' },
 };
 
 /** Returns the public form of a stored event; null when the event is private. */
-export const toContractEvent = (
-  recorded: RecordedEvent,
-): { subject: string; payload: AgentLifecycleEvent } | null => {
+export const toContractEvent = (recorded: RecordedEvent): ContractEvent<AgentLifecycleEvent> | null => {
   const event = agentCodec.fromStored(recorded);
   const published = PUBLISHED[event.type];
   if (published === undefined) return null;
   const { agentId, at } = event.data;
   const { accountId } = recorded.metadata;
-  return {
-    subject: `evt.agents.${published.name}.v1.${accountId}.${agentId}`,
-    payload: {
+  return contractEvent(
+    published.event,
+    { accountId, subjectId: agentId },
+    {
       agentId,
       accountId,
       externalUserId: event.type === 'AgentCreated.v2' ? event.data.externalUserId : null,
@@ -34,5 +37,5 @@ export const toContractEvent = (
       epoch: 'epoch' in event.data ? event.data.epoch : 0,
       at,
     },
-  };
+  );
 };

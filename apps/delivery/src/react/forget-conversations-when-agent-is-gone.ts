@@ -1,3 +1,4 @@
+import { agentsEvents, type AgentLifecycleEvent } from '@berth/contracts/agents';
 import type { ReceivedEvent } from '@berth/messaging';
 import { ConsumeEvents, type EventReaction } from '@berth/service';
 import { Injectable } from '@nestjs/common';
@@ -7,18 +8,15 @@ import { RecipientStreams } from '../recipient/recipient.streams.js';
 @ConsumeEvents({
   context: 'agents',
   durable: 'delivery__forget-conversations',
-  filterSubjects: ['evt.agents.deleted.v1.>'],
+  events: [agentsEvents.deleted],
 })
 @Injectable()
-export class ForgetConversationsWhenAgentIsGone implements EventReaction {
+export class ForgetConversationsWhenAgentIsGone implements EventReaction<AgentLifecycleEvent> {
   constructor(private readonly recipients: RecipientStreams) {}
 
   /** The command's id is the event's, so a second delivery of the event changes nothing. */
-  async handle({ id: commandId, payload }: ReceivedEvent): Promise<void> {
+  async handle({ id: commandId, payload }: ReceivedEvent<AgentLifecycleEvent>): Promise<void> {
     const { agentId, accountId, at } = payload;
-    if (typeof agentId !== 'string' || typeof accountId !== 'string' || typeof at !== 'string') {
-      throw new Error('The event names no agent.');
-    }
     const origin = { commandId, accountId, actor: { kind: 'system', id: 'delivery' } } as const;
     await this.recipients.handle(agentId, { type: 'Forget', agentId, at }, origin);
   }

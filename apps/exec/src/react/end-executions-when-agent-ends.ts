@@ -1,3 +1,4 @@
+import { agentsEvents, type AgentLifecycleEvent } from '@berth/contracts/agents';
 import type { ReceivedEvent } from '@berth/messaging';
 import type { SqlRunner } from '@berth/persistence';
 import { ConsumeEvents, type EventReaction } from '@berth/service';
@@ -10,22 +11,22 @@ import { AgentEndings } from './agent-endings.js';
 const AT_ONCE = 1_000;
 
 /**
- * Handles `evt.agents.*`: executions end with the epoch in which they run. Stores the ended epoch and settles the agent's
+ * Executions end with the epoch in which they run. Stores the ended epoch and settles the agent's
  * executions at once; the reconciler settles the others later.
  */
 @ConsumeEvents({
   context: 'agents',
   durable: 'exec__agent-ends',
-  filterSubjects: [
-    'evt.agents.started.v1.>',
-    'evt.agents.fell-asleep.v1.>',
-    'evt.agents.stopped.v1.>',
-    'evt.agents.failed.v1.>',
-    'evt.agents.deleted.v1.>',
+  events: [
+    agentsEvents.started,
+    agentsEvents.fellAsleep,
+    agentsEvents.stopped,
+    agentsEvents.failed,
+    agentsEvents.deleted,
   ],
 })
 @Injectable()
-export class EndExecutionsWhenAgentEnds implements EventReaction {
+export class EndExecutionsWhenAgentEnds implements EventReaction<AgentLifecycleEvent> {
   constructor(
     private readonly endings: AgentEndings,
     private readonly running: RunningExecutionsQuery,
@@ -34,11 +35,9 @@ export class EndExecutionsWhenAgentEnds implements EventReaction {
   ) {}
 
   /** Ignores older and repeated events. */
-  async handle(event: ReceivedEvent, tx: SqlRunner): Promise<void> {
+  async handle(event: ReceivedEvent<AgentLifecycleEvent>, tx: SqlRunner): Promise<void> {
     const { agentId, at } = event.payload;
     const epoch = endedEpoch(event);
-    if (typeof agentId !== 'string' || typeof at !== 'string' || epoch === null)
-      throw new Error('The event lacks an agent, a time or an epoch.');
     await this.endings.remember(tx, { agentId, epoch, position: event.position, at });
     this.settle(agentId, epoch).catch((error: unknown) =>
       this.log.warn({ err: error, agentId }, "could not settle an agent's executions yet"),
@@ -56,11 +55,9 @@ export class EndExecutionsWhenAgentEnds implements EventReaction {
   }
 }
 
-/** The last epoch whose executions can no longer run; null if the event does not say. */
-const endedEpoch = ({ name, payload }: ReceivedEvent): number | null => {
-  if (name === 'deleted') return Number.MAX_SAFE_INTEGER;
-  const { epoch } = payload;
-  if (typeof epoch !== 'number') return null;
+/** The last epoch whose executions can no longer run. */
+const endedEpoch = ({ name, payload: { epoch } }: ReceivedEvent<AgentLifecycleEvent>): number => {
+  if (name === agentsEvents.deleted.name) return Number.MAX_SAFE_INTEGER;
   // A host that counted as lost may have returned with the agent still running.
-  return name === 'started' ? epoch - 1 : epoch;
+  return name === agentsEvents.started.name ? epoch - 1 : epoch;
 };

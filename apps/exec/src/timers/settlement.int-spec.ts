@@ -142,7 +142,7 @@ describe('executions of an agent that ends', () => {
     return idOf(submit);
   };
 
-  it.each(['fell-asleep', 'stopped', 'failed'] as const)(
+  it.each(['fellAsleep', 'stopped', 'failed'] as const)(
     '(%s) end as recorded in the journal',
     async (name) => {
       const [killed, finished] = [await detached(), await detached()];
@@ -154,7 +154,7 @@ describe('executions of an agent that ends', () => {
             : done({ stdout: 'in time' }),
       }));
       test.far.awake = false;
-      await test.tellOfAgent(name, agentId, 1);
+      await test.publishOfAgent(name, agentId, 1);
       await ends(killed, { status: 'failed', exitCode: -1, stdout: 'partial' });
       await ends(finished, { status: 'completed', stdout: 'in time' });
     },
@@ -165,7 +165,7 @@ describe('executions of an agent that ends', () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw new DomainError('not_found', 'agent_not_on_host', 'm');
     });
-    await test.tellOfAgent('deleted', agentId, 0);
+    await test.publishOfAgent('deleted', agentId, 0);
     await eventually(async () => {
       expect((await test.store.read(`execution-${executionId}`)).at(-1)?.data).toMatchObject({
         status: 'failed',
@@ -182,7 +182,7 @@ describe('executions of an agent that ends', () => {
     // Longer than `patience.missing`.
     await eventually(() => askedFor(executionId) > 20, { timeoutMs: 15_000 });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
-    await test.tellOfAgent('failed', agentId, 1);
+    await test.publishOfAgent('failed', agentId, 1);
     await ends(executionId, { status: 'failed', ...nothing });
   });
 
@@ -191,7 +191,7 @@ describe('executions of an agent that ends', () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
-    await test.tellOfAgent('failed', agentId, 1);
+    await test.publishOfAgent('failed', agentId, 1);
     await eventually(() => askedFor(executionId) > 3);
     test.far.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
@@ -202,8 +202,8 @@ describe('executions of an agent that ends', () => {
 
   it('only according to its events continue', async () => {
     const executionId = await detached();
-    await test.tellOfAgent('failed', agentId, 1);
-    await test.tellOfAgent('started', agentId, 1);
+    await test.publishOfAgent('failed', agentId, 1);
+    await test.publishOfAgent('started', agentId, 1);
     await eventually(async () => {
       const [row] = await test.database.query<{ epoch: string }>(
         'SELECT epoch FROM agent_ending WHERE agent_id = $1',
@@ -226,7 +226,7 @@ describe('executions of an agent that ends', () => {
     test.far.epoch = 5;
     const executionId = await detached();
     const sibling = await test.abandon(agentId, { epoch: 4 });
-    await test.tellOfAgent('fell-asleep', agentId, 4);
+    await test.publishOfAgent('fellAsleep', agentId, 4);
     await ends(sibling, { status: 'failed' });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
   });
@@ -237,8 +237,8 @@ describe('executions of an agent that ends', () => {
       state: 'known' as const,
       outcome: done({ status: 'failed', exitCode: -1 }),
     }));
-    await test.tellOfAgent('stopped', agentId, 1);
-    await test.tellOfAgent('stopped', agentId, 1);
+    await test.publishOfAgent('stopped', agentId, 1);
+    await test.publishOfAgent('stopped', agentId, 1);
     await ends(executionId, { status: 'failed' });
     const types = await test.history(executionId);
     expect(types).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);

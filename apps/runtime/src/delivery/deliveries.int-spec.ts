@@ -48,7 +48,8 @@ describe('a message to an agent of a host', () => {
   it('is open while the program handles it, and stays open when the guest dies meanwhile', async () => {
     const deliveryId = newId('dlv');
     const lost = host.deliver(agentId, 1, 'sleep 60', deliveryId).catch(() => undefined);
-    await eventually(async () => expect(await find(deliveryId)).toEqual({ state: 'open' }));
+    await eventually(() => expect(readFileSync(journal(), 'utf8')).toContain(deliveryId));
+    expect(await find(deliveryId)).toEqual({ state: 'open' });
     const left = readFileSync(journal());
     await rest();
     await lost;

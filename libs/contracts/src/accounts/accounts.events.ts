@@ -1,27 +1,29 @@
-import type { Scope } from './accounts.requests.js';
+import Type, { type Static } from 'typebox';
+import { defineEvent } from '../schema/define-event.js';
+import { SCOPES } from './accounts.requests.js';
 
-/** `evt.accounts.account-opened.v1.<account>.<account>`. Times are ISO 8601. */
-export interface AccountOpenedEvent {
-  readonly accountId: string;
-  readonly plan: string;
-  readonly at: string;
-}
+const isoTime = Type.String({ description: 'ISO 8601.' });
 
-/** `evt.accounts.key-minted.v1.<account>.<key>` */
-export interface KeyMintedEvent {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: string | null;
-  readonly at: string;
-}
+const AccountOpened = Type.Object({ accountId: Type.String(), plan: Type.String(), at: isoTime });
 
-/** `evt.accounts.key-revoked.v1.<account>.<key>`: open sockets and streams of that key end. */
-export interface KeyRevokedEvent {
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly at: string;
-}
+const KeyMinted = Type.Object({
+  accountId: Type.String(),
+  keyId: Type.String(),
+  scopes: Type.Array(Type.Enum([...SCOPES])),
+  expiresAt: Type.Union([isoTime, Type.Null()]),
+  at: isoTime,
+});
 
-export const ACCOUNTS_EVENTS = ['account-opened', 'key-minted', 'key-revoked'] as const;
-export type AccountsEventName = (typeof ACCOUNTS_EVENTS)[number];
+const KeyRevoked = Type.Object({ accountId: Type.String(), keyId: Type.String(), at: isoTime });
+
+export type AccountOpenedEvent = Readonly<Static<typeof AccountOpened>>;
+export type KeyMintedEvent = Readonly<Static<typeof KeyMinted>>;
+export type KeyRevokedEvent = Readonly<Static<typeof KeyRevoked>>;
+
+/** The events of `accounts`: `evt.accounts.<name>.v1.<account>.<key, or the account itself>`. */
+export const accountsEvents = {
+  accountOpened: defineEvent('accounts', 'account-opened', AccountOpened),
+  keyMinted: defineEvent('accounts', 'key-minted', KeyMinted),
+  /** Open sockets and streams of that key end. */
+  keyRevoked: defineEvent('accounts', 'key-revoked', KeyRevoked),
+};

@@ -1,7 +1,6 @@
 export {
-  ACCOUNTS_EVENTS,
+  accountsEvents,
   type AccountOpenedEvent,
-  type AccountsEventName,
   type KeyMintedEvent,
   type KeyRevokedEvent,
 } from './accounts.events.js';

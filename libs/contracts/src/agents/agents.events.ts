@@ -1,16 +1,25 @@
-import type { AgentState } from './agent.view.js';
+import Type, { type Static } from 'typebox';
+import { defineEvent } from '../schema/define-event.js';
+import { AGENT_STATES } from './agent.view.js';
 
-/** Public event `evt.agents.<name>.v1.<account>.<agent>`: what other services may know of an agent's life. */
-export type AgentLifecycleEvent = {
-  readonly agentId: string;
-  readonly accountId: string;
-  /** Said with `created` only. */
-  readonly externalUserId: string | null;
-  readonly state: AgentState;
-  readonly epoch: number;
-  /** ISO 8601. */
-  readonly at: string;
+const AgentLifecycle = Type.Object({
+  agentId: Type.String(),
+  accountId: Type.String(),
+  externalUserId: Type.Union([Type.String(), Type.Null()], { description: 'Only with `created`.' }),
+  state: Type.Enum([...AGENT_STATES]),
+  epoch: Type.Integer({ description: '0 before the first start.' }),
+  at: Type.String({ description: 'ISO 8601.' }),
+});
+
+/** What other services may know of an agent's life. */
+export type AgentLifecycleEvent = Readonly<Static<typeof AgentLifecycle>>;
+
+/** The events of `agents`: `evt.agents.<name>.v1.<account>.<agent>`. */
+export const agentsEvents = {
+  created: defineEvent('agents', 'created', AgentLifecycle),
+  started: defineEvent('agents', 'started', AgentLifecycle),
+  fellAsleep: defineEvent('agents', 'fell-asleep', AgentLifecycle),
+  stopped: defineEvent('agents', 'stopped', AgentLifecycle),
+  failed: defineEvent('agents', 'failed', AgentLifecycle),
+  deleted: defineEvent('agents', 'deleted', AgentLifecycle),
 };
-
-export const AGENT_EVENTS = ['created', 'started', 'fell-asleep', 'stopped', 'failed', 'deleted'] as const;
-export type AgentEventName = (typeof AGENT_EVENTS)[number];

@@ -6,7 +6,7 @@ export {
   type EnvVarView,
   type TemplateView,
 } from './agent.view.js';
-export { AGENT_EVENTS, type AgentEventName, type AgentLifecycleEvent } from './agents.events.js';
+export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
 export type { ObservedAgent } from './observed-agent.js';
 export {
   agentsRequests,

@@ -1,26 +1,30 @@
-import type { ExecutionStatus } from './exec.requests.js';
+import Type, { type Static } from 'typebox';
+import { defineEvent } from '../schema/define-event.js';
+import { ENDED_STATUSES } from './exec.requests.js';
 
-/** Public event `evt.exec.submitted.v1.<account>.<execution>`: a command was accepted and will be started. */
-export type ExecutionSubmittedEvent = {
-  readonly executionId: string;
-  readonly agentId: string;
-  readonly accountId: string;
-  readonly detached: boolean;
-  /** ISO 8601. */
-  readonly at: string;
+const execution = {
+  executionId: Type.String(),
+  agentId: Type.String(),
+  accountId: Type.String(),
+  at: Type.String({ description: 'ISO 8601.' }),
 };
 
-/** Public event `evt.exec.ended.v1.<account>.<execution>`. */
-export type ExecutionEndedEvent = {
-  readonly executionId: string;
-  readonly agentId: string;
-  readonly accountId: string;
-  readonly status: Exclude<ExecutionStatus, 'running'>;
-  /** From start to end, in milliseconds; 0 if it is not known to have started. */
-  readonly durationMs: number;
-  /** ISO 8601. */
-  readonly at: string;
-};
+const ExecutionSubmitted = Type.Object({ ...execution, detached: Type.Boolean() });
 
-export const EXEC_EVENTS = ['submitted', 'ended'] as const;
-export type ExecEventName = (typeof EXEC_EVENTS)[number];
+const ExecutionEnded = Type.Object({
+  ...execution,
+  status: Type.Enum([...ENDED_STATUSES]),
+  durationMs: Type.Number({
+    description: 'From start to end, in milliseconds; 0 if it is not known to have started.',
+  }),
+});
+
+/** A command was accepted and will be started. */
+export type ExecutionSubmittedEvent = Readonly<Static<typeof ExecutionSubmitted>>;
+export type ExecutionEndedEvent = Readonly<Static<typeof ExecutionEnded>>;
+
+/** The events of `exec`: `evt.exec.<name>.v1.<account>.<execution>`. */
+export const execEvents = {
+  submitted: defineEvent('exec', 'submitted', ExecutionSubmitted),
+  ended: defineEvent('exec', 'ended', ExecutionEnded),
+};

@@ -1,7 +1,8 @@
 import { defineRequest, deriveId, type CommandEnvelope, type Page } from '@berth/kernel';
 
 /** States of an execution (interface §2). */
-export const EXECUTION_STATUSES = ['running', 'completed', 'timed_out', 'cancelled', 'failed'] as const;
+export const ENDED_STATUSES = ['completed', 'timed_out', 'cancelled', 'failed'] as const;
+export const EXECUTION_STATUSES = ['running', ...ENDED_STATUSES] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
 /** The longest command, in bytes of UTF-8. */

@@ -1,9 +1,4 @@
-export {
-  EXEC_EVENTS,
-  type ExecEventName,
-  type ExecutionEndedEvent,
-  type ExecutionSubmittedEvent,
-} from './exec.events.js';
+export { execEvents, type ExecutionEndedEvent, type ExecutionSubmittedEvent } from './exec.events.js';
 export {
   COMMAND_LIMIT_BYTES,
   execRequests,

@@ -1,15 +1,9 @@
-import type { Json } from '@berth/kernel';
 import type { EventStore, RecordedEvent } from '@berth/event-store';
+import type { ContractEvent } from '@berth/kernel';
 import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
 import type { Retention } from './event-stream.js';
 import type { NatsLink } from './nats-link.js';
-
-/** The public form of an event: `evt.<context>.<past-tense>.v1.<account>.<id>` and whitelisted data. */
-export interface ContractEvent {
-  readonly subject: string;
-  readonly payload: { readonly [key: string]: Json | undefined };
-}
 
 export interface EventRelayOptions {
   readonly store: EventStore;

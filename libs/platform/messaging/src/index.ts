@@ -10,7 +10,7 @@ export type { DeadLetter } from './dead-letters.js';
 export { EventConsumer } from './event-consumer.js';
 export type { EventConsumerOptions } from './event-consumer-options.js';
 export { EventRelay } from './event-relay.js';
-export type { ContractEvent, EventRelayOptions } from './event-relay-options.js';
+export type { EventRelayOptions } from './event-relay-options.js';
 export type { Retention } from './event-stream.js';
 export { parseEventSubject, type EventSubject } from './event-subject.js';
 export { HandleRequest, type HandleRequestOptions } from './handle-request.decorator.js';

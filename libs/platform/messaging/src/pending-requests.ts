@@ -88,7 +88,7 @@ export class PendingRequests {
     if (pending === undefined) return 0;
     const now = performance.now();
     const heardAt = Math.min(now, pending.heardAt + this.#stoodStill(now));
-    return Math.max(0, Math.min(heardAt + patienceOf(pending), pending.deadlineAt) - now);
+    return Math.max(0, Math.min(patienceOf(pending) - (now - heardAt), pending.deadlineAt - now));
   }
 
   /**

@@ -1,18 +1,45 @@
 import { EventStore } from '@berth/event-store';
-import { EventConsumer, NatsLink, type EventConsumerOptions } from '@berth/messaging';
+import { subjectsOf, type EventDefinition, type PayloadOf } from '@berth/kernel';
+import { EventConsumer, NatsLink, type EventConsumerOptions, type ReceivedEvent } from '@berth/messaging';
 import { EventConsumers } from '@berth/operations';
-import { Database } from '@berth/persistence';
+import { Database, type SqlRunner } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
+import { requireShape } from './require-shape.js';
 
 /** A provider that handles the events of another context; see `EventConsumerOptions` for what it must keep to. */
-export type EventReaction = Pick<EventConsumerOptions, 'handle' | 'forgetAfter'>;
+export interface EventReaction<Payload> extends Pick<EventConsumerOptions, 'forgetAfter'> {
+  handle(event: ReceivedEvent<Payload>, tx: SqlRunner): Promise<void>;
+}
 
-/** Marks a provider that is an `EventReaction`: the platform consumes these events and hands them to it. */
+/** Events of one context. */
+type EventsOf<Context extends string> = readonly [
+  EventDefinition<unknown, Context>,
+  ...EventDefinition<unknown, Context>[],
+];
+
+interface Consumed<Context extends string, Events extends EventsOf<Context>> {
+  readonly context: Context;
+  /** See `EventConsumerOptions`. */
+  readonly durable: string;
+  readonly events: Events;
+}
+
+const Reaction = DiscoveryService.createDecorator<Consumed<string, EventsOf<string>>>();
+
+/**
+ * Marks a provider that is an `EventReaction` of these events: the platform consumes them and hands them to it. An event
+ * whose payload lacks the shape of its contract is not handed over; it becomes a dead letter.
+ */
 export const ConsumeEvents =
-  DiscoveryService.createDecorator<Pick<EventConsumerOptions, 'context' | 'durable' | 'filterSubjects'>>();
+  <const Context extends string, const Events extends EventsOf<Context>>(
+    consumed: Consumed<Context, Events>,
+  ) =>
+  (reaction: abstract new (...parts: never[]) => EventReaction<PayloadOf<Events[number]>>): void => {
+    Reaction(consumed)(reaction);
+  };
 
 /** What a consumer needs. */
 @Injectable()
@@ -36,10 +63,10 @@ export class EventConsumption implements OnModuleInit, OnApplicationBootstrap {
   ) {}
 
   onModuleInit(): void {
-    for (const provider of this.discovery.getProviders({ metadataKey: ConsumeEvents.KEY })) {
-      const events = this.discovery.getMetadataByDecorator(ConsumeEvents, provider);
-      if (events !== undefined)
-        this.consumers.add(this.consumerOf(events, provider.instance as EventReaction));
+    for (const provider of this.discovery.getProviders({ metadataKey: Reaction.KEY })) {
+      const consumed = this.discovery.getMetadataByDecorator(Reaction, provider);
+      if (consumed !== undefined)
+        this.consumers.add(this.consumerOf(consumed, provider.instance as EventReaction<unknown>));
     }
   }
 
@@ -49,13 +76,19 @@ export class EventConsumption implements OnModuleInit, OnApplicationBootstrap {
   }
 
   private consumerOf(
-    events: Pick<EventConsumerOptions, 'context' | 'durable' | 'filterSubjects'>,
-    reaction: EventReaction,
+    { context, durable, events }: Consumed<string, EventsOf<string>>,
+    reaction: EventReaction<unknown>,
   ): EventConsumer {
+    const [first, ...others] = events;
     return new EventConsumer({
       ...this.parts,
-      ...events,
-      handle: (event, tx) => reaction.handle(event, tx),
+      context,
+      durable,
+      filterSubjects: [subjectsOf(first), ...others.map(subjectsOf)],
+      handle: async (event, tx) => {
+        requireShape(events, event);
+        await reaction.handle(event, tx);
+      },
       forgetAfter: async (position, tx) => reaction.forgetAfter?.(position, tx),
     });
   }

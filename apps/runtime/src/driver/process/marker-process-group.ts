@@ -7,11 +7,13 @@ import type { ProcessGroup } from './process-group.js';
 import {
   listPids,
   readProcess,
+  isAlive,
   readStartVariable,
   readUsage,
   readUid,
   signal,
   type ProcessEntry,
+  type ProcessIdentity,
   type ProcessUsage,
 } from './process-table.js';
 
@@ -97,10 +99,16 @@ export class MarkerProcessGroup implements ProcessGroup {
   }
 
   async kill(agentId: string): Promise<void> {
+    // A process that ends loses its mark before it is gone.
+    const ending = new Map<number, ProcessIdentity>();
     const noneLeft = async (): Promise<boolean> => {
-      const pids = await this.pids(agentId);
-      for (const pid of pids) signal(pid, 'SIGKILL');
-      return pids.length === 0;
+      const marked = await this.#entries(agentId);
+      for (const entry of marked) {
+        ending.set(entry.pid, entry);
+        signal(entry.pid, 'SIGKILL');
+      }
+      if (marked.length > 0) return false;
+      return !(await Promise.all([...ending.values()].map(isAlive))).includes(true);
     };
     if (!(await becomesTrue(noneLeft, OBEYED_WITHIN_MS)))
       throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStore, NewEvent, RecordedEvent } from '@berth/event-store';
-import type { ContractEvent } from '../event-relay-options.js';
+import type { ContractEvent } from '@berth/kernel';
 
 /** Events `AgentStarted` of agent `agent`, as its stream holds them. */
 export const agentStarted = (agent: string, type = 'AgentStarted'): NewEvent => ({
