@@ -1,4 +1,4 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { EnvVault } from '../env/env-vault.js';
 import { Placement } from '../host/placement.js';
 import type { Holder } from '../reservation/reservation.js';
@@ -15,8 +15,8 @@ const EVERY_ATTEMPT = 2 ** 31 - 1;
 export class CreationAttempts {
   constructor(
     private readonly agents: AgentCommandHandler,
-    private readonly vault: EnvVault,
-    private readonly placement: Placement,
+    @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'forgetCreated'>,
+    @Inject(Placement) private readonly placement: Pick<Placement, 'settled'>,
   ) {}
 
   /**

@@ -1,5 +1,5 @@
 import type { CreateAgent } from '@berth/contracts/agents';
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { EnvVault } from '../env/env-vault.js';
 import { Placement } from '../host/placement.js';
 import type { Holder } from '../reservation/reservation.js';
@@ -18,8 +18,8 @@ export interface CreationAttempt extends Holder {
 export class CreationResources {
   constructor(
     private readonly reservations: Reservations,
-    private readonly placement: Placement,
-    private readonly vault: EnvVault,
+    @Inject(Placement) private readonly placement: Pick<Placement, 'place'>,
+    @Inject(EnvVault) private readonly vault: Pick<EnvVault, 'putCreated' | 'forgetCreated'>,
   ) {}
 
   /**

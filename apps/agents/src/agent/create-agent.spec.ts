@@ -1,0 +1,185 @@
+import { fileURLToPath } from 'node:url';
+import type { CreateAgent } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { SnapshotTable } from '@berth/event-store';
+import { deriveId, DomainError, newId } from '@berth/kernel';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { emptyTables, guest, MemoryAgents, silent } from '../fixtures/memory-agents.fixture.js';
+import { AgentExternalIdStreams, AgentNameStreams } from '../reservation/reservation.streams.js';
+import { Reservations } from '../reservation/reservations.js';
+import { TemplateCatalogue } from '../templates/template-catalogue.js';
+import { AgentCreation } from './create-agent.js';
+import { CreationAttempts } from './creation-attempts.js';
+import { CreationResources } from './creation-resources.js';
+import { CreationRollback } from './creation-rollback.js';
+import { CreationTiming } from './creation-timing.js';
+
+const TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
+
+/** The hosts and the vault as far as a creation needs them. A key is `<agent>/<attempt>`. */
+class Surroundings {
+  readonly variables = new Map<string, CreateAgent['env']>();
+  placeOn: () => Promise<string> = () => Promise.resolve('hst_1');
+
+  place(): Promise<string> {
+    return this.placeOn();
+  }
+
+  settled(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  putCreated(agentId: string, attempt: number, variables: CreateAgent['env']): Promise<void> {
+    this.variables.set(`${agentId}/${attempt}`, variables);
+    return Promise.resolve();
+  }
+
+  forgetCreated(agentId: string, attempt: number): Promise<void> {
+    this.variables.delete(`${agentId}/${attempt}`);
+    return Promise.resolve();
+  }
+}
+
+let templates: TemplateCatalogue;
+let memory: MemoryAgents;
+let surroundings: Surroundings;
+
+beforeAll(async () => {
+  templates = await TemplateCatalogue.read([TEMPLATES]);
+});
+
+beforeEach(() => {
+  memory = new MemoryAgents();
+  memory.hosts.on(runtimeRequests.start, () => ({ guest }));
+  surroundings = new Surroundings();
+});
+
+/** The creations of another process on the same log, with each call. */
+const creation = (): AgentCreation => {
+  const { agents, lifecycle, store } = memory;
+  const snapshots = new SnapshotTable(emptyTables, silent);
+  const timing = new CreationTiming();
+  const attempts = new CreationAttempts(agents, surroundings, surroundings);
+  const reservations = new Reservations(
+    new AgentNameStreams(store, snapshots),
+    new AgentExternalIdStreams(store, snapshots),
+    attempts,
+    timing,
+  );
+  const resources = new CreationResources(reservations, surroundings, surroundings);
+  const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
+  return new AgentCreation(agents, lifecycle, templates, resources, rollback);
+};
+
+const request = (members: Partial<CreateAgent> = {}): CreateAgent => ({
+  commandId: newId('cmd'),
+  accountId: 'acc_1',
+  actor: { kind: 'key', id: 'key_1' },
+  name: 'ada',
+  templateId: 'echo',
+  externalId: null,
+  externalUserId: null,
+  instructions: null,
+  idleTtlSeconds: null,
+  labels: {},
+  env: [],
+  resources: {},
+  ...members,
+});
+
+const idOf = ({ commandId }: CreateAgent): string => deriveId('agt', commandId);
+const created = async (one: CreateAgent): Promise<readonly string[]> =>
+  (await memory.after(idOf(one), 0)).filter((type) => type === 'AgentCreated.v2');
+
+const noHost = (): Promise<string> =>
+  Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No host.'));
+
+describe('creating an agent', () => {
+  it('takes what the request leaves out from the template and the defaults', async () => {
+    const { resources } = templates.get('echo');
+    const view = await creation().create(request({ resources: { memMb: 777 } }));
+    expect(view).toMatchObject({ state: 'deploying', resources: { ...resources, memMb: 777 } });
+    expect(view).toMatchObject({ idleTtlSeconds: 900 });
+  });
+
+  it('stores its variables in the vault under its attempt, and not in the log', async () => {
+    const one = request({ env: [{ key: 'TOKEN', value: 'canary', isSecret: true }] });
+    await creation().create(one);
+    expect(surroundings.variables.get(`${idOf(one)}/0`)).toEqual(one.env);
+    const events = await memory.store.read(`agent-${idOf(one)}`);
+    expect(JSON.stringify(events.map(({ data }) => data))).not.toContain('canary');
+  });
+
+  it('returns the agent of the first try when the command is sent again, also concurrently', async () => {
+    const one = request();
+    const views = await Promise.all([creation().create(one), creation().create(one)]);
+    expect(new Set([...views, await creation().create(one)].map(({ id }) => id))).toEqual(
+      new Set([idOf(one)]),
+    );
+    expect(await created(one)).toHaveLength(1);
+  });
+
+  it.each([
+    ['agent_name_taken', {}],
+    ['external_id_taken', { name: 'grace', externalId: 'ext-1' }],
+  ] as const)('is refused with %s while another agent holds it, and takes nothing', async (code, members) => {
+    const first = request({ externalId: 'ext-1' });
+    await creation().create(first);
+    const second = request(members);
+    await expect(creation().create(second)).rejects.toMatchObject({
+      kind: 'conflict',
+      code,
+      context: { agentId: idOf(first) },
+    });
+    expect(await created(second)).toEqual([]);
+    expect(await creation().create(request({ name: 'grace' }))).toMatchObject({ name: 'grace' });
+  });
+
+  it('is refused for an unknown template before it claims the name', async () => {
+    await expect(creation().create(request({ templateId: 'nope' }))).rejects.toMatchObject({
+      kind: 'invalid',
+      code: 'unknown_template',
+    });
+    expect(await creation().create(request())).toMatchObject({ name: 'ada' });
+  });
+
+  it('allows the same name in another account', async () => {
+    await creation().create(request());
+    expect(await creation().create(request({ accountId: 'acc_2' }))).toMatchObject({ name: 'ada' });
+  });
+});
+
+describe('a creation that fails', () => {
+  it('without a host is abandoned in the log and releases its name', async () => {
+    surroundings.placeOn = noHost;
+    const one = request();
+    await expect(creation().create(one)).rejects.toMatchObject({ kind: 'unavailable' });
+    expect(await memory.after(idOf(one), 0)).toEqual(['AgentCreationAbandoned']);
+    surroundings.placeOn = () => Promise.resolve('hst_1');
+    expect(await creation().create(request())).toMatchObject({ name: 'ada' });
+  });
+
+  it('succeeds as the next attempt when the command is sent again', async () => {
+    surroundings.placeOn = noHost;
+    const one = request({ env: [{ key: 'A', value: '1', isSecret: false }] });
+    await expect(creation().create(one)).rejects.toMatchObject({ kind: 'unavailable' });
+    surroundings.placeOn = () => Promise.resolve('hst_2');
+    expect(await creation().create(one)).toMatchObject({ id: idOf(one) });
+    expect([...surroundings.variables.keys()]).toEqual([`${idOf(one)}/1`]);
+    expect(await created(one)).toHaveLength(1);
+  });
+
+  it('after its agent was created returns that agent', async () => {
+    const one = request();
+    const put = surroundings.putCreated.bind(surroundings);
+    // A concurrent try of the same command creates the agent before this one fails.
+    surroundings.putCreated = async (agentId, attempt, variables) => {
+      surroundings.putCreated = put;
+      await creation().create(one);
+      await put(agentId, attempt, variables);
+      throw new Error('The vault is unavailable.');
+    };
+    expect(await creation().create(one)).toMatchObject({ id: idOf(one) });
+    expect(await created(one)).toHaveLength(1);
+  });
+});
