@@ -1,5 +1,5 @@
 import { DomainError } from '@berth/kernel';
-import type { DeliverToProgram, PutEnv, PutProgram, ShutDown } from '@berth/guest-protocol';
+import type { AbandonDelivery, DeliverToProgram, PutEnv, PutProgram, ShutDown } from '@berth/guest-protocol';
 
 // Only the runtime that started this guest can reach its socket, and both are of one release: these checks detect a
 // protocol mismatch, not an attack.
@@ -45,6 +45,10 @@ export const readDelivery = (body: unknown): DeliverToProgram =>
 
 const isTraceparent = (value: unknown): boolean =>
   typeof value === 'string' && /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/.test(value);
+
+/** Body of `POST /v1/deliveries/abandon`. */
+export const readAbandonment = (body: unknown): AbandonDelivery =>
+  fieldsOf(body, ({ deliveryId }) => deliveryId === null || isText(deliveryId)) as unknown as AbandonDelivery;
 
 /** Body of `POST /v1/shutdown`. */
 export const readShutDown = (body: unknown): ShutDown =>

@@ -2,7 +2,7 @@ import { GUEST_LIMITS, GUEST_ROUTES, type Generation } from '@berth/guest-protoc
 import { consoleRoutes } from './console/consoles.js';
 import { executionRoutes, legacyExecutionRoutes } from './execution/execution.routes.js';
 import type { Guest } from './guest.js';
-import { readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
+import { readAbandonment, readDelivery, readEnvChange, readProgram, readShutDown } from './guest-requests.js';
 import type { Route } from './server/guest-server.js';
 
 /** The routes of a guest; `onShutDown` ends the process after the response is sent. */
@@ -37,8 +37,15 @@ export const guestRoutes = (guest: Guest, onShutDown: () => void): readonly Rout
   ...byGeneration[guest.generation](guest),
 ];
 
-/** Each generation has only its own execution routes. */
+/** Each generation has only its own routes besides the common ones. */
 const byGeneration: Readonly<Record<Generation, (guest: Guest) => readonly Route[]>> = {
-  current: (guest) => [...executionRoutes(guest.executions), ...consoleRoutes(guest.consoles)],
+  current: (guest) => [
+    {
+      ...GUEST_ROUTES.abandonDelivery,
+      handle: async ({ body }) => guest.abandonDelivery(readAbandonment(body)),
+    },
+    ...executionRoutes(guest.executions),
+    ...consoleRoutes(guest.consoles),
+  ],
   legacy: (guest) => legacyExecutionRoutes(guest.legacyExecutions),
 };

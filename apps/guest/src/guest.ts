@@ -1,6 +1,8 @@
 import { DomainError } from '@berth/kernel';
 import {
   GENERATIONS,
+  type AbandonDelivery,
+  type AbandonedDelivery,
   type DeliverToProgram,
   type DeliveryReport,
   type Generation,
@@ -108,6 +110,10 @@ export class Guest {
       );
     }
     return this.#deliveries.deliver(message);
+  }
+
+  abandonDelivery({ deliveryId }: AbandonDelivery): AbandonedDelivery {
+    return { abandoned: this.#deliveries.abandon(deliveryId) };
   }
 
   findDelivery(deliveryId: string): DeliveryReport {

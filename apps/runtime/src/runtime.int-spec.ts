@@ -1,4 +1,4 @@
-import { runtimeRequests } from '@berth/contracts/runtime';
+import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -27,12 +27,20 @@ describe('the runtime of a host', () => {
 
   const start: RuntimeFixture['start'] = (changes) => runtime.start(changes);
 
-  const say = (agentId: string, message: string, epoch = 1): Promise<{ response: string }> =>
+  const say = (
+    agentId: string,
+    message: string,
+    epoch = 1,
+    conversationId = 'cnv_1',
+  ): Promise<{ response: string }> =>
     runtime.requester.request(
       runtimeRequests.deliver,
-      { agentId, epoch, deliveryId: newId('dlv'), conversationId: 'cnv_1', message },
+      { agentId, epoch, deliveryId: newId('dlv'), conversationId, message },
       { host: runtime.host },
     );
+
+  const found = (agentId: string, deliveryId: string): Promise<FoundDelivery> =>
+    runtime.requester.request(runtimeRequests.findDelivery, { agentId, deliveryId }, { host: runtime.host });
 
   it('responds for itself with its description', async () => {
     await start();
@@ -57,6 +65,59 @@ describe('the runtime of a host', () => {
     const last = told.activities.at(-1);
     expect(last?.agentId).toBe(agentId);
     expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
+  });
+
+  it('does not hand over a message whose caller has given up before its turn came', async () => {
+    const agentId = await start({ templateId: 'shell' });
+    const first = say(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
+    const deliveryId = newId('dlv');
+    const given = runtime.requester.request(
+      runtimeRequests.deliver,
+      { agentId, epoch: 1, deliveryId, conversationId: 'cnv_1', message: 'touch $HOME/second' },
+      { host: runtime.host, deadlineMs: 1_000 },
+    );
+    await expect(given).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await eventually(async () => expect(await found(agentId, deliveryId)).toEqual({ state: 'absent' }), {
+      timeoutMs: 10_000,
+    });
+    await say(agentId, 'touch $HOME/go', 1, 'cnv_2');
+    expect(await first).toEqual({ response: 'first' });
+    expect(await say(agentId, 'ls $HOME')).toEqual({ response: 'go' });
+  });
+
+  it('hands over a message of which one caller has given up and another one waits', async () => {
+    const agentId = await start({ templateId: 'shell' });
+    const first = say(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
+    const message = {
+      agentId,
+      epoch: 1,
+      deliveryId: newId('dlv'),
+      conversationId: 'cnv_1',
+      message: 'echo second',
+    };
+    const options = { host: runtime.host };
+    const given = runtime.requester.request(runtimeRequests.deliver, message, {
+      ...options,
+      deadlineMs: 1_000,
+    });
+    const waiting = runtime.requester.request(runtimeRequests.deliver, message, options);
+    await expect(given).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    // The host learns later that this one gave up.
+    const third = { ...message, deliveryId: newId('dlv'), message: 'touch $HOME/third' };
+    const giving = runtime.requester.request(runtimeRequests.deliver, third, {
+      ...options,
+      deadlineMs: 1_000,
+    });
+    await expect(giving).rejects.toMatchObject({ code: 'deadline_exceeded' });
+    await eventually(
+      async () => expect(await found(agentId, third.deliveryId)).toEqual({ state: 'absent' }),
+      {
+        timeoutMs: 10_000,
+      },
+    );
+    await say(agentId, 'touch $HOME/go', 1, 'cnv_2');
+    expect(await first).toEqual({ response: 'first' });
+    expect(await waiting).toEqual({ response: 'second' });
   });
 
   it('does not leak a descriptor that its own parent left open to an agent', async () => {

@@ -25,6 +25,12 @@ export const GUEST_ROUTES = {
    * message.
    */
   deliver: { method: 'POST', path: '/v1/deliver' },
+  /**
+   * `AbandonDelivery` → `AbandonedDelivery`, immediately: a message that waits for its turn in its conversation is not
+   * handed over, and its `deliver` requests fail with `DELIVERY_ABANDONED_CODE`. One that was handed over continues.
+   * Older guests lack this route.
+   */
+  abandonDelivery: { method: 'POST', path: '/v1/deliveries/abandon' },
   /** Query `id` → `DeliveryReport`, immediately. */
   delivery: { method: 'GET', path: '/v1/deliveries/one' },
   /**
@@ -194,6 +200,19 @@ export interface DeliverToProgram {
    * W3C Trace Context of the caller, passed on so that the program's spans join the trace; absent when tracing is off.
    */
   readonly traceparent?: string;
+}
+
+/** Error code of `deliver`: the message was abandoned before it was handed over. A new request delivers it. */
+export const DELIVERY_ABANDONED_CODE = 'delivery_abandoned';
+
+export interface AbandonDelivery {
+  /** null: every message that waits for its turn. */
+  readonly deliveryId: string | null;
+}
+
+export interface AbandonedDelivery {
+  /** The number of messages that are certainly not handed over. */
+  readonly abandoned: number;
 }
 
 export interface ProgramAnswer {

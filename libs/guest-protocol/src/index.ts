@@ -1,7 +1,10 @@
 export {
+  DELIVERY_ABANDONED_CODE,
   GUEST_LIMITS,
   GUEST_ROUTES,
   guestEnv,
+  type AbandonDelivery,
+  type AbandonedDelivery,
   type Attachment,
   type DeliverToProgram,
   type GuestErrorBody,

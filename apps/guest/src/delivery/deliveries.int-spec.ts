@@ -82,6 +82,36 @@ describe('a delivery to a program', () => {
     expect(guest.seen()).toEqual(['hold']);
   });
 
+  it('is abandoned while it waits for its turn, and never after it was handed over', async () => {
+    await guest.put();
+    const abandon = async (deliveryId: string | null) =>
+      (await guest.ask(GUEST_ROUTES.abandonDelivery, { deliveryId })).body;
+    const held = guest.deliver('hold', 'dlv_held');
+    await eventually(() => guest.seen().length === 1);
+    const waiting = ['dlv_1', 'dlv_2', 'dlv_3'].map((id) => guest.deliver(id, id));
+    await eventually(async () => {
+      const found = await guest.ask(GUEST_ROUTES.delivery, undefined, '?id=dlv_3');
+      expect(found.body).toEqual({ state: 'open' });
+    });
+    expect(await abandon('dlv_1')).toEqual({ abandoned: 1 });
+    const refused = { kind: 'unavailable', code: 'delivery_abandoned', effect: 'none' };
+    expect((await waiting[0])?.body.error).toMatchObject(refused);
+    expect((await guest.ask(GUEST_ROUTES.delivery, undefined, '?id=dlv_1')).body).toEqual({
+      state: 'absent',
+    });
+    expect([await abandon('dlv_1'), await abandon('dlv_held'), await abandon('dlv_x')]).toEqual(
+      Array(3).fill({ abandoned: 0 }),
+    );
+    expect(await abandon(null)).toEqual({ abandoned: 2 });
+    expect((await Promise.all(waiting)).map(({ body }) => body.error)).toMatchObject(Array(3).fill(refused));
+    // A new request delivers it, in its turn.
+    const again = guest.deliver('dlv_1', 'dlv_1');
+    writeFileSync(join(guest.dir, 'volume/go'), '');
+    expect((await held).body).toEqual({ response: 'heard hold' });
+    expect((await again).body).toEqual({ response: 'heard dlv_1' });
+    expect(guest.seen()).toEqual(['hold', 'dlv_1']);
+  });
+
   it('passes the attachments of a message to the program, and no field if there are none', async () => {
     await guest.put();
     const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };

@@ -12,7 +12,7 @@ import type { Endpoint } from '../program/readiness.js';
 import { agentTimeout, callProgram, NotConnected } from './call-program.js';
 import { ConversationQueue } from './conversation-queue.js';
 import type { DeliveryJournal } from './delivery-journal.js';
-import { notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
+import { abandoned, notHandedOver, outcomeUnknown, replay } from './delivery-record.js';
 
 /** How long a message waits for a program that is restarting. */
 const PROGRAM_WITHIN_MS = 10_000;
@@ -21,12 +21,25 @@ const RECONNECT_PAUSE_MS = 50;
 /** Endpoint of the program; undefined if it is not ready within `withinMs`. */
 export type FindProgram = (withinMs: number) => Promise<Endpoint | undefined>;
 
+/** A message on its way to the program. */
+interface Running {
+  readonly answer: Promise<ProgramAnswer>;
+  readonly course: Course;
+}
+
+/** The state of a message on its way, and what ends it before its outcome. */
+class Course {
+  /** Whether the program may have the message. */
+  handed = false;
+  readonly end = new AbortController();
+}
+
 /**
  * Hands messages to the agent's program: one at a time and in order within a conversation, and each at most once. A
  * repeated message joins the running one or gets its response. A disconnecting caller cancels nothing.
  */
 export class Deliveries {
-  readonly #running = new Map<string, Promise<ProgramAnswer>>();
+  readonly #running = new Map<string, Running>();
   readonly #conversations = new ConversationQueue();
 
   constructor(
@@ -38,10 +51,19 @@ export class Deliveries {
   deliver(message: DeliverToProgram): Promise<ProgramAnswer> {
     const { deliveryId } = message;
     const running = this.#running.get(deliveryId);
-    if (running !== undefined) return running;
-    const fresh = this.#deliverOnce(message).finally(() => this.#running.delete(deliveryId));
-    this.#running.set(deliveryId, fresh);
-    return fresh;
+    if (running !== undefined) return running.answer;
+    const course = new Course();
+    const answer = this.#deliverOnce(message, course).finally(() => this.#running.delete(deliveryId));
+    this.#running.set(deliveryId, { answer, course });
+    return answer;
+  }
+
+  /** See `GUEST_ROUTES.abandonDelivery`; returns the number of abandoned messages. */
+  abandon(deliveryId: string | null): number {
+    const named = deliveryId === null ? [...this.#running.values()] : [this.#running.get(deliveryId)];
+    const waiting = named.filter((running) => running?.course.handed === false);
+    for (const running of waiting) running?.course.end.abort(abandoned());
+    return waiting.length;
   }
 
   find(deliveryId: string): DeliveryReport {
@@ -50,35 +72,35 @@ export class Deliveries {
       : toDeliveryReport(this.journal.find(deliveryId));
   }
 
-  async #deliverOnce(message: DeliverToProgram): Promise<ProgramAnswer> {
+  async #deliverOnce(message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
     const known = this.journal.find(message.deliveryId);
     if (known !== undefined) {
       if (known.outcome === undefined) throw outcomeUnknown();
       return replay(known.outcome);
     }
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(agentTimeout(false)), this.chatMs);
+    const { end } = course;
+    const timer = setTimeout(() => end.abort(agentTimeout(false)), this.chatMs);
     try {
       return await this.#conversations.run(
         message.conversationId,
-        () => this.#handOver(message, deadline.signal),
-        deadline.signal,
+        () => this.#handOver(message, course),
+        end.signal,
       );
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #handOver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramAnswer> {
+  async #handOver(message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
     const until = performance.now() + PROGRAM_WITHIN_MS;
     for (;;) {
       const endpoint = await this.findProgram(Math.max(0, until - performance.now()));
       if (endpoint === undefined) throw notHandedOver("The agent's program is not running at the moment.");
       try {
-        return await this.#handOverOnce(endpoint, message, signal);
+        return await this.#handOverOnce(endpoint, message, course);
       } catch (error) {
         if (!(error instanceof NotConnected)) throw error;
-        if (signal.aborted || performance.now() >= until) {
+        if (course.end.signal.aborted || performance.now() >= until) {
           throw notHandedOver("The agent's program does not accept connections at the moment.");
         }
         // The program has just died, and its exit has not been noticed yet.
@@ -87,12 +109,12 @@ export class Deliveries {
     }
   }
 
-  async #handOverOnce(
-    endpoint: Endpoint,
-    message: DeliverToProgram,
-    signal: AbortSignal,
-  ): Promise<ProgramAnswer> {
+  async #handOverOnce(endpoint: Endpoint, message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
     const { deliveryId } = message;
+    const { signal } = course.end;
+    // While the program was restarting, the message may have been abandoned.
+    if (!course.handed) signal.throwIfAborted();
+    course.handed = true;
     await this.journal.handed(deliveryId).catch(() => {
       throw notHandedOver('The host of the agent could not record the message.');
     });

@@ -1,9 +1,19 @@
-import type { DeliveryOutcome, ProgramAnswer } from '@berth/guest-protocol';
+import { DELIVERY_ABANDONED_CODE, type DeliveryOutcome, type ProgramAnswer } from '@berth/guest-protocol';
 import { DomainError } from '@berth/kernel';
 
 /** The error of a message that never reached the program: it may be sent again. */
 export const notHandedOver = (message: string): DomainError =>
   new DomainError('unavailable', 'agent_unavailable', message, {}, { effect: 'none' });
+
+/** The error of a message that was abandoned before its turn came. */
+export const abandoned = (): DomainError =>
+  new DomainError(
+    'unavailable',
+    DELIVERY_ABANDONED_CODE,
+    'The message was not handed to the agent, because its sender no longer waited.',
+    {},
+    { effect: 'none' },
+  );
 
 /** The error of a message that was handed over and whose response is unknown. */
 export const outcomeUnknown = (): DomainError =>

@@ -42,5 +42,15 @@ export const startFailure = (error: unknown): DomainError => {
   return agentStartFailed(known ?? START_FAILED, error);
 };
 
+/** The message was abandoned before it was handed to the agent's program. */
+export const messageNotHandedOver = (cause: DomainError): DomainError =>
+  new DomainError(
+    'unavailable',
+    'agent_unavailable',
+    'The message was not handed to the agent in time; send it again.',
+    {},
+    { cause, ...NOT_DONE },
+  );
+
 export const agentUnavailable = (message: string): DomainError =>
   new DomainError('unavailable', 'agent_unavailable', message);

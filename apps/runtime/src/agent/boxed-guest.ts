@@ -1,14 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ActivityKind } from '@berth/contracts/agents';
 import type { DeliveredMessage, StartedAgent } from '@berth/contracts/runtime';
-import { isDomainError } from '@berth/kernel';
-import type { DeliverToProgram, GuestEvent } from '@berth/guest-protocol';
-import { injectTrace, withSpan, type TraceCarrier } from '@berth/telemetry';
+import { isDomainError, type DomainError } from '@berth/kernel';
+import { DELIVERY_ABANDONED_CODE, type DeliverToProgram, type GuestEvent } from '@berth/guest-protocol';
+import { injectTrace, requestContext, withSpan, type TraceCarrier } from '@berth/telemetry';
+import { AwaitedDeliveries } from '../delivery/awaited-deliveries.js';
 import type { Box } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
 import { watchEvents } from '../guest/watch-events.js';
 import { Activity, type ActivityView } from './activity.js';
-import { agentUnavailable } from './agent-refusals.js';
+import { agentUnavailable, messageNotHandedOver } from './agent-refusals.js';
 
 /** Callbacks of an awake guest. */
 export interface AwakeHooks {
@@ -40,6 +41,7 @@ interface Awake {
 /** A guest in its box, with its wake state and the work in flight. */
 export class BoxedGuest {
   readonly #events = { last: 0 };
+  readonly #deliveries = new AwaitedDeliveries((deliveryId) => void this.#abandon(deliveryId));
   #awake: Awake | undefined;
   #still = new AbortController();
   #refusesCommands: boolean;
@@ -103,9 +105,10 @@ export class BoxedGuest {
     return this.#awake?.activity.busy === true;
   }
 
-  /** Waits until no work is in flight, at most `withinMs`. */
+  /** Waits until no work is in flight, at most `withinMs`; abandons the messages that still wait for their turn then. */
   async untilQuiet(withinMs: number): Promise<void> {
     await this.#awake?.activity.untilQuiet(withinMs);
+    if (this.busy) await this.#abandon(null);
   }
 
   /** Before rest: aborts transfers and ends commands, so that their callers learn how they ended. */
@@ -154,17 +157,38 @@ export class BoxedGuest {
     return this.#awake.activity.during(kind, () => work(signals));
   }
 
+  /** A message that waits for its turn in the guest is abandoned when no caller waits for it any more. */
   async deliver(message: DeliverToProgram): Promise<DeliveredMessage> {
-    return this.during('chat', async ({ ending }) => {
-      try {
-        return await withSpan('guest deliver', { kind: 'client' }, () =>
-          this.client.deliver({ ...message, ...traceOf(injectTrace()) }, ending),
-        );
-      } catch (error) {
-        if (!isDomainError(error) || error.code !== 'guest_unreachable') throw error;
-        throw agentUnavailable('The agent was put to sleep or ended while it was responding.');
-      }
-    });
+    const caller = requestContext.current()?.caller;
+    return this.during('chat', ({ ending }) =>
+      this.#deliveries.during(message.deliveryId, caller, async () => {
+        for (;;) {
+          const delivered = await this.#deliver(message, ending);
+          if (!isDomainError(delivered)) return delivered;
+          // Another request for this message may have been the one that was abandoned.
+          if (this.closing || caller?.gaveUp === true) throw messageNotHandedOver(delivered);
+        }
+      }),
+    );
+  }
+
+  /** Returns the error of a message that was abandoned. */
+  async #deliver(message: DeliverToProgram, ending: AbortSignal): Promise<DeliveredMessage | DomainError> {
+    try {
+      return await withSpan('guest deliver', { kind: 'client' }, () =>
+        this.client.deliver({ ...message, ...traceOf(injectTrace()) }, ending),
+      );
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      if (error.code === DELIVERY_ABANDONED_CODE) return error;
+      if (error.code !== 'guest_unreachable') throw error;
+      throw agentUnavailable('The agent was put to sleep or ended while it was responding.');
+    }
+  }
+
+  // Older guests lack this route, and a dead guest hands nothing over.
+  async #abandon(deliveryId: string | null): Promise<void> {
+    await this.client.abandonDelivery(deliveryId).catch(() => undefined);
   }
 
   async replaceEnv(

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FoundDelivery, StartAgent } from '@berth/contracts/runtime';
 import { DELIVERIES_FILE } from '@berth/guest-protocol';
@@ -56,6 +56,24 @@ describe('a message to an agent of a host', () => {
     // The state after a guest was killed rather than stopped.
     writeFileSync(journal(), left);
     expect(await find(deliveryId)).toEqual({ state: 'open' });
+  });
+
+  it('that still waits for its turn when the agent is put to sleep is certainly not handed over', async () => {
+    const first = host.deliver(agentId, 1, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
+    const deliveryId = newId('dlv');
+    const second = host.deliver(agentId, 1, 'touch $HOME/second', deliveryId);
+    const refused = expect(second).rejects.toMatchObject({ code: 'agent_unavailable', effect: 'none' });
+    await eventually(async () => expect(await find(deliveryId)).toEqual({ state: 'open' }));
+    // What a sleep does once the time for running chats is over.
+    const guest = host.agents.of(agentId).awakeAt(1);
+    await guest.quiesce();
+    await guest.untilQuiet(0);
+    await refused;
+    const { volume } = agentFolders(host.dataDir, agentId);
+    writeFileSync(join(volume, 'go'), '');
+    expect(await first).toBe('first');
+    expect(await find(deliveryId)).toEqual({ state: 'absent' });
+    expect(readdirSync(volume)).toEqual(['go']);
   });
 
   it('that the program failed is found with its error message', async () => {

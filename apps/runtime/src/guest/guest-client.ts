@@ -65,6 +65,12 @@ export class GuestClient {
     );
   }
 
+  /** null: every message that waits for its turn. */
+  async abandonDelivery(deliveryId: string | null): Promise<void> {
+    const signal = AbortSignal.timeout(HEALTH_WITHIN_MS);
+    await this.#socket.ask({ route: GUEST_ROUTES.abandonDelivery, body: { deliveryId }, signal });
+  }
+
   async delivery(deliveryId: string, signal: AbortSignal): Promise<DeliveryReport> {
     return readDelivery(
       await this.#socket.ask({ route: GUEST_ROUTES.delivery, query: { id: deliveryId }, signal }),

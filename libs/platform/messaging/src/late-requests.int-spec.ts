@@ -9,7 +9,7 @@ import { passOnRequests } from './__fixtures__/pass-on-requests.fixture.js';
 import { WaitingProcess } from './__fixtures__/waiting-process.js';
 import { BerthNatsServer, NatsLink, Requester } from './index.js';
 import { processClock, type MonotonicClock } from './monotonic-clock.js';
-import { FIRST_SIGN_MS } from './pending-requests.js';
+import { FIRST_SIGN_MS, SILENCE_MS } from './pending-requests.js';
 import { HEADERS } from './request-wire.js';
 
 const { log } = keepingLogger();
@@ -255,5 +255,28 @@ describe('a handler whose caller has given up', () => {
     expect(effectOf(gaveUp[0])).toBe('none');
     await Promise.all(background);
     expect(begun).toEqual(['behind']);
+  });
+
+  it('lets the handlers behind it learn that too, and still gets their replies', async () => {
+    const nats = await NatsServerFixture.start();
+    cleanUps.push(() => nats.stop());
+    const link = await open(nats.url);
+    const requester = new Requester(link);
+    const begin = defineRequest<null, string>('cmd.late.begin.v1', 20_000, { onlyWhileAwaited: true });
+    const replies: unknown[] = [];
+    const server = new BerthNatsServer({ link, queue: 'late', log });
+    server.addHandler(begin.subject, async () => {
+      await eventually(() => requestContext.current()?.caller?.gaveUp === true, patiently);
+      // Longer than a caller waits without a heartbeat.
+      await new Promise((resolve) => setTimeout(resolve, SILENCE_MS + 500));
+      return 'noticed';
+    });
+    server.addHandler('cmd.late.through.v1', async () => replies.push(await requester.request(begin, null)));
+    await server.listen(() => undefined);
+    cleanUps.push(() => server.close());
+
+    const through = defineRequest<null, null>('cmd.late.through.v1', 200);
+    expect(await failure(requester.request(through, null))).toMatchObject({ code: 'deadline_exceeded' });
+    await eventually(() => expect(replies).toEqual(['noticed']), patiently);
   });
 });

@@ -1,4 +1,5 @@
 import type { DomainError, WhenLost } from '@berth/kernel';
+import type { RequestCaller } from '@berth/telemetry';
 import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 
 /** No reply and no heartbeat for this long: the handler's process is dead or frozen. */
@@ -27,6 +28,8 @@ export interface SilenceAllowance {
 export interface SilenceRules {
   readonly whenLost: WhenLost;
   readonly allowance?: SilenceAllowance | undefined;
+  /** Absent for a request whose handler goes on without a caller. */
+  readonly caller?: Pick<RequestCaller, 'gaveUp'> | undefined;
 }
 
 interface Pending {
@@ -82,10 +85,11 @@ export class PendingRequests {
     });
   }
 
-  /** How long `id` will wait without a sign of life, in milliseconds; 0 for an unknown id. */
+  /** How long `id` will wait without a sign of life, in milliseconds; 0 for an unknown id, and for one that nothing awaits. */
   waitsMs(id: string): number {
     const pending = this.#pending.get(id);
-    if (pending === undefined) return 0;
+    // The caller of the whole work has had its failure. A reply is still of use to this process.
+    if (pending === undefined || pending.rules.caller?.gaveUp === true) return 0;
     const now = performance.now();
     const heardAt = Math.min(now, pending.heardAt + this.#stoodStill(now));
     return Math.max(0, Math.min(patienceOf(pending) - (now - heardAt), pending.deadlineAt - now));

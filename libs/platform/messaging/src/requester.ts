@@ -82,15 +82,16 @@ export class Requester {
       const deadlineMs = options.deadlineMs ?? definition.deadlineMs;
       const id = this.#nextId(definition.subject, options.host);
       const data = this.#encode(subject, payload, id);
-      if (definition.onlyWhileAwaited && requestContext.current()?.caller?.gaveUp === true)
-        throw serviceUnreached();
+      const caller = definition.onlyWhileAwaited ? requestContext.current()?.caller : undefined;
+      if (caller?.gaveUp === true) throw serviceUnreached();
       const { silence: allowance } = options;
       if (allowance !== undefined && allowance.leftMs < FIRST_SIGN_MS) throw serviceUnreached();
       const send = (): void =>
         this.#publish(subject, data, id, deadlineMs, this.#waiting(id), () =>
           this.#pending.failNotBegun(id, serviceUnreached),
         );
-      const response = this.#pending.add(id, deadlineMs, { whenLost: definition.whenLost, allowance }, send);
+      const rules = { whenLost: definition.whenLost, allowance, caller };
+      const response = this.#pending.add(id, deadlineMs, rules, send);
       send();
       return (await response) as Res;
     });
@@ -219,7 +220,8 @@ export class Requester {
     } else if (message.headers?.has(HEADERS.stillWaiting) === true) {
       this.#say(message, this.#gathering.has(id) ? Number.MAX_SAFE_INTEGER : this.#pending.waitsMs(id));
     } else if (message.headers?.has(HEADERS.heartbeat) === true) {
-      if (!this.#pending.heard(id) && !this.#gathering.has(id)) this.#say(message, 0);
+      this.#pending.heard(id);
+      if (!this.#gathering.has(id) && this.#pending.waitsMs(id) === 0) this.#say(message, 0);
     }
   }
 

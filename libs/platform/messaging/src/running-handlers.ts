@@ -48,7 +48,9 @@ export class Running implements RequestCaller {
   }
 
   tick(now: number): void {
-    if (this.#settled || this.gaveUp) return;
+    if (this.#settled) return;
+    // Looks whether this process was frozen, before a heartbeat hides that.
+    void this.gaveUp;
     if (now - this.#beatAt < (this.#first ? FIRST_BEAT_AFTER_MS : BEAT_EVERY_MS)) return;
     if (this.heartbeat?.send(() => (this.#gaveUp = true)) !== true) return;
     this.#first = false;
