@@ -7,7 +7,7 @@ export const vmNotReady = (cause?: unknown): DomainError =>
     'vm_not_ready',
     'The agent is starting; try again when it runs.',
     { state: 'starting', execution_started: false },
-    { cause },
+    { cause, effect: 'none' },
   );
 
 /** The command could not be dispatched and certainly did not start. The response is literal (interface §7). */
@@ -17,7 +17,7 @@ export const guestCommandUnavailable = (cause?: unknown): DomainError =>
     'guest_command_unavailable',
     'The agent cannot take commands now; try again when it runs.',
     { execution_started: false },
-    { cause },
+    { cause, effect: 'none' },
   );
 
 export const detachedUnsupported = (): DomainError =>
@@ -34,7 +34,7 @@ export const outcomeUnknown = (executionId: string | null, cause?: unknown): Dom
     'execution_outcome_unknown',
     'The command may have been started. Read the execution later to learn its outcome; do not send it again blindly.',
     executionId === null ? {} : { executionId },
-    { cause },
+    { cause, effect: 'unknown' },
   );
 
 export const executionNotFound = (): DomainError =>

@@ -1,4 +1,4 @@
-import { isDomainError, type DomainError } from '@berth/kernel';
+import { effectOf, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Catch, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
@@ -12,14 +12,6 @@ import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 
 /** Rejections of the gateway's own that come after a 404. */
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426]);
-
-/** Codes that leave open whether a command took effect, where the error does not state it. */
-const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([
-  'service_unavailable',
-  'deadline_exceeded',
-  'internal_error',
-  'execution_outcome_unknown',
-]);
 
 /** The only place where errors of hooks, parsers and handlers become responses. */
 @Catch()
@@ -55,7 +47,7 @@ export class ErrorFilter implements ExceptionFilter {
     const response = errorResponse(missing?.notFound() ?? error);
     if (response.status === 500)
       this.log.error({ err: error, route: request.routeOptions?.url }, 'a request failed');
-    request.outcomeUnknown = isDomainError(error) ? hasUnknownOutcome(error) : response.status === 500;
+    request.outcomeUnknown = isDomainError(error) ? effectOf(error) === 'unknown' : response.status === 500;
     await reply.code(response.status).headers(response.headers).send(response.body);
   }
 
@@ -84,9 +76,6 @@ export class ErrorFilter implements ExceptionFilter {
     }
   }
 }
-
-const hasUnknownOutcome = ({ code, effect }: DomainError): boolean =>
-  effect === undefined ? UNKNOWN_OUTCOMES.has(code) : effect === 'unknown';
 
 /** Whether the request broke off in its body and the error has no other cause. */
 const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {
