@@ -189,7 +189,7 @@ export class Guest {
   }
 }
 
-/** Delay between TERM and KILL for commands (contract §4). */
+/** Delay between TERM and KILL for commands. */
 const COMMAND_GRACE_MS = 2_000;
 /** Delay between TERM and KILL when the program restarts for a new environment. */
 const RELOAD_GRACE_MS = 10_000;

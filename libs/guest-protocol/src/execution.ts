@@ -1,4 +1,4 @@
-/** Status of an execution (contract §4). */
+/** Status of an execution. */
 export const EXECUTION_STATUSES = ['running', 'completed', 'timed_out', 'cancelled', 'failed'] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
 
@@ -18,7 +18,10 @@ export interface RunCommand {
   readonly waitMs: number;
 }
 
-/** An execution as the guest knows it. `stdout` and `stderr` are in display form (contract §4); null while it runs. */
+/**
+ * An execution as the guest knows it. `stdout` and `stderr` are the last `KEPT_CHARACTERS` characters; null while it
+ * runs.
+ */
 export interface ExecutionReport {
   readonly executionId: string;
   readonly status: ExecutionStatus;
@@ -49,9 +52,9 @@ export interface LegacyReport {
 export type OutputLine =
   { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
 
-/** Number of trailing characters (Unicode code points) kept per stream (interface §2, contract §4). */
+/** Number of trailing characters (Unicode code points) kept per stream. */
 export const KEPT_CHARACTERS = 262_144;
-/** Prefix of a truncated stream (interface §2). */
+/** Prefix of a truncated stream. */
 export const CUT_MARK = '[output truncated]\n';
 
 /** Folder of execution records inside the guest's journal folder. The host reads it when the guest is gone. */

@@ -1,6 +1,6 @@
-/** 100 MB (contract §1), inclusive. */
+/** 100 MB, inclusive. */
 export const TRANSFER_LIMIT_BYTES = 104_857_600;
-/** Maximum length of a file name in bytes (contract §5). */
+/** Maximum length of a file name in bytes. */
 export const NAME_LIMIT_BYTES = 255;
 
 /**
@@ -39,7 +39,7 @@ export interface FileChange {
   readonly size: number;
 }
 
-/** One entry of a folder list (interface §2). */
+/** One entry of a folder list. */
 export interface FileEntry {
   readonly name: string;
   readonly isDir: boolean;

@@ -94,10 +94,7 @@ export const GUEST_ROUTES = {
   /** `FileCommand` → `FileChange`. */
   changeFile: { method: 'POST', path: '/v1/files/change' },
 
-  /**
-   * Query `cols`, `rows`; a WebSocket upgrade that opens a terminal (contract §10). Returns errors as a normal error
-   * response.
-   */
+  /** Query `cols`, `rows`; a WebSocket upgrade that opens a terminal. Returns errors as a normal error response. */
   console: { method: 'GET', path: '/v1/console' },
 } as const satisfies Readonly<Record<string, GuestRoute>>;
 

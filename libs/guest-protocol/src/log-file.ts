@@ -9,9 +9,9 @@ export interface LogLine {
   readonly message: string;
 }
 
-/** Maximum number of log files per agent, including the current one (contract §3). */
+/** Maximum number of log files per agent, including the current one. */
 export const LOG_FILES = 3;
-/** Size at which the log rotates to the next file (contract §3). */
+/** Size at which the log rotates to the next file. */
 export const LOG_FILE_BYTES = 10 * 1024 * 1024;
 
 /** File numbers increase and files are never renamed, so that a position in the log stays valid. */

@@ -1,6 +1,6 @@
 import { DomainError } from './domain-error.js';
 
-/** Prefixes of the public ids (contract §1) and of internal ids. */
+/** Prefixes of the public ids and of internal ids. */
 export type IdPrefix =
   | 'agt'
   | 'exe'

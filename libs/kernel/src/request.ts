@@ -65,7 +65,7 @@ export const stepOf = ({ commandId, accountId, actor }: CommandEnvelope, step: s
   actor,
 });
 
-/** One page of a list (contract §1). `nextCursor` is opaque, null on the last page. */
+/** One page of a list. `nextCursor` is opaque, null on the last page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly nextCursor: string | null;

@@ -49,7 +49,7 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
   }
 };
 
-/** The rules of an agent's life (contract §3). */
+/** The rules of an agent's life. */
 export const agentDecider: Decider<Agent, AgentCommand, AgentEvent> = {
   initial: { status: 'absent' },
   decide,

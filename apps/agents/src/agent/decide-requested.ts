@@ -5,7 +5,7 @@ import { templateSource } from './agent-source.js';
 import { after, starting } from './agent-starting.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 
-/** Deadlines of the transient states in seconds (contract §3). */
+/** Deadlines of the transient states in seconds. */
 const DEPLOY_DEADLINE_SECONDS = 900;
 const STOP_DEADLINE_SECONDS = 30;
 
@@ -48,7 +48,7 @@ export const start = (command: AgentCommandOf<'Start'>, agent: LiveAgent): reado
   const { life } = agent;
   if (command.cause === 'start') {
     if (life.state === 'running' || life.state === 'starting' || life.state === 'deploying') return [];
-    // Starting a sleeping agent wakes it (interface §3); other callers join the wake.
+    // Starting a sleeping agent wakes it; other callers join the wake.
     if (life.state === 'sleeping') return starting(agent, 'wake', life.depth === 'warm', command.at);
     return starting(agent, 'start', false, command.at);
   }

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { awakeAt } from '../fixtures/far-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
-/** Contract §1. */
+/** The API guarantees a 503 within this time. */
 const UNAVAILABLE_WITHIN_MS = 5_000;
 /** Together with 3.5 s of silence, more than that. */
 const LOST_MS = 2_000;

@@ -11,7 +11,7 @@ import { MessageAdmission } from './message-admission.js';
 import { OutcomeNotes } from './outcome-notes.js';
 import { Patience } from './patience.js';
 
-/** The remaining part of the 5 s of contract §1 when a chat arrives here. */
+/** The part of the 5 s for a 503 that remains when a chat arrives here. */
 const WITHIN_MS = 4_000;
 
 /** One chat in progress. */

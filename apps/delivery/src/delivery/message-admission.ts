@@ -22,8 +22,8 @@ export class MessageAdmission {
   ) {}
 
   /**
-   * A refusal by the agent's state comes before one by its budget (contract §1) and costs no budget; a message beyond
-   * the budget wakes no agent. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
+   * A refusal by the agent's state comes before one by its budget and costs no budget; a message beyond the budget
+   * wakes no agent. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
    */
   async admit(
     purpose: AgentUse,

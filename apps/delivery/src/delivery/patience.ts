@@ -2,8 +2,8 @@ import { DomainError } from '@berth/kernel';
 import type { SilenceAllowance } from '@berth/messaging';
 
 /**
- * Time limit for all dependencies of one request together (contract §1: 503 within 5 s). The time of the agent itself,
- * to wake and to answer, does not count.
+ * Time limit for all dependencies of one request together (503 within 5 s). The time of the agent itself, to wake and
+ * to answer, does not count.
  */
 export class Patience implements SilenceAllowance {
   #leftMs: number;

@@ -31,7 +31,7 @@ interface VaultRow {
   readonly ended_at: Date;
 }
 
-/** How long a result is stored (contract §4). */
+/** How long a result is stored. */
 export const KEPT_HOURS = 24;
 
 /**
@@ -44,7 +44,7 @@ export class OutputVault {
 
   /**
    * Stores a result unless there is one, and returns the stored one. A crash of the database may lose the most recent
-   * results (`synchronous_commit` is off for this statement), which interface §4 rule 9 allows.
+   * results (`synchronous_commit` is off for this statement), which the API allows.
    */
   async keep(result: Result, submittedPosition: bigint | null): Promise<Result> {
     const rows = await this.database.query<{ execution_id: string }>(

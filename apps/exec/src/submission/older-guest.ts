@@ -10,7 +10,7 @@ const DEFAULT_SECONDS = 60;
 const CAP_SECONDS = 120;
 const MAX_REFUSALS = 5;
 
-/** Runs commands in older guests: attached only, without an id or a stored result (interface §4, rule 10). */
+/** Runs commands in older guests: attached only, without an id or a stored result. */
 @Injectable()
 export class OlderGuest {
   constructor(

@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 
-/** The agent is still starting; the command certainly did not start. The response is literal (interface §7). */
+/** The agent is still starting; the command certainly did not start. The response is part of the API, literally. */
 export const vmNotReady = (cause?: unknown): DomainError =>
   new DomainError(
     'conflict',
@@ -10,7 +10,7 @@ export const vmNotReady = (cause?: unknown): DomainError =>
     { cause, effect: 'none' },
   );
 
-/** The command could not be dispatched and certainly did not start. The response is literal (interface §7). */
+/** The command could not be dispatched and certainly did not start. The response is part of the API, literally. */
 export const guestCommandUnavailable = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',

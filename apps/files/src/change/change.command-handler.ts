@@ -85,7 +85,7 @@ export class ChangeCommandHandler {
 
   private async change(agentTarget: AgentTarget, asked: AskedChange, command: FileCommand): Promise<Changed> {
     const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
-    // Do not wake the agent for an invalid path, but report a missing agent first (contract §1).
+    // Do not wake the agent for an invalid path, but report a missing agent first.
     if (problem !== undefined) await this.agents.locate(agentTarget.accountId, agentTarget.agentId);
     refuse(problem);
     const use = useOf(agentTarget);

@@ -1,6 +1,6 @@
 import { DomainError } from '@berth/kernel';
 
-/** Maximum name length of the file systems that hold volumes (contract §5). */
+/** Maximum name length of the file systems that hold volumes. */
 const NAME_BYTES = 255;
 /** Maximum path length that the kernel accepts. */
 const PATH_BYTES = 4_096;

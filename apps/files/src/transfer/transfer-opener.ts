@@ -45,7 +45,7 @@ export class TransferOpener {
     return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
   }
 
-  /** Does not wake the agent for an invalid path, but reports a missing agent first (contract §1). */
+  /** Does not wake the agent for an invalid path, but reports a missing agent first. */
   private async checkPath(request: OpenTransfer, path: string): Promise<void> {
     const problem = pathProblem(path);
     if (problem === undefined) return;

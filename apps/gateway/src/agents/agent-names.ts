@@ -1,6 +1,6 @@
 import type { TextRule } from '../validation/text-rule.js';
 
-/** Letters, digits, space and `_ @ . : + -` (contract §3). */
+/** Letters, digits, space and `_ @ . : + -`. */
 export const AGENT_NAME: TextRule = {
   max: 128,
   pattern: /^[A-Za-z0-9 _@.:+-]+$/,
@@ -14,7 +14,7 @@ export const EXTERNAL_ID: TextRule = {
   means: 'must not hold control characters',
 };
 
-/** An end user's external id (interface §2). */
+/** An end user's external id. */
 export const EXTERNAL_USER_ID: TextRule = {
   max: 128,
   pattern: /^[A-Za-z0-9_@.:+-]+$/,

@@ -150,7 +150,7 @@ export class CreateAgentBody {
   readonly resources?: ResourcesBody | null;
 }
 
-/** Only callers that may manage end users create agents for them (contract §3). */
+/** Only callers that may manage end users create agents for them. */
 export const scopesOfCreation = (body: unknown): readonly Scope[] =>
   isPlainObject(body) && body['externalUserId'] !== undefined && body['externalUserId'] !== null
     ? ['manage']

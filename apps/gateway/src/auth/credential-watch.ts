@@ -18,7 +18,7 @@ export interface WatchBounds {
 /** Injection token of the bounds, for values other than the defaults. */
 const WATCH_BOUNDS = Symbol('watch bounds');
 
-/** A revocation is noticed within `everyMs + lookUpMs`, which is below the 5 s of contract §2. */
+/** A revocation is noticed within `everyMs + lookUpMs`, which is below the guaranteed 5 s. */
 const BOUNDS: WatchBounds = { everyMs: 1_000, lookUpMs: 2_000, unknownMs: 300_000 };
 
 /** The open sockets and streams that depend on one credential. */

@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { Actor } from '@berth/kernel';
 
-/** The scopes of an end user's token, which reaches one agent (interface §5). */
+/** The scopes of an end user's token, which reaches one agent. */
 export type TokenScope = 'chat' | 'files' | 'console' | 'logs' | 'app';
 export type ViewerMode = 'view' | 'control';
 

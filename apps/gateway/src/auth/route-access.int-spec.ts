@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { declarationProblem } from '../http/declaration-check.js';
 
-/** Who may call what (contract §2), repeated on purpose: a changed declaration must be changed here too. */
+/** Who may call what, repeated on purpose: a changed declaration must be changed here too. */
 const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'GET /health': 'anyone',
   'GET /openapi.json': 'anyone',

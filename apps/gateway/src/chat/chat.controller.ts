@@ -10,7 +10,7 @@ import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { JSON_BODY_LIMIT } from '../http/error-response.js';
 import { IsText } from '../validation/rules.js';
 
-/** A 503 comes within 5 s (contract §1); the rest is for the way back. */
+/** A 503 comes within 5 s; the rest is for the way back. */
 const UNAVAILABLE_AFTER_MS = 4_500;
 /** A client that sends its body slowly spends its own time. */
 const LEAST_MS = 2_000;

@@ -1,7 +1,7 @@
 import { AGENT_LIMITS } from '@berth/contracts/agents';
 import type { TextRule } from '../validation/text-rule.js';
 
-/** `[A-Za-z_][A-Za-z0-9_]{0,127}`, and not reserved (contract §3). */
+/** `[A-Za-z_][A-Za-z0-9_]{0,127}`, and not reserved. */
 export const ENV_KEY: TextRule = {
   max: 128,
   pattern: /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]*$/,

@@ -1,6 +1,6 @@
 import type { ExecutionStatus, ExecutionView } from '@berth/contracts/exec';
 
-/** An execution as the API shows it (interface §2): two members while it runs, five afterwards. */
+/** An execution as the API shows it: two fields while it runs, five afterwards. */
 export type ExecutionResponse =
   | { readonly executionId: string; readonly status: ExecutionStatus }
   | {
@@ -11,7 +11,7 @@ export type ExecutionResponse =
       readonly stderr: string;
     };
 
-/** The response of older guests (interface §4, rule 10): both streams in `stdout`. */
+/** The response of older guests: both streams in `stdout`. */
 export interface LegacyExecutionResponse {
   readonly exitCode: number;
   readonly stdout: string;

@@ -67,7 +67,7 @@ export class SubmitBody {
   readonly env?: Readonly<Record<string, string>> | null;
 }
 
-/** The first error in `command`, `detached` or `timeout` (contract §4). */
+/** The first error in `command`, `detached` or `timeout`. */
 export const submissionRefusal = (body: unknown): HttpRefusal | undefined => {
   const { command, detached, timeout } = body as Partial<Record<keyof SubmitBody, unknown>>;
   return (

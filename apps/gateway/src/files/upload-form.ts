@@ -5,7 +5,7 @@ import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 
 import { ownsBuffer } from './outgoing-bytes.js';
 
-/** All fields together (contract §1: like a JSON body); the file has its own limit. */
+/** All fields together (the limit of a JSON body); the file has its own limit. */
 export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
 /** Allowance for the headers of parts and the boundaries. */
 const FRAME_LIMIT_BYTES = 65_536;

@@ -6,7 +6,7 @@ import { readText, withFreshTicket, type AgentTransfers, type Open } from './age
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 
-/** Errors that come after a bad request (contract §1), which is known only at the end of the body. */
+/** Errors that come after a bad request, which is known only at the end of the body. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
 
 /** How long to wait for a response after the whole file was sent; includes waking the agent. */

@@ -15,7 +15,7 @@ export interface HealthFacts {
   readonly driver: string;
 }
 
-/** A dependency that has not responded by then is not `ok` (contract §10: within 1 s). */
+/** A dependency that has not responded by then is not `ok`, so that health responds within 1 s. */
 const LOOK_MS = 900;
 
 /** The endpoint is public; dependencies are queried no more often than this. */

@@ -4,7 +4,7 @@ import type { HostView } from '@berth/contracts/runtime';
 /** `degraded`: some probes got a response; `unknown`: no service that uses the dependency responded. */
 export type DependencyState = 'ok' | 'degraded' | 'down' | 'unknown';
 
-/** `GET /health` (contract §10). */
+/** `GET /health`. */
 export interface HealthView {
   readonly status: 'ok' | 'degraded' | 'unavailable';
   /** The runtime's driver. */

@@ -10,7 +10,7 @@ export interface ErrorResponse {
   readonly body: { readonly detail: Json };
 }
 
-/** JSON bodies to 1 MiB (contract §1). */
+/** JSON bodies to 1 MiB. */
 export const JSON_BODY_LIMIT = 1_048_576;
 
 /** Messages for errors of requests between services, which callers do not know. */

@@ -51,10 +51,7 @@ export class ErrorFilter implements ExceptionFilter {
     await reply.code(response.status).headers(response.headers).send(response.body);
   }
 
-  /**
-   * 404 takes precedence over the gateway's own rejections (contract §1); the services check existence first
-   * themselves.
-   */
+  /** 404 takes precedence over the gateway's own rejections; the services check existence first themselves. */
   private async missingResource(error: unknown, request: ApiRequest): Promise<RouteResource | undefined> {
     const { principal, raw } = request;
     const isOurs = !isDomainError(error) && AFTER_NOT_FOUND.has(errorResponse(error).status);

@@ -8,7 +8,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const unmet = new WeakSet<IncomingMessage>();
 
-/** Sends a request with another expectation through all hooks, so that it is refused in the order of contract §1. */
+/** Sends a request with another expectation through all hooks, so that the checks reject it in their usual order. */
 export const refuseExpectation =
   (handler: Handler): Handler =>
   (request, response) => {

@@ -1,6 +1,6 @@
 import type { Json } from '@berth/kernel';
 
-/** An error whose `detail` interface.md prints (§7): exactly that, without `message`. */
+/** An error with a documented, literal `detail`, sent without `message`. */
 export interface LiteralDetail {
   readonly status: number;
   readonly detail: Json;

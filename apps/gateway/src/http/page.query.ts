@@ -3,7 +3,7 @@ import { IsOptional } from 'class-validator';
 import { FromQuery } from '../validation/nested-rules.js';
 import { IsText, IsWithin } from '../validation/rules.js';
 
-/** The cursor and limit of a page (contract §1). */
+/** The cursor and limit of a page. */
 export class PageQuery {
   @ApiProperty({ required: false, description: '`nextCursor` of the page before.' })
   @IsOptional()

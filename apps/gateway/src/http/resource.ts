@@ -4,7 +4,7 @@ import type { Principal } from '../auth/principal.js';
 /** The values of a route's path parameters. */
 export type PathParams = Readonly<Record<string, string>>;
 
-/** A resource that a route's path names. It must exist before anything else about a request is judged (contract §1). */
+/** A resource that a route's path names. It must exist before anything else about a request is judged. */
 export interface RouteResource {
   /** The path parameter that holds its id. */
   readonly param: string;

@@ -1,6 +1,6 @@
 import type { TextRule } from '../validation/text-rule.js';
 
-/** The header `Idempotency-Key` (contract §1). */
+/** The header `Idempotency-Key`. */
 export const IDEMPOTENCY_KEY: TextRule = {
   max: 255,
   pattern: /^[\x20-\x7e]+$/,

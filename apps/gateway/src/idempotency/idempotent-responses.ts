@@ -53,8 +53,8 @@ interface StoredRow {
 }
 
 /**
- * Responses under Idempotency-Keys (contract §1), shared by all gateways: a row is held by one request at a time, and
- * freed when its gateway dies. All calls throw `unavailable` while the database is down.
+ * Responses under Idempotency-Keys, shared by all gateways: a row is held by one request at a time, and freed when its
+ * gateway dies. All calls throw `unavailable` while the database is down.
  */
 @Injectable()
 export class IdempotentResponses implements OnApplicationBootstrap, OnApplicationShutdown {

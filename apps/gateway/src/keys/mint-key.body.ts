@@ -52,7 +52,7 @@ export class MintKeyBody {
   readonly expiresAt?: string | null;
 }
 
-/** A key mints only scopes that it holds (contract §2). */
+/** A key mints only scopes that it holds. */
 export const scopesOfMinting = (body: unknown): readonly Scope[] => {
   const asked: unknown = isPlainObject(body) ? body['scopes'] : undefined;
   return Array.isArray(asked) ? asked.filter(isScope) : [];

@@ -21,7 +21,7 @@ export interface ConsoleEnvironment {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Terminals over WebSockets: binary frames carry the terminal's bytes, text frames its size (contract §10). */
+/** Terminals over WebSockets: binary frames carry the terminal's bytes, text frames its size. */
 export class Consoles {
   readonly #server = new WebSocketServer({
     noServer: true,

@@ -14,8 +14,7 @@ export class NotConnected extends Error {
 }
 
 /**
- * Sends `POST /chat` to the agent's program (contract §3). Errors: `NotConnected`, upstream `agent_error`, timeout
- * `agent_timeout`.
+ * Sends `POST /chat` to the agent's program. Errors: `NotConnected`, upstream `agent_error`, timeout `agent_timeout`.
  */
 export const callProgram = async (
   endpoint: Endpoint,

@@ -11,9 +11,9 @@ import { startTimer } from './long-timer.js';
 import { OutputTail } from './output-tail.js';
 import { shellArguments, type Shell, type ShellTask } from './shell.js';
 
-/** How long to wait for output after the shell has exited (contract §4). */
+/** How long to wait for output after the shell has exited. */
 const DRAIN_MS = 200;
-/** Delay between TERM and KILL (contract §4). */
+/** Delay between TERM and KILL. */
 const GRACE_MS = 2_000;
 /** Offset that shells add to a signal number to form an exit code. */
 const SIGNAL_BASE = 128;

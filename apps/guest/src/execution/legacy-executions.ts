@@ -9,7 +9,7 @@ import { findShell } from './shell.js';
 
 const LONGEST_MS = 120_000;
 
-/** Runs commands as older guests do: attached, without an id, both streams combined (interface §4, rule 10). */
+/** Runs commands as older guests do: attached, without an id, both streams combined. */
 export class LegacyExecutions {
   readonly #running = new Set<ExecutionProcess>();
   #closed = false;

@@ -53,7 +53,7 @@ export class OutputTail {
     ]);
   }
 
-  /** The stream in display form: its last characters, as if all of it had been decoded as UTF-8 (contract §4). */
+  /** The stream in display form: its last characters, as if all of it had been decoded as UTF-8. */
   text(): string {
     return lastCharacters(this.#fromFirstCharacter().toString('utf8'), this.kept);
   }

@@ -1,8 +1,8 @@
 import type { PutProgram } from '@berth/guest-protocol';
 
 /**
- * The complete environment of the agent's program (contract §3). The user's own variables may override the ordinary
- * ones and the URLs of the metered models, but not `PORT` or names that begin with `BERTH_`.
+ * The complete environment of the agent's program. The user's own variables may override the ordinary ones and the URLs
+ * of the metered models, but not `PORT` or names that begin with `BERTH_`.
  */
 export const programEnv = (
   program: PutProgram,

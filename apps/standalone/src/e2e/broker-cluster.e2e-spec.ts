@@ -10,7 +10,7 @@ const AGENTS = 4;
 const PER_SECOND = 20;
 const FROZEN_MS = 30_000;
 const DEAD_MS = 8_000;
-/** Contract §1. */
+/** The API guarantees a 503 within this time. */
 const NOT_BEGUN_AFTER_MS = 5_000;
 /** Two unanswered pings of 2 s each, plus the time that the clients need to recover. */
 const WELL_AGAIN_WITHIN_MS = 15_000;

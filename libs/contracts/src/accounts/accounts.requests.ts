@@ -2,7 +2,7 @@ import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
 
 /**
  * Every key has `read`. `operate` reaches what concerns the whole installation; only keys of the first account can hold
- * it (contract §2).
+ * it.
  */
 export const SCOPES = ['read', 'deploy', 'manage', 'computers', 'operate'] as const;
 export type Scope = (typeof SCOPES)[number];

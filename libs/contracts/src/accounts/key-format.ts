@@ -10,7 +10,7 @@ const SECRET_CHARS = 43;
 const CHECKSUM_CHARS = 6;
 
 /**
- * The text of an API key (contract §2): `mk_`, the 256 bits as 43 base62 characters (most significant first),
+ * The text of an API key: `mk_`, the 256 bits as 43 base62 characters (most significant first),
  * and 6 base62 characters of the CRC-32 (ISO-HDLC, as in zlib) of all before it. The checksum distinguishes a mistyped
  * key from an unknown one without asking anybody; it protects nothing.
  * @param secret exactly 32 random bytes; anything else throws a `RangeError`.

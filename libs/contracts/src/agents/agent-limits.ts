@@ -1,4 +1,4 @@
-/** What an agent may hold (contract §3). Sizes are bytes of UTF-8. */
+/** What an agent may hold. Sizes are bytes of UTF-8. */
 export const AGENT_LIMITS = {
   /** One variable of a Linux process holds 128 KiB; the program finds its instructions in one. */
   instructionsBytes: 65_536,

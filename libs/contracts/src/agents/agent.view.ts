@@ -10,7 +10,7 @@ export const AGENT_STATES = [
 ] as const;
 export type AgentState = (typeof AGENT_STATES)[number];
 
-/** The full agent shape of the public API (contract §3). Times are ISO 8601. */
+/** The full agent shape of the public API. Times are ISO 8601. */
 export interface AgentView {
   readonly id: string;
   readonly name: string;

@@ -30,11 +30,11 @@ export interface TellAttachment extends CommandEnvelope {
 }
 
 /**
- * The requests that `delivery` handles. Errors of a chat (contract §3): conflict `agent_deploying`, `agent_stopped`,
- * `agent_failed`; not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`;
- * timeout `agent_timeout`; exhausted `rate_limited` with `retryAfterSeconds`. Effect `unknown`: the agent
- * may have the message; the same command sent again does not hand it over twice. conflict `chat_answer_gone`: an
- * earlier attempt of the command got an answer that is no longer stored.
+ * The requests that `delivery` handles. Errors of a chat: conflict `agent_deploying`, `agent_stopped`, `agent_failed`;
+ * not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`; timeout `agent_timeout`;
+ * exhausted `rate_limited` with `retryAfterSeconds`. Effect `unknown`: the agent may have the message; the same command
+ * sent again does not hand it over twice. conflict `chat_answer_gone`: an earlier attempt of the command got an answer
+ * that is no longer stored.
  */
 export const deliveryRequests = {
   /**

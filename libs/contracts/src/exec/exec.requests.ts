@@ -1,6 +1,6 @@
 import { defineRequest, deriveId, type CommandEnvelope, type Page } from '@berth/kernel';
 
-/** States of an execution (interface §2). */
+/** States of an execution. */
 export const ENDED_STATUSES = ['completed', 'timed_out', 'cancelled', 'failed'] as const;
 export const EXECUTION_STATUSES = ['running', ...ENDED_STATUSES] as const;
 export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
@@ -32,9 +32,7 @@ export interface ExecutionView {
   readonly stderr: string | null;
 }
 
-/**
- * The outcome of a submission. `legacy`: the result from an older guest, without an execution (interface §4, rule 10).
- */
+/** The outcome of a submission. `legacy`: the result from an older guest, without an execution. */
 export type SubmittedExecution =
   | { readonly kind: 'execution'; readonly execution: ExecutionView }
   | { readonly kind: 'legacy'; readonly exitCode: number; readonly stdout: string };
@@ -97,11 +95,10 @@ export interface OpenConsole extends CommandEnvelope {
 }
 
 /**
- * Requests to `exec`. Errors: not_found `agent_not_found`, `execution_not_found`. Errors of `submit` (contract §3, §4):
- * conflict `vm_not_ready` (context `state: "starting"`, `execution_started: false`) and unavailable
- * `guest_command_unavailable` (context `execution_started: false`), both only if the command certainly did not start;
- * invalid `invalid_cwd`, `invalid_command`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown`
- * (context `executionId`).
+ * Requests to `exec`. Errors: not_found `agent_not_found`, `execution_not_found`. Errors of `submit`: conflict
+ * `vm_not_ready` (context `state: "starting"`, `execution_started: false`) and unavailable `guest_command_unavailable`
+ * (context `execution_started: false`), both only if the command certainly did not start; invalid `invalid_cwd`,
+ * `invalid_command`; unsupported `detached_unsupported`; upstream `execution_outcome_unknown` (context `executionId`).
  */
 export const execRequests = {
   /**

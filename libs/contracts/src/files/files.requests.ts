@@ -1,6 +1,6 @@
 import { defineRequest, type CommandEnvelope } from '@berth/kernel';
 
-/** 100 MB (contract §1), inclusive: one more byte is rejected. */
+/** 100 MB, inclusive: one more byte is rejected. */
 export const FILE_LIMIT_BYTES = 104_857_600;
 
 export interface OpenTransfer extends CommandEnvelope {

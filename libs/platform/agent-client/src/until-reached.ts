@@ -1,7 +1,7 @@
 import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 
-/** Bridges a short loss of a host's connection; the caller still gets its 503 within 5 s (contract §1). */
+/** Bridges a short loss of a host's connection; the caller still gets its 503 within 5 s. */
 const REACH_WITHIN_MS = 3_000;
 const PAUSE_MS = 250;
 

@@ -55,7 +55,7 @@ export const attempt = async (
   }
 };
 
-/** The two responses that promise that the command was not started, literally (interface §7). */
+/** The two responses that promise that the command was not started, literally. */
 const NOT_STARTED: ReadonlyMap<number, string> = new Map([
   [409, '{"code":"vm_not_ready","state":"starting","execution_started":false}'],
   [503, '{"code":"guest_command_unavailable","execution_started":false}'],

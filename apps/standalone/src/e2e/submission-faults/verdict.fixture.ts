@@ -46,7 +46,7 @@ const judgeAnswer = (attempt: Attempt, facts: Facts): readonly string[] => {
   return attempt.answer?.status === 200 ? judgeResult(attempt, facts) : [];
 };
 
-/** The guarantee of interface §7. */
+/** The guarantee of the API's literal responses. */
 const judgeNotStarted = (attempt: Attempt, { plan, attempts, records }: Facts): readonly string[] => {
   // With two concurrent requests it is unknown which one created which execution.
   const others = plan.fault.kind === 'twins' ? attempts.map(namedBy) : [];
