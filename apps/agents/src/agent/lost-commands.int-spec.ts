@@ -44,6 +44,22 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     expect((await test.history(id)).filter((type) => type === 'AgentStarting')).toHaveLength(1);
   });
 
+  it('sets and deletes a variable once', async () => {
+    const agent = await aRunningAgent();
+    const variable = { ...agent, commandId: newId('cmd'), key: 'A', value: 'one', isSecret: null };
+    fail(agentsRequests.setEnv);
+    expect(await test.requester.request(agentsRequests.setEnv, variable)).toMatchObject({ value: 'one' });
+    expect(test.brokerProxy.isArmed).toBe(false);
+    fail(agentsRequests.deleteEnv);
+    await test.requester.request(agentsRequests.deleteEnv, { ...agent, commandId: newId('cmd'), key: 'A' });
+    expect(test.brokerProxy.isArmed).toBe(false);
+    const changes = await test.log('agentEnv');
+    expect(changes.filter(({ data }) => data['agentId'] === agent.agentId).map(({ type }) => type)).toEqual([
+      'EnvVarSet',
+      'EnvVarRemoved',
+    ]);
+  });
+
   it('stops, starts and restarts its agent once each', async () => {
     const agent = await aRunningAgent();
     for (const [name, state, event] of [

@@ -54,7 +54,7 @@ describe('the vault of variables', () => {
     ) ?? Promise.reject(new Error('There is no database.'));
 
   const put = (agentId: string, key: string, value: string, n = 0): Promise<EnvVarView> =>
-    vault(n).put(agentId, { key, value, isSecret: null });
+    vault(n).put(agentId, newId('cmd'), { key, value, isSecret: null });
 
   const all = async (agentId: string): Promise<readonly EnvVarView[]> => {
     const items: EnvVarView[] = [];
@@ -83,7 +83,7 @@ describe('the vault of variables', () => {
     expect(kept).toHaveLength(AGENT_LIMITS.variables);
     const { key } = kept[0] ?? { key: '' };
     expect((await put(agentId, key, 'renewed')).value).toBe('renewed');
-    await vault().remove(agentId, key);
+    await vault().remove(agentId, newId('cmd'), key);
     expect((await put(agentId, 'IN_ITS_PLACE', 'x')).value).toBe('x');
   });
 

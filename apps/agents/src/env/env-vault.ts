@@ -4,6 +4,7 @@ import { Database, lockKey, SecretBox, type SqlRunner } from '@berth/persistence
 import { Injectable } from '@nestjs/common';
 import { CreationOvertaken } from '../agent/creation-overtaken.js';
 import { checkEnvGrowth, type EnvTotals } from './env-limits.js';
+import { findWrite, rememberWrite, type EnvWrite } from './env-writes.js';
 
 /** Replaces the value of a secret in responses. */
 const MASK = '********';
@@ -46,7 +47,11 @@ export class EnvVault {
    * `invalid_request` when the agent would exceed its limits.
    */
   async putCreated(agentId: string, attempt: number, variables: readonly EnvVar[]): Promise<void> {
-    if (variables.length > 0) await this.write(agentId, variables, attempt);
+    if (variables.length === 0) return;
+    await this.exclusively(agentId, async (tx) => {
+      await requireUnderWay(tx, agentId, attempt);
+      await this.write(tx, agentId, variables, attempt);
+    });
   }
 
   /** Ends attempts up to this one in the tables: removes their variables, and `putCreated` refuses more of them. */
@@ -58,20 +63,31 @@ export class EnvVault {
     });
   }
 
-  /** Errors: as `putCreated`. */
-  async put(agentId: string, variable: EnvVar): Promise<EnvVarView> {
-    const [row] = await this.write(agentId, [variable], null);
-    if (row === undefined) throw new Error('The vault returned no row for a variable that it stored.');
-    return this.view(agentId, row);
+  /** Stores it once for each command, and returns it as that command stored it. Errors: as `putCreated`. */
+  put(agentId: string, commandId: string, variable: EnvVar): Promise<EnvVarView> {
+    return this.exclusively(agentId, async (tx) => {
+      const earlier = await findWrite(tx, agentId, commandId);
+      if (earlier !== undefined) return viewOf(variable, earlier);
+      const [row] = await this.write(tx, agentId, [variable], null);
+      if (row === undefined) throw new Error('The vault returned no row for a variable that it stored.');
+      const write = { key: row.key, is_secret: row.is_secret, written_at: row.updated_at };
+      await rememberWrite(tx, agentId, commandId, write);
+      return viewOf(variable, write);
+    });
   }
 
-  /** Returns whether the variable existed. */
-  async remove(agentId: string, key: string): Promise<boolean> {
-    const rows = await this.database.query<{ key: string }>(
-      'DELETE FROM env_vault WHERE agent_id = $1 AND key = $2 RETURNING key',
-      [agentId, key],
-    );
-    return rows.length > 0;
+  /** Removes it once for each command; returns whether the variable existed then. */
+  remove(agentId: string, commandId: string, key: string): Promise<boolean> {
+    return this.exclusively(agentId, async (tx) => {
+      if ((await findWrite(tx, agentId, commandId)) !== undefined) return true;
+      const rows = await tx.query<{ key: string }>(
+        'DELETE FROM env_vault WHERE agent_id = $1 AND key = $2 RETURNING key',
+        [agentId, key],
+      );
+      if (rows.length === 0) return false;
+      await rememberWrite(tx, agentId, commandId, { key, is_secret: null, written_at: new Date() });
+      return true;
+    });
   }
 
   async list(agentId: string, after: string | null): Promise<EnvPage> {
@@ -103,21 +119,32 @@ export class EnvVault {
   }
 
   async forget(agentId: string): Promise<void> {
-    await this.database.query('DELETE FROM env_vault WHERE agent_id = $1', [agentId]);
+    await this.database.transaction(async (tx) => {
+      for (const table of ['env_vault', 'env_writes'])
+        await tx.query(`DELETE FROM ${table} WHERE agent_id = $1`, [agentId]);
+    });
   }
 
   /** One writer per agent at a time in all processes, so that concurrent writers cannot exceed the limits together. */
-  private write(agentId: string, variables: readonly EnvVar[], attempt: number | null): Promise<VaultRow[]> {
+  private exclusively<T>(agentId: string, work: (tx: SqlRunner) => Promise<T>): Promise<T> {
     return this.#writers.run(agentId, () =>
       this.database.transaction(async (tx) => {
         await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${agentId}`)]);
-        if (attempt !== null) await requireUnderWay(tx, agentId, attempt);
-        const before = await totalsOf(tx, agentId);
-        const rows = await this.upsert(tx, agentId, variables, attempt);
-        checkEnvGrowth(before, await totalsOf(tx, agentId));
-        return rows;
+        return work(tx);
       }),
     );
+  }
+
+  private async write(
+    tx: SqlRunner,
+    agentId: string,
+    variables: readonly EnvVar[],
+    attempt: number | null,
+  ): Promise<VaultRow[]> {
+    const before = await totalsOf(tx, agentId);
+    const rows = await this.upsert(tx, agentId, variables, attempt);
+    checkEnvGrowth(before, await totalsOf(tx, agentId));
+    return rows;
   }
 
   private upsert(
@@ -169,5 +196,13 @@ const totalsOf = async (tx: SqlRunner, agentId: string): Promise<EnvTotals> => {
   );
   return { variables: Number(row?.variables), bytes: Number(row?.bytes) };
 };
+
+/** A variable as a command stored it. */
+const viewOf = ({ key, value }: EnvVar, { is_secret: isSecret, written_at }: EnvWrite): EnvVarView => ({
+  key,
+  value: isSecret === true ? MASK : value,
+  isSecret: isSecret === true,
+  updatedAt: written_at.toISOString(),
+});
 
 const aad = (agentId: string, key: string): string => `${agentId}/${key}`;

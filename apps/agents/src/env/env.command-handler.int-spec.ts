@@ -20,6 +20,36 @@ const order = (agentId: string) => ({
   agentId,
 });
 
+const list = async (agentId: string) => {
+  const request = { accountId: ACCOUNT, agentId, after: null };
+  const { items } = await agents.requester.request(agentsRequests.listEnv, request);
+  return items.map(({ key, value }) => [key, value]);
+};
+
+it('executes each command once: a late copy replaces no newer value, and brings back no variable', async () => {
+  const { id } = await agents.create(aCreation());
+  const { requester } = agents;
+  const first = { ...order(id), key: 'A', value: 'first', isSecret: null };
+  const done = await requester.request(agentsRequests.setEnv, first);
+  await requester.request(agentsRequests.setEnv, { ...first, ...order(id), value: 'second' });
+  expect(await requester.request(agentsRequests.setEnv, first)).toEqual(done);
+  expect(await list(id)).toEqual([['A', 'second']]);
+
+  const removal = { ...order(id), key: 'A' };
+  await requester.request(agentsRequests.deleteEnv, removal);
+  expect(await requester.request(agentsRequests.setEnv, first)).toEqual(done);
+  expect(await requester.request(agentsRequests.deleteEnv, removal)).toEqual({});
+  expect(await list(id)).toEqual([]);
+  await requester.request(agentsRequests.setEnv, { ...first, ...order(id), value: 'third' });
+  await requester.request(agentsRequests.deleteEnv, removal);
+  expect(await list(id)).toEqual([['A', 'third']]);
+
+  const secret = { ...order(id), key: 'B', value: 'hunter2', isSecret: true };
+  const masked = await requester.request(agentsRequests.setEnv, secret);
+  expect(masked).toMatchObject({ value: '********', isSecret: true });
+  expect(await requester.request(agentsRequests.setEnv, secret)).toEqual(masked);
+});
+
 it('removes a variable that is set while its agent is deleted', async () => {
   const { id } = await agents.create(aCreation());
   const variable = { key: 'SECRET', value: 'hunter2', isSecret: true };

@@ -43,8 +43,8 @@ export class EnvCommandHandler {
   /** Errors: invalid `invalid_request` beyond the limits of an agent. */
   async set(request: SetEnvVar): Promise<EnvVarView> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
-    const { agentId, key } = request;
-    const view = await this.vault.put(agentId, request);
+    const { agentId, commandId, key } = request;
+    const view = await this.vault.put(agentId, commandId, request);
     await this.forgetUnlessLive(request);
     await this.streams.handle(
       agentId,
@@ -64,8 +64,8 @@ export class EnvCommandHandler {
   /** Errors: not_found `env_var_not_found`. */
   async remove(request: DeleteEnvVar): Promise<void> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
-    const { agentId, key } = request;
-    if (!(await this.vault.remove(agentId, key))) {
+    const { agentId, commandId, key } = request;
+    if (!(await this.vault.remove(agentId, commandId, key))) {
       throw new DomainError('not_found', 'env_var_not_found', 'The agent has no variable of this name.');
     }
     await this.streams.handle(

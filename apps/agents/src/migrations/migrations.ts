@@ -1,7 +1,13 @@
 import type { Migration } from '@berth/persistence';
 import { createAgentsTables } from './2026-11-21-agents.js';
 import { createCreationsTable } from './2026-11-22-creations.js';
+import { createEnvWrites } from './2026-11-22-env-writes.js';
 import { measureVariables } from './2026-11-22-variable-sizes.js';
 
 /** In the order in which they run. */
-export const migrations: readonly Migration[] = [createAgentsTables, measureVariables, createCreationsTable];
+export const migrations: readonly Migration[] = [
+  createAgentsTables,
+  measureVariables,
+  createCreationsTable,
+  createEnvWrites,
+];

@@ -164,13 +164,12 @@ export const agentsRequests = {
     'qry.agents.templates.v1',
   ),
   listEnv: defineRequest<ListEnv, EnvPage>('qry.agents.list-env.v1'),
-  /**
-   * Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. Not repeated: the vault keeps the last
-   * write, and a second copy could replace a value that was set since.
-   */
-  setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1'),
+  /** Errors: invalid `invalid_request` (context `fields`) beyond `AGENT_LIMITS`. */
+  setEnv: defineRequest<SetEnvVar, EnvVarView>('cmd.agents.set-env.v1', undefined, { whenLost: 'repeat' }),
   /** Errors: not_found `env_var_not_found`. */
-  deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1'),
+  deleteEnv: defineRequest<DeleteEnvVar, Record<string, never>>('cmd.agents.delete-env.v1', undefined, {
+    whenLost: 'repeat',
+  }),
   /** Errors: conflict `env_too_large`. */
   reloadEnv: defineRequest<AgentRef, AgentView>('cmd.agents.reload-env.v1', 65_000),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
