@@ -21,7 +21,14 @@ export const accessOf = ({ packages }) => {
   const used = new Map();
   for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
     const service = one.dir.slice('apps/'.length);
-    const use = { hears: new Set(), calls: new Set(), relays: new Set(), consumes: new Map(), claim: 'none' };
+    const use = {
+      hears: new Set(),
+      calls: new Set(),
+      relays: new Set(),
+      consumes: new Map(),
+      claim: 'none',
+      tables: false,
+    };
     for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
       readUse(file, { service, contracts, controllers, libraries, use, problems });
     used.set(service, use);
@@ -39,6 +46,7 @@ export const accessOf = ({ packages }) => {
           relays: [...use.relays].sort(),
           consumes: [...use.consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
           claim: use.claim,
+          tables: use.tables,
         },
       ])
       .sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -154,6 +162,7 @@ const readCall = ({ callee }, { service, controllers, operations, use }) => {
     use.hears.add(operations.get(name).replace('<context>', service));
   if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claim = 'takes';
   if (callee.name === 'installationHolder') use.claim = 'reads';
+  if (callee.name === 'openParts' || callee.name === 'openTables') use.tables = true;
 };
 
 /** What `PlatformModule.forService`, `RelayModule.forFeature` and `@ConsumeEvents` make the platform do. */
@@ -174,6 +183,7 @@ const readModule = (node, file, { service, controllers, operations, use, complai
       );
       use.claim = 'takes';
     }
+    if (has('tables')) use.tables = true;
   }
   if (made === 'RelayModule.forFeature') use.relays.add(service);
   if (made === 'ConsumeEvents') {

@@ -61,6 +61,7 @@ describe('permissions on the broker', () => {
       relays: [],
       consumes: [{ context: 'agents', durable: 'x__y' }],
       claim: 'none',
+      tables: false,
     });
   });
 
@@ -90,6 +91,7 @@ describe('permissions on the broker', () => {
       relays: ['exec'],
       consumes: [{ context: 'agents', durable: 'exec__ends' }],
       claim: 'takes',
+      tables: true,
     });
     scratch.write(
       'apps/exec/src/exec.module.ts',

@@ -1,4 +1,4 @@
-import { brokerOf, NatsLink, Requester } from '@berth/messaging';
+import { brokerOf, NatsLink, NatsNotices, Requester } from '@berth/messaging';
 import { Database } from '@berth/persistence';
 import { openLink, openTables, ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
@@ -25,6 +25,7 @@ const openConnections = async (context: ServiceContext<GatewayConfig>): Promise<
     schema: VAULT_SCHEMA,
     migrations,
     applicationName: 'berth-gateway',
+    notices: NatsNotices.of(link, 'gateway'),
     ...waiting,
   });
   resources.defer(() => database.close());

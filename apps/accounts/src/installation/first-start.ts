@@ -40,7 +40,8 @@ export class FirstStart implements OnApplicationBootstrap {
       }
     };
     const { log } = this;
-    await AdvisoryLock.run(this.database, `${this.context.name}/install`, attempt, { signal, log });
+    const options = { signal, log, brief: true };
+    await AdvisoryLock.run(this.database, `${this.context.name}/install`, attempt, options);
     if (outcome === undefined) throw new Error('The event log did not respond in time.');
     if (outcome !== 'done') throw outcome;
   }

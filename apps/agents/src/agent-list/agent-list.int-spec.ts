@@ -160,14 +160,14 @@ describe('the agent list', () => {
 
   it('returns every agent as its log has it', async () => {
     const fromLog = decided();
-    const query = new AgentListQuery(database, fromLog);
+    const query = new AgentListQuery(database, fromLog, runner);
     const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);
     expect(shown.length).toBeGreaterThan(5);
     for (const { id } of shown) expect(await fromLog.view('acc_1', id)).toEqual(await query.get('acc_1', id));
   });
 
   it('returns only agents that match its filters, each on exactly one page', async () => {
-    const query = new AgentListQuery(database, decided());
+    const query = new AgentListQuery(database, decided(), runner);
     const all = {
       accountId: 'acc_1',
       externalId: null,
@@ -211,7 +211,7 @@ describe('the agent list', () => {
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
       ids.unshift(agentId);
     }
-    const query = new AgentListQuery(database, decided());
+    const query = new AgentListQuery(database, decided(), runner);
     const filters = {
       accountId,
       externalId: null,

@@ -1,7 +1,11 @@
 import type { AgentView, GetAgent, ListAgents, LocatedAgent } from '@berth/contracts/agents';
+import { streamName, type ProjectionRunner } from '@berth/event-store';
 import { DomainError, type Page } from '@berth/kernel';
 import { Database, decodeCursor, encodeCursor, type SqlRunner } from '@berth/persistence';
+import { InjectProjection } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
+import { agentCodec } from '../agent/agent.events.js';
+import { agentListProjection } from './agent-list.projection.js';
 import type { AgentRow } from './agent-row.js';
 import { viewOf } from './agent-view.js';
 import { DecidedAgents } from './decided-agents.js';
@@ -33,15 +37,14 @@ const PAGE_BYTES = 4 * 1024 * 1024;
 const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + octet_length(l.labels::text)
   + octet_length(coalesce(l.last_error::text, '')) + 4096`;
 
-/** How often a waiting read looks again. */
-const WAIT_POLL_MS = 50;
-
 /** Reads of agents. A deleted agent is not found as soon as its deletion is accepted. */
 @Injectable()
 export class AgentListQuery {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
     private readonly decided: DecidedAgents,
+    @InjectProjection(agentListProjection)
+    private readonly agentList: Pick<ProjectionRunner, 'watchStream'>,
   ) {}
 
   /** Reads an agent that is not in the list yet from its log. Errors: not_found `agent_not_found`. */
@@ -56,14 +59,13 @@ export class AgentListQuery {
 
   /** Returns once the agent is in the requested state or has failed, or when the time is over. */
   async waitFor({ accountId, agentId, wait }: GetAgent): Promise<AgentView> {
-    const end = Date.now() + (wait?.timeoutSeconds ?? 0) * 1000;
+    if (wait === null) return this.get(accountId, agentId);
+    const end = Date.now() + wait.timeoutSeconds * 1000;
+    using changes = this.agentList.watchStream(streamName(agentCodec.category, agentId));
     for (;;) {
       const agent = await this.get(accountId, agentId);
-      if (wait === null || agent.state === wait.state || agent.state === 'failed' || Date.now() >= end)
-        return agent;
-      await new Promise((resolve) =>
-        setTimeout(resolve, Math.min(WAIT_POLL_MS, Math.max(1, end - Date.now()))),
-      );
+      if (agent.state === wait.state || agent.state === 'failed' || Date.now() >= end) return agent;
+      await changes.changed(Math.max(1, end - Date.now()));
     }
   }
 

@@ -13,6 +13,8 @@ export interface ServiceAccess {
    * one may read who holds it.
    */
   readonly claim: 'takes' | 'reads' | 'none';
+  /** Whether it has tables, about which its processes exchange notices. */
+  readonly tables: boolean;
 }
 
 /** What a NATS user may publish and subscribe to; everything else is denied. */
@@ -46,6 +48,7 @@ export function permissionsOf(
   // Callers respond too: a handler asks them whether they still wait.
   const responders = isHost ? [service, ...onHost] : [service];
   const inboxes = isHost ? onHost : [service];
+  const notices = access.tables ? [`notice.${service}.>`, 'notice.postgres.>'].map(subject) : [];
   const publish = [
     '$JS.API.INFO',
     ...access.calls.map((called) => subject(called.replace('{host}', '*'))),
@@ -57,10 +60,12 @@ export function permissionsOf(
       ...consumption(stream('EVT', context), durable),
       ...deadLetters(stream('DLQ', context), subject(`dlq.${context}.${durable}.>`)),
     ]),
+    ...notices,
   ];
   const subscribe = [
     ...inboxes.map((inbox) => `_INBOX.${where.instance}.${inbox}.>`),
     ...access.hears.flatMap((heard) => onHosts(heard, where.hosts)).map(subject),
+    ...notices,
   ];
   return { publish: distinct(publish), subscribe: distinct(subscribe) };
 }

@@ -23,6 +23,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: ['accounts'],
     consumes: [],
     claim: 'takes',
+    tables: true,
   },
   agents: {
     hears: [
@@ -64,6 +65,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: ['agents'],
     consumes: [],
     claim: 'takes',
+    tables: true,
   },
   delivery: {
     hears: [
@@ -85,6 +87,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: [],
     consumes: [{ context: 'agents', durable: 'delivery__forget-conversations' }],
     claim: 'takes',
+    tables: true,
   },
   exec: {
     hears: [
@@ -114,6 +117,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: ['exec'],
     consumes: [{ context: 'agents', durable: 'exec__agent-ends' }],
     claim: 'takes',
+    tables: true,
   },
   files: {
     hears: [
@@ -138,6 +142,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: [],
     consumes: [],
     claim: 'takes',
+    tables: false,
   },
   gateway: {
     hears: [],
@@ -208,6 +213,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: [],
     consumes: [],
     claim: 'reads',
+    tables: true,
   },
   runtime: {
     hears: [
@@ -237,5 +243,6 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
     relays: [],
     consumes: [],
     claim: 'none',
+    tables: false,
   },
 };

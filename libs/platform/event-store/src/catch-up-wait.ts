@@ -1,11 +1,14 @@
 import { isDomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
+import type { ChangeWatch } from './change-watch.js';
 import type { EventStore } from './event-store.js';
 import type { Projection } from './projection.js';
 import type { ProjectionTable } from './projection-table.js';
 
 const LOOK_AGAIN_MS = 50;
+/** Processes that wait must not take the connections that the leader needs. */
+const LONGEST_PAUSE_MS = 1_000;
 const SILENT_MS = 2_000;
 const REPEAT_EVERY_MS = 5_000;
 const SEARCH_WITHIN_MS = 4_000;
@@ -14,6 +17,8 @@ interface Parts {
   readonly store: EventStore;
   readonly projection: Projection;
   readonly table: ProjectionTable;
+  /** Of the serving tables; some may be missed. */
+  readonly changes: ChangeWatch;
   readonly log: Logger;
 }
 
@@ -25,7 +30,8 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
   const head = (await untilAvailable(() => parts.store.head(), signal)) ?? -1n;
   const progress = new CatchUpProgress(parts, head);
   let before: bigint | null | undefined;
-  for (;;) {
+  await untilAvailable(() => parts.table.ensure(), signal);
+  for (let pauseMs = LOOK_AGAIN_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const position = await untilAvailable(() => servingPosition(parts, head), signal);
     if (position !== undefined) {
       progress.at(position);
@@ -39,6 +45,7 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
     }
     before = position;
     await pause(LOOK_AGAIN_MS, signal);
+    await parts.changes.changed(pauseMs - LOOK_AGAIN_MS, signal);
   }
 };
 

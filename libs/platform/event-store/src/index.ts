@@ -25,5 +25,6 @@ export type { SnapshotOptions } from './snapshots.js';
 export type { CommandMeta } from './new-events.js';
 export type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 export { ProjectionRunner } from './projection-runner.js';
+export type { ChangeWatch } from './change-watch.js';
 export { batchesOf, type EventBatch } from './event-batches.js';
 export { KeyedQueue } from './keyed-queue.js';

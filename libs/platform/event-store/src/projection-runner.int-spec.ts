@@ -207,7 +207,7 @@ describe('every event is applied exactly once', () => {
     );
     await eventually(async () => {
       const rows = await database.query(
-        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'WITH moved%'`,
+        `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'UPDATE projections SET position%'`,
       );
       return rows.length > 0;
     });

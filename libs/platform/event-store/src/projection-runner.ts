@@ -1,14 +1,15 @@
 import { DomainError, isDomainError } from '@berth/kernel';
-import { AdvisoryLock, type Database } from '@berth/persistence';
+import { AdvisoryLock, NO_NOTICES, type Database, type Notices } from '@berth/persistence';
 import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import { waitUntilCaughtUp } from './catch-up-wait.js';
+import type { ChangeWatch } from './change-watch.js';
 import { PositionBeyondLog, type EventStore } from './event-store.js';
-import { PositionWatch } from './position-watch.js';
 import type { Projection, ProjectionStatus, RebuildProgress } from './projection.js';
 import { follow, ProjectionBuilder, type ProjectionParts } from './projection-builder.js';
 import { countAfter } from './projection-lag.js';
 import { CheckpointMoved, ProjectionTable, type Build } from './projection-table.js';
+import { ProjectionWatch } from './projection-watch.js';
 import { ProjectionWriter } from './projection-writer.js';
 
 /** How often an older version checks whether it should lead again. */
@@ -21,27 +22,32 @@ const STAND_ASIDE_MS = 5_000;
 export class ProjectionRunner {
   readonly #parts: ProjectionParts;
   readonly #builder: ProjectionBuilder;
-  readonly #watch: PositionWatch;
+  readonly #watch: ProjectionWatch;
   readonly #gatherMs: number;
 
-  /** `gatherMs`: how long live writing waits for further events to join a batch; for projections with few waiters. */
+  /**
+   * `gatherMs`: how long live writing waits for further events to join a batch; for projections with few waiters.
+   * `notices`: among the processes of the service, so that waiters in other processes need not poll the tables.
+   */
   constructor(options: {
     readonly store: EventStore;
     readonly database: Database;
     readonly projection: Projection;
     readonly log: Logger;
     readonly gatherMs?: number;
+    readonly notices?: Notices;
   }) {
     this.#gatherMs = options.gatherMs ?? 0;
     const table = new ProjectionTable(options.database, options.projection.name);
     this.#parts = { ...options, table };
     this.#builder = new ProjectionBuilder(this.#parts);
-    this.#watch = new PositionWatch(options.database, table, options.projection.version);
+    this.#watch = new ProjectionWatch(options.notices ?? NO_NOTICES, table, options.projection.version);
   }
 
   /** Leads whenever no other process does, and survives every failure, until `signal` aborts. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     const { database, log } = this.#parts;
+    this.#watch.listen();
     while (!signal.aborted) {
       await AdvisoryLock.run(database, this.#lockName('projection'), (held) => this.#lead(held), {
         signal,
@@ -57,8 +63,8 @@ export class ProjectionRunner {
    * `signal`. Some process must `run` this projection in the meantime.
    */
   async untilCaughtUp(signal: AbortSignal = new AbortController().signal): Promise<void> {
-    await this.#parts.table.ensure();
-    await waitUntilCaughtUp(this.#parts, signal);
+    using changes = this.#watch.watchAll();
+    await waitUntilCaughtUp({ ...this.#parts, changes }, signal);
   }
 
   /**
@@ -67,6 +73,14 @@ export class ProjectionRunner {
    */
   waitFor(position: bigint, timeoutMs = 2_000): Promise<boolean> {
     return this.#watch.reached(position, timeoutMs);
+  }
+
+  /**
+   * Watches the rows of one stream, in any process: begin the watch, read, and read again when it tells of a change.
+   * Nothing is read from the tables while nothing changes, except the position, by all watches together.
+   */
+  watchStream(stream: string): ChangeWatch {
+    return this.#watch.watchStream(stream);
   }
 
   /**
@@ -133,7 +147,7 @@ export class ProjectionRunner {
     );
     const failure = await this.#underBuildLock(held, async (lock) => {
       const built = await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
-      if (built !== null) this.#watch.note(built);
+      if (built !== null) this.#watch.noteBuild(built);
     });
     if (failure !== undefined) throw failure;
   }
@@ -172,13 +186,16 @@ export class ProjectionRunner {
   async #keepLive(serving: Build, held: AbortSignal): Promise<void> {
     const { database, table, projection, log } = this.#parts;
     const writer = new ProjectionWriter(database, table, projection, serving);
-    this.#watch.note(serving);
+    this.#watch.noteBuild(serving);
     const stop = new AbortController();
     try {
       const over = AbortSignal.any([held, stop.signal]);
       for await (const batch of follow(this.#parts, serving.position, over, this.#gatherMs)) {
+        const from = writer.position;
         await writer.write(batch);
-        this.#watch.note(writer.build);
+        if (writer.position === from) continue;
+        const streams = [...new Set(batch.events.map(({ stream }) => stream))];
+        this.#watch.publish({ build: writer.build, from, streams });
       }
     } catch (error) {
       if (!(error instanceof CheckpointMoved)) throw error;
@@ -206,7 +223,11 @@ export class ProjectionRunner {
         failure = error instanceof Error ? error : new Error(String(error));
       }
     };
-    await AdvisoryLock.run(database, this.#lockName('projection-build'), attempt, { signal, log });
+    await AdvisoryLock.run(database, this.#lockName('projection-build'), attempt, {
+      signal,
+      log,
+      brief: true,
+    });
     return failure;
   }
 

@@ -42,13 +42,6 @@ const toColumn = (position: bigint | null): string => (position ?? NOTHING).toSt
 export const suffixOf = (version: number, build: number): string =>
   build === 0 ? `v${version}` : `v${version}b${build}`;
 
-/** The channel on which the projections of a schema announce their positions. */
-export const positionChannel = (schema: string): string => `projections:${schema}`;
-
-/** The payload of such a notification. */
-export const positionNotice = (name: string, build: Build, position: bigint): string =>
-  `${name} ${build.version} ${build.build} ${position}`;
-
 /** The rows of one projection in its schema's `projections` table. */
 export class ProjectionTable {
   #ensured: Promise<void> | undefined;
@@ -109,27 +102,14 @@ export class ProjectionTable {
 
   /**
    * Moves the checkpoint from `build.position` to `to`; throws `CheckpointMoved` if it is somewhere else. Locks the row
-   * until `tx` ends, so that only one of two writers continues. A serving build notifies its listeners on commit.
+   * until `tx` ends, so that only one of two writers continues.
    */
   async advance(tx: SqlRunner, build: Build, to: bigint): Promise<void> {
-    const notice = build.state === 'serving' ? positionNotice(this.name, build, to) : null;
     const rows = await tx.query(
-      `WITH moved AS (
-         UPDATE projections SET position = $5, updated_at = now()
-         WHERE name = $1 AND version = $2 AND build = $3 AND position = $4 AND state = $6
-         RETURNING 1
-       )
-       SELECT CASE WHEN $8::text IS NULL THEN NULL ELSE pg_notify($7, $8) END FROM moved`,
-      [
-        this.name,
-        build.version,
-        build.build,
-        toColumn(build.position),
-        to.toString(),
-        build.state,
-        positionChannel(this.database.schema),
-        notice,
-      ],
+      `UPDATE projections SET position = $5, updated_at = now()
+       WHERE name = $1 AND version = $2 AND build = $3 AND position = $4 AND state = $6
+       RETURNING 1`,
+      [this.name, build.version, build.build, toColumn(build.position), to.toString(), build.state],
     );
     if (rows.length === 0)
       throw new CheckpointMoved(`Another process moved the checkpoint of ${this.name} ${build.suffix}.`);

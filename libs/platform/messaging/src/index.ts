@@ -19,6 +19,7 @@ export { installationHolder, type InstallationHolder } from './installation-hold
 export { logIdentity } from './log-identity.js';
 export type { NatsCredentials } from './nats-address.js';
 export { brokerOf, NatsLink, type NatsLinkOptions } from './nats-link.js';
+export { NatsNotices } from './nats-notices.js';
 export { NestLogger } from './nest-logger.js';
 export type { ReceivedEvent } from './received-event.js';
 export { neverReached } from './request-failures.js';

@@ -43,6 +43,10 @@ export const isConnectionLoss = (error: unknown): boolean => {
   return causesOf(error).some(isConnectionLoss);
 };
 
+/** Whether the server refused a connection because it has no free one. */
+export const isServerFull = (error: unknown): boolean =>
+  codeOf(error) === '53300' || causesOf(error).some(isServerFull);
+
 /** The error that a caller gets while a backing service is unavailable. */
 export const serviceUnavailable = (cause?: unknown): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.', {}, { cause });

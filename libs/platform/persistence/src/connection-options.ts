@@ -39,7 +39,7 @@ export const pooledConnection = (target: ConnectionTarget): ClientConfig => ({
   }),
 });
 
-/** Options of a dedicated connection, for locks, LISTEN and migrations: statements may take long. */
+/** Options of a dedicated connection, for locks and migrations: statements may take long. */
 export const dedicatedConnection = (target: ConnectionTarget): ClientConfig => ({
   connectionString: target.url,
   application_name: target.applicationName,

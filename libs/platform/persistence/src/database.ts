@@ -4,12 +4,22 @@ import type { Pool, PoolClient } from 'pg';
 import { DedicatedConnection } from './dedicated-connection.js';
 import { CALL_BUDGET_MS, LEAST_STATEMENT_MS, type ConnectionTarget } from './connection-options.js';
 import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
-import { LockQueue, type HeldLock } from './lock-queue.js';
-import { NotificationListener, type Unlisten } from './notification-listener.js';
+import { CrowdedServer } from './crowded-server.js';
+import { lockKey } from './lock-key.js';
+import { LockQueue, type HeldLock, type LockOptions } from './lock-queue.js';
+import type { DatabaseLog } from './log.js';
+import type { Notices } from './notices.js';
 import { PreparedStatements } from './prepared-statements.js';
 import { SharedSession } from './shared-session.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
-import type { DatabaseLog } from './log.js';
+
+/** How the processes that use a database tell each other what saves connections. */
+export interface DatabaseNotices {
+  /** Among the processes of this service. */
+  readonly service: Notices;
+  /** Among all processes that use the server. */
+  readonly server: Notices;
+}
 
 /** Options of a transaction. */
 export interface TransactionOptions {
@@ -19,8 +29,8 @@ export interface TransactionOptions {
 
 /**
  * One service's PostgreSQL schema: a TypeORM `DataSource` and its pool, with `search_path` set to the schema. While the
- * server is down or frozen, every call fails within 4 s with `DomainError('unavailable', 'service_unavailable')`; the
- * pool recovers as soon as the server does.
+ * server is down or frozen, or has no free connection, every call fails within 4 s with `DomainError('unavailable',
+ * 'service_unavailable')`; the pool recovers as soon as the server does.
  */
 export class Database implements SqlRunner {
   readonly dataSource: DataSource;
@@ -28,16 +38,16 @@ export class Database implements SqlRunner {
   readonly #pool: Pool;
   readonly #target: ConnectionTarget;
   readonly #locks: LockQueue;
-  readonly #listener: NotificationListener;
+  readonly #server: CrowdedServer;
 
   /** Use `openDatabase`. */
-  constructor(dataSource: DataSource, pool: Pool, target: ConnectionTarget, log: DatabaseLog) {
+  constructor(dataSource: DataSource, pool: Pool, target: ConnectionTarget, notices: DatabaseNotices, log: DatabaseLog) {
     this.dataSource = dataSource;
     this.#pool = pool;
     this.#target = target;
     const session = new SharedSession(() => this.connect({ heartbeat: true }));
-    this.#locks = new LockQueue(session);
-    this.#listener = new NotificationListener(session, log);
+    this.#locks = new LockQueue(session, lockKey(`leader:${target.schema}`), notices.service);
+    this.#server = new CrowdedServer(pool, notices.server, log);
   }
 
   get schema(): string {
@@ -80,10 +90,8 @@ export class Database implements SqlRunner {
 
   /** Runs TypeORM work in a separate transaction, with the same error mapping. */
   async entities<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const runner = this.dataSource.createQueryRunner();
-    let client: PoolClient | undefined;
+    const { runner, client } = await this.#connectRunner();
     try {
-      client = (await runner.connect()) as PoolClient;
       await runner.startTransaction();
       const result = await work(runner.manager);
       await runner.commitTransaction();
@@ -91,10 +99,11 @@ export class Database implements SqlRunner {
     } catch (error) {
       if (!isConnectionLoss(error)) await rollBack(runner).catch(() => undefined);
       // TypeORM would return a dead connection to the pool.
-      else void client?.end().catch(() => undefined);
+      else void client.end().catch(() => undefined);
       throw mapDatabaseError(error);
     } finally {
       await runner.release();
+      this.#server.released();
     }
   }
 
@@ -104,38 +113,36 @@ export class Database implements SqlRunner {
   }
 
   /**
-   * Calls `heard` with the payload of every NOTIFY on `channel`, and with null when some may have been missed (the
-   * connection was lost and is back). All channels and locks share one connection, which reconnects without limit.
-   */
-  listen(channel: string, heard: (payload: string | null) => void): Unlisten {
-    return this.#listener.listen(channel, heard);
-  }
-
-  /** Whether NOTIFYs arrive at the moment. */
-  get listening(): boolean {
-    return this.#listener.connected;
-  }
-
-  /**
    * Waits for the session-level advisory lock `key` (see `lockKey`). Resolves to undefined when `signal` aborts first;
    * rejects when the connection fails. Prefer `AdvisoryLock.run`.
    */
-  acquireLock(key: string, signal: AbortSignal): Promise<HeldLock | undefined> {
-    return this.#locks.acquire(key, signal);
+  acquireLock(key: string, signal: AbortSignal, options: LockOptions = {}): Promise<HeldLock | undefined> {
+    return this.#locks.acquire(key, signal, options);
   }
 
   /** Opens a session outside the pool; the caller closes it. */
   async connect(options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
     try {
-      return await DedicatedConnection.open(this.#target, options);
+      return await this.#server.apart(() => DedicatedConnection.open(this.#target, options));
     } catch (error) {
       throw mapDatabaseError(error);
     }
   }
 
   async close(): Promise<void> {
-    await this.#listener.close();
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
+  }
+
+  /** A runner that could not connect never connects. */
+  async #connectRunner(): Promise<{ readonly runner: QueryRunner; readonly client: PoolClient }> {
+    try {
+      return await this.#server.fromPool(async () => {
+        const runner = this.dataSource.createQueryRunner();
+        return { runner, client: (await runner.connect()) as PoolClient };
+      });
+    } catch (error) {
+      throw mapDatabaseError(error);
+    }
   }
 
   /** A connection that cannot roll back is removed from the pool; the server then rolls back. */
@@ -154,7 +161,7 @@ export class Database implements SqlRunner {
       lost = error;
     };
     try {
-      client = await this.#pool.connect();
+      client = await this.#server.fromPool(() => this.#pool.connect());
       // A connection lost between two statements emits an error event, and nothing else listens to it.
       client.on('error', onError);
       return await work(client);
@@ -164,6 +171,7 @@ export class Database implements SqlRunner {
     } finally {
       client?.off('error', onError);
       client?.release(lost);
+      this.#server.released();
     }
   }
 }

@@ -1,4 +1,4 @@
-import { Client, type Notification } from 'pg';
+import { Client } from 'pg';
 import { dedicatedConnection, type ConnectionTarget } from './connection-options.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 
@@ -6,7 +6,7 @@ const HEARTBEAT_MS = 2_000;
 const HEARTBEAT_ANSWER_MS = 2_000;
 
 /**
- * A connection outside the pool, for state that belongs to a session: advisory locks, LISTEN, migrations. `closed`
+ * A connection outside the pool, for state that belongs to a session: advisory locks, migrations. `closed`
  * aborts as soon as the connection is lost, also when the server merely stops responding (detected by an optional
  * heartbeat).
  */
@@ -43,12 +43,6 @@ export class DedicatedConnection implements SqlRunner {
     const result = this.#last.then(() => runStatement<Row>(this.#client, sql, params, timeoutMs));
     this.#last = result.catch(() => undefined);
     return result;
-  }
-
-  /** Calls `listener` for every notification. Returns a function that ends this. */
-  onNotification(listener: (notification: Notification) => void): () => void {
-    this.#client.on('notification', listener);
-    return () => void this.#client.off('notification', listener);
   }
 
   /** Ends the session and releases everything it holds. Never throws. */

@@ -1,8 +1,8 @@
-export { Database, type TransactionOptions } from './database.js';
+export { Database, type DatabaseNotices, type TransactionOptions } from './database.js';
 export { openDatabase, type DatabaseOptions } from './open-database.js';
 export type { DatabaseLog } from './log.js';
 export { DedicatedConnection } from './dedicated-connection.js';
-export type { Unlisten } from './notification-listener.js';
+export { NO_NOTICES, type Notices } from './notices.js';
 export { type SqlRunner, quoteIdentifier } from './sql-runner.js';
 export type { Migration } from './migrations.js';
 export { AdvisoryLock } from './advisory-lock.js';

@@ -1,12 +1,32 @@
 import { pause } from '@berth/supervision';
 import type { DedicatedConnection } from './dedicated-connection.js';
+import { LockPeers } from './lock-peers.js';
+import type { Notices } from './notices.js';
 import type { SessionLease, SharedSession } from './shared-session.js';
 
-/** How often a process asks for the locks that other processes hold. */
+/** How often a process that holds a lock asks for the others that it waits for, on the connection that it has. */
 const ASK_AGAIN_MS = 500;
+
+/** How often a process without a lock connects and asks: while a lock may be free, and while its holder is heard. */
+const FREE_AGAIN_MS = 2_000;
+const HELD_AGAIN_MS = 15_000;
+
+/** A lock that was free for so long is not wanted by the process that leads. */
+const UNWANTED_AFTER_MS = 3_000;
 
 /** Below the limit of the heartbeat, so that no statement of the locks delays the detection of a loss. */
 const ANSWER_MS = 3_000;
+
+/**
+ * Takes the locks that this process may take, and tells of the others whether they are free. The process that leads may
+ * take all of them.
+ */
+const ASK = `
+  WITH leader AS MATERIALIZED (SELECT pg_try_advisory_lock($2::bigint) AS leads)
+  SELECT key, leads OR key = ANY ($3::bigint[]) AS taken
+  FROM leader, unnest($1::bigint[]) AS asked (key)
+  WHERE CASE WHEN leads OR key = ANY ($3::bigint[]) THEN pg_try_advisory_lock(key)
+    ELSE pg_try_advisory_xact_lock(key) END`;
 
 /** A lock that this process holds. */
 export interface HeldLock {
@@ -16,8 +36,15 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
+/** What a lock is needed for. */
+export interface LockOptions {
+  /** The work is short, so that any process may do it at any time. */
+  readonly brief?: boolean;
+}
+
 interface Waiter {
   readonly key: string;
+  readonly brief: boolean;
   readonly granted: (lock: HeldLock) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -25,17 +52,37 @@ interface Waiter {
 /**
  * Acquires advisory locks on the shared session: one statement asks for all keys that this process waits for. A session
  * that holds a lock would be granted it again, so a key that this process holds waits for its release.
+ *
+ * A process keeps the connection only while it holds a lock. So that the locks of a service need one connection and not
+ * one in each process, the first process takes the lock `leaderKey` too and then takes every free lock at once; the
+ * others take a lock only after the leader left it free for some seconds.
  */
 export class LockQueue {
   readonly #waiting = new Set<Waiter>();
-  readonly #held = new Set<string>();
+  readonly #held = new Map<string, DedicatedConnection>();
+  readonly #freeSince = new Map<string, number>();
+  readonly #peers: LockPeers;
   #wake = new AbortController();
   #asking = false;
 
-  constructor(private readonly session: SharedSession) {}
+  constructor(
+    private readonly session: SharedSession,
+    private readonly leaderKey: string,
+    notices: Notices,
+  ) {
+    this.#peers = new LockPeers(
+      notices,
+      () => this.#keysHeld(),
+      () => this.#wake.abort(),
+    );
+  }
 
   /** Resolves to undefined when `signal` aborts first; rejects when the connection fails. */
-  acquire(key: string, signal: AbortSignal): Promise<HeldLock | undefined> {
+  acquire(
+    key: string,
+    signal: AbortSignal,
+    { brief = false }: LockOptions = {},
+  ): Promise<HeldLock | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       const leave = (): void => {
@@ -49,6 +96,7 @@ export class LockQueue {
       };
       const waiter: Waiter = {
         key,
+        brief,
         granted: (lock) => {
           leave();
           resolve(lock);
@@ -72,45 +120,68 @@ export class LockQueue {
   async #askWhileAwaited(): Promise<void> {
     this.#asking = true;
     while (this.#waiting.size > 0) {
+      this.#wake = new AbortController();
       try {
-        await this.#askOnOneConnection();
+        await this.#ask();
       } catch (error) {
         for (const waiter of [...this.#waiting]) waiter.failed(error);
       }
+      await this.#untilWorthAsking();
     }
     this.#asking = false;
   }
 
-  async #askOnOneConnection(): Promise<void> {
+  async #untilWorthAsking(): Promise<void> {
+    const askedAt = performance.now();
+    const spread = 0.75 + Math.random() / 2;
+    while (this.#waiting.size > 0 && !this.#wake.signal.aborted) {
+      const leftMs = this.#pauseMs(performance.now() - askedAt, spread);
+      if (leftMs <= 0) return;
+      await pause(leftMs, this.#wake.signal);
+    }
+  }
+
+  #pauseMs(passedMs: number, spread: number): number {
+    if (this.#keysHeld().length > 0) return ASK_AGAIN_MS - passedMs;
+    const heldForMs = Math.min(...this.#keysAwaited().map((key) => this.#peers.heldFor(key)));
+    if (heldForMs > 0) return Math.min(HELD_AGAIN_MS * spread - passedMs, heldForMs);
+    return FREE_AGAIN_MS * spread - passedMs;
+  }
+
+  async #ask(): Promise<void> {
+    const keys = this.#keysAwaited();
+    if (keys.length === 0) return;
     const lease = await this.session.lease();
-    const { connection } = lease;
     try {
-      do {
-        this.#wake = new AbortController();
-        await this.#ask(lease);
-        if (this.#waiting.size > 0)
-          await pause(ASK_AGAIN_MS, AbortSignal.any([this.#wake.signal, connection.closed]));
-      } while (this.#waiting.size > 0 && !connection.closed.aborted);
+      await this.#askFor(keys, lease);
     } finally {
       await lease.release();
     }
   }
 
-  async #ask(lease: SessionLease): Promise<void> {
+  async #askFor(keys: readonly string[], lease: SessionLease): Promise<void> {
     const { connection } = lease;
-    const keys = new Set([...this.#waiting].map(({ key }) => key).filter((key) => !this.#held.has(key)));
-    if (keys.size === 0) return;
-    const granted = await onlyInTime(connection, () =>
-      connection.query<{ key: string }>(
-        'SELECT key FROM unnest($1::bigint[]) AS asked (key) WHERE pg_try_advisory_lock(key)',
-        [[...keys]],
-        ANSWER_MS,
-      ),
+    const mayTake = keys.filter((key) => this.#mayTake(key));
+    const free = await onlyInTime(connection, () =>
+      connection.query<{ key: string; taken: boolean }>(ASK, [keys, this.leaderKey, mayTake], ANSWER_MS),
     );
-    for (const { key } of granted) {
-      this.#held.add(key);
-      await this.#grant(key, this.#lockOn(lease.share(), key));
+    const freeBefore = new Map(this.#freeSince);
+    this.#freeSince.clear();
+    for (const { key, taken } of free) {
+      if (taken) this.#held.set(key, connection);
+      else this.#freeSince.set(key, freeBefore.get(key) ?? performance.now());
     }
+    if (!free.some(({ taken }) => taken)) return;
+    connection.closed.addEventListener('abort', () => this.#peers.tell(), { once: true });
+    this.#peers.tell();
+    for (const { key, taken } of free) if (taken) await this.#grant(key, this.#lockOn(lease.share(), key));
+  }
+
+  /** A process that has the connection anyway needs no further one for another lock. */
+  #mayTake(key: string): boolean {
+    const freeFor = performance.now() - (this.#freeSince.get(key) ?? Infinity);
+    const isBrief = [...this.#waiting].some((waiter) => waiter.key === key && waiter.brief);
+    return isBrief || this.#keysHeld().length > 0 || freeFor >= UNWANTED_AFTER_MS;
   }
 
   async #grant(key: string, lock: HeldLock): Promise<void> {
@@ -129,8 +200,17 @@ export class LockQueue {
       this.#held.delete(key);
       this.#askNow();
       await lease.release();
+      this.#peers.tell();
     };
     return { lost: connection.closed, release };
+  }
+
+  #keysAwaited(): readonly string[] {
+    return [...new Set([...this.#waiting].map(({ key }) => key))].filter((key) => !this.#held.has(key));
+  }
+
+  #keysHeld(): readonly string[] {
+    return [...this.#held].filter(([, { closed }]) => !closed.aborted).map(([key]) => key);
   }
 }
 

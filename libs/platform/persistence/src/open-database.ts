@@ -3,9 +3,10 @@ import type { Pool } from 'pg';
 import { backoff, pause } from '@berth/supervision';
 import { isConnectionLoss, mapDatabaseError } from './connection-errors.js';
 import { pooledConnection, type ConnectionTarget } from './connection-options.js';
-import { Database } from './database.js';
+import { Database, type DatabaseNotices } from './database.js';
 import { DedicatedConnection } from './dedicated-connection.js';
 import { migrate, type Migration } from './migrations.js';
+import { NO_NOTICES } from './notices.js';
 import type { DatabaseLog } from './log.js';
 
 const POOL_SIZE = 3;
@@ -24,6 +25,8 @@ export interface DatabaseOptions {
   /** Maximum size of the connection pool; default 3. */
   readonly poolSize?: number;
   readonly applicationName: string;
+  /** Default: none. Without them, standbys ask for locks more often. */
+  readonly notices?: DatabaseNotices;
   readonly log: DatabaseLog;
   /** How long to wait for a server that is not up yet, in milliseconds; default 60,000. */
   readonly waitMs?: number;
@@ -61,7 +64,8 @@ const openOnce = async (options: DatabaseOptions): Promise<Database> => {
     await connection.close();
   }
   const dataSource = await connectDataSource(options);
-  return new Database(dataSource, poolOf(dataSource), target, options.log);
+  const notices = options.notices ?? { service: NO_NOTICES, server: NO_NOTICES };
+  return new Database(dataSource, poolOf(dataSource), target, notices, options.log);
 };
 
 const connectDataSource = async (options: DatabaseOptions): Promise<DataSource> => {

@@ -15,7 +15,7 @@ interface Session {
 }
 
 /**
- * The one connection of a `Database` outside its pool: it carries all advisory locks and all LISTENs. The first lease
+ * The one connection of a `Database` outside its pool: it carries all advisory locks. The first lease
  * opens it, the last one closes it, and a lease after a loss opens a new one.
  */
 export class SharedSession {

@@ -8,6 +8,7 @@ import {
   InstanceTaken,
   logIdentity,
   NatsLink,
+  NatsNotices,
   requireMaxPayload,
   SILENT_MS,
   UnfitBroker,
@@ -58,6 +59,8 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
   const { name, config, migrations, entities, needs = {}, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
+  const link = await openLink({ ...brokerOf(config), name, ...waiting });
+  opened.defer(() => link.close());
   const database = await openTables({
     url: config.databaseUrl,
     poolSize: config.databasePool,
@@ -65,13 +68,12 @@ export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts
     migrations,
     ...(entities === undefined ? {} : { entities }),
     applicationName: `berth-${name}`,
+    notices: NatsNotices.of(link, name),
     ...waiting,
   });
   opened.defer(() => database.close());
   const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
-  const link = await openLink({ ...brokerOf(config), name, ...waiting });
-  opened.defer(() => link.close());
   const broker = new BrokerCheck(link, needs, log);
   await requireBroker({ url: config.natsUrl, broker, link, ...waiting });
   await claimInstallation({ config, link, store, ...waiting });

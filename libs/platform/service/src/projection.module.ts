@@ -1,8 +1,9 @@
 import { EventStore, ProjectionRunner, type Projection } from '@berth/event-store';
+import { NatsLink, NatsNotices } from '@berth/messaging';
 import { ProjectionRunners } from '@berth/operations';
 import { Database } from '@berth/persistence';
-import { Logger } from '@berth/telemetry';
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import { ServiceContext } from './service-context.js';
 
 export interface ProjectionOptions {
   /** How long the live tables wait for more events to write at once, in milliseconds; default 0. */
@@ -26,12 +27,18 @@ export class ProjectionModule {
       providers: [
         {
           provide: token,
-          inject: [EventStore, Database, ProjectionRunners, Logger],
-          useFactory: (store: EventStore, database: Database, runners: ProjectionRunners, log: Logger) =>
-            runners.add(
-              projection.name,
-              new ProjectionRunner({ store, database, projection, log, ...options }),
-            ),
+          inject: [EventStore, Database, NatsLink, ProjectionRunners, ServiceContext],
+          useFactory: (
+            store: EventStore,
+            database: Database,
+            link: NatsLink,
+            runners: ProjectionRunners,
+            { name, log }: ServiceContext,
+          ) => {
+            const notices = new NatsNotices(link, name);
+            const parts = { store, database, notices, projection, log };
+            return runners.add(projection.name, new ProjectionRunner({ ...parts, ...options }));
+          },
         },
       ],
       exports: [token],

@@ -1,0 +1,126 @@
+import { backoff, pause } from '@berth/supervision';
+import type { Pool } from 'pg';
+import { isServerFull } from './connection-errors.js';
+import { CALL_BUDGET_MS, LEAST_STATEMENT_MS } from './connection-options.js';
+import type { DatabaseLog } from './log.js';
+import type { Notices } from './notices.js';
+
+const TOPIC = 'crowded';
+
+/** How long the processes keep no idle connections after the server refused one. */
+const CROWDED_MS = 5_000;
+
+const TELL_AGAIN_MS = 500;
+const LOG_AGAIN_MS = 60_000;
+
+/** Statements that follow each other use one connection, also on a crowded server. */
+const IDLE_WHILE_CROWDED_MS = 100;
+
+/** A call in line waits so long for a connection that its process uses before it tries to get another. */
+const RELEASED_WITHIN_MS = 50;
+
+/**
+ * Shares the connections of a server that has too few for all processes: a refused process tries again within the time
+ * of its call, and every process that hears of it gives its idle connections back.
+ */
+export class CrowdedServer {
+  #crowdedUntil = 0;
+  #toldAt = -Infinity;
+  #loggedAt = -Infinity;
+  #waiting = 0;
+  #turn: Promise<unknown> = Promise.resolve();
+  #released = new AbortController();
+  #givingBack: NodeJS.Timeout | undefined;
+
+  constructor(
+    private readonly pool: Pool,
+    private readonly notices: Notices,
+    private readonly log: DatabaseLog,
+  ) {
+    notices.subscribe(TOPIC, (text) => {
+      if (text !== null) this.#hear();
+    });
+  }
+
+  /**
+   * Takes a connection from the pool by `open`. After the server refused one, the calls of this process wait in line, and
+   * the first of them tries again until it has a connection, its own or a released one, or little of its time is left.
+   */
+  async fromPool<T>(open: () => Promise<T>): Promise<T> {
+    const giveUpAt = performance.now() + CALL_BUDGET_MS - LEAST_STATEMENT_MS;
+    if (this.#waiting === 0 && !this.#isCrowded) {
+      try {
+        return await open();
+      } catch (error) {
+        if (!isServerFull(error)) throw error;
+        this.#tell();
+      }
+    }
+    this.#waiting++;
+    const turn = this.#turn.then(() => this.#firstInLine(open, giveUpAt));
+    this.#turn = turn.catch(() => undefined);
+    return turn.finally(() => this.#waiting--);
+  }
+
+  /** Opens a connection outside the pool by `open`, and again while the server has no free one. */
+  apart<T>(open: () => Promise<T>): Promise<T> {
+    return this.#repeat(open, performance.now() + CALL_BUDGET_MS - LEAST_STATEMENT_MS);
+  }
+
+  /** Call it when a connection of the pool is released: the first call in line continues. */
+  released(): void {
+    if (this.#waiting > 0) {
+      this.#released.abort();
+      this.#released = new AbortController();
+    } else if (this.#isCrowded)
+      this.#givingBack ??= setTimeout(() => this.#giveBack(), IDLE_WHILE_CROWDED_MS).unref();
+  }
+
+  get #isCrowded(): boolean {
+    return performance.now() < this.#crowdedUntil;
+  }
+
+  async #firstInLine<T>(open: () => Promise<T>, giveUpAt: number): Promise<T> {
+    if (this.pool.totalCount > this.pool.idleCount) await pause(RELEASED_WITHIN_MS, this.#released.signal);
+    return this.#repeat(open, giveUpAt, () => this.#released.signal);
+  }
+
+  /** Rethrows the error of `open` when `giveUpAt` is near. A pause ends early when the signal of `worthTrying` aborts. */
+  async #repeat<T>(open: () => Promise<T>, giveUpAt: number, worthTrying?: () => AbortSignal): Promise<T> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await open();
+      } catch (error) {
+        const waitMs = backoff(attempt, 100, 500);
+        if (!isServerFull(error) || performance.now() + waitMs > giveUpAt) throw error;
+        this.#tell();
+        await pause(waitMs, worthTrying?.());
+      }
+    }
+  }
+
+  #hear(): void {
+    this.#crowdedUntil = performance.now() + CROWDED_MS;
+    if (this.#waiting === 0) this.#giveBack();
+  }
+
+  #tell(): void {
+    this.#hear();
+    if (performance.now() - this.#toldAt < TELL_AGAIN_MS) return;
+    this.#toldAt = performance.now();
+    this.notices.publish(TOPIC, '');
+    if (performance.now() - this.#loggedAt < LOG_AGAIN_MS) return;
+    this.#loggedAt = performance.now();
+    this.log.warn({}, 'PostgreSQL has no free connection; calls wait for one, or fail as unavailable');
+  }
+
+  #giveBack(): void {
+    clearTimeout(this.#givingBack);
+    this.#givingBack = undefined;
+    for (let idle = this.pool.idleCount; idle > 0 && !this.pool.ending; idle--)
+      void this.pool.connect().then(
+        (client) => client.release(true),
+        () => undefined,
+      );
+  }
+}

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { readEnv } from '@berth/config';
+import { EventStore, ProjectionRunner, type Projection } from '@berth/event-store';
+import { isDomainError } from '@berth/kernel';
+import { Database, openDatabase } from '@berth/persistence';
+import { createLogger } from '@berth/telemetry';
+import { eventually, startTestInfra, TcpProxy, type TestInfra } from '@berth/testing';
+import { Injectable, Module, type Type } from '@nestjs/common';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  InjectProjection,
+  launchService,
+  PlatformModule,
+  ProjectionModule,
+  RunOnOneInstance,
+  type LaunchedService,
+  type Runnable,
+} from './index.js';
+
+const SERVICES = 30;
+const INSTANCES = 4;
+const CUT_OFF = 5;
+const log = createLogger({ service: 'test', level: 'silent' });
+
+const counted: Projection = {
+  name: 'counted',
+  version: 1,
+  categories: ['thing'],
+  createTables: async (tx, suffix) =>
+    void (await tx.query(`CREATE TABLE counted_${suffix} (stream text PRIMARY KEY)`)),
+  dropTables: async (tx, suffix) => void (await tx.query(`DROP TABLE IF EXISTS counted_${suffix} CASCADE`)),
+  publish: async (tx, suffix) =>
+    void (await tx.query(`CREATE OR REPLACE VIEW counted AS SELECT * FROM counted_${suffix}`)),
+  apply: async (tx, suffix, events) =>
+    void (await tx.query(`INSERT INTO counted_${suffix} SELECT DISTINCT * FROM unnest($1::text[])`, [
+      events.map(({ stream }) => stream),
+    ])),
+};
+
+/** The instances that do the exclusive work of each service at the moment. */
+const working = new Map<string, Set<object>>();
+const overlaps: string[] = [];
+
+const workOf = (name: string): Type<Runnable> => {
+  @Injectable()
+  @RunOnOneInstance({ name: 'timer' })
+  class Timer implements Runnable {
+    async run(signal: AbortSignal): Promise<void> {
+      const now = working.get(name) ?? new Set();
+      working.set(name, now);
+      if (now.size > 0) overlaps.push(name);
+      now.add(this);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      now.delete(this);
+    }
+  }
+  return Timer;
+};
+
+@Injectable()
+class Reader {
+  constructor(
+    @InjectProjection(counted) readonly runner: ProjectionRunner,
+    readonly store: EventStore,
+    private readonly database: Database,
+  ) {}
+
+  /** Repeats what was refused, as callers do. */
+  async read(): Promise<unknown[]> {
+    for (;;) {
+      try {
+        return await this.database.query('SELECT stream FROM counted');
+      } catch (error) {
+        if (!isDomainError(error, 'unavailable')) throw error;
+      }
+    }
+  }
+}
+
+const serviceOf = (name: string): Type => {
+  class Service {}
+  Module({
+    imports: [
+      PlatformModule.forService({ name, tables: { migrations: [] } }),
+      ProjectionModule.forFeature(counted),
+    ],
+    providers: [workOf(name), Reader],
+  })(Service);
+  return Service;
+};
+
+const names = Array.from({ length: SERVICES }, (_, n) => `service${String(n)}`);
+const launched: LaunchedService[] = [];
+let infra: TestInfra;
+let observer: Database;
+let brokerProxy: TcpProxy;
+let databaseProxy: TcpProxy;
+
+const launch = async (module: Type, natsUrl: string, databaseUrl: string): Promise<LaunchedService> => {
+  const reader = readEnv({
+    NATS_URL: natsUrl,
+    DATABASE_URL: databaseUrl,
+    EVENTSTORE_URL: infra.eventStoreUrl,
+  });
+  const service = await launchService(module, { config: reader.done(reader.serviceEnv()), log });
+  launched.push(service);
+  return service;
+};
+
+const through = (proxy: TcpProxy, url: string): string => {
+  const proxied = new URL(url);
+  proxied.port = String(proxy.port);
+  return proxied.href;
+};
+
+const areWorking = (services: readonly string[]): boolean =>
+  services.every((name) => working.get(name)?.size === 1);
+
+beforeAll(async () => {
+  infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
+  brokerProxy = await TcpProxy.start(infra.portOf('nats'));
+  databaseProxy = await TcpProxy.start(infra.portOf('postgres'));
+  const options = { schema: 'observer', migrations: [], applicationName: 'observer', log };
+  observer = await openDatabase({ ...options, url: infra.databaseUrl });
+  const modules = names.map(serviceOf);
+  // The first instance of some services can be cut off; it does their exclusive work.
+  const nats = through(brokerProxy, infra.natsUrl);
+  const database = through(databaseProxy, infra.databaseUrl);
+  await Promise.all(modules.slice(0, CUT_OFF).map((module) => launch(module, nats, database)));
+  await eventually(() => areWorking(names.slice(0, CUT_OFF)));
+  const others = modules.flatMap((module, n) =>
+    Array.from({ length: n < CUT_OFF ? INSTANCES - 1 : INSTANCES }, () => module),
+  );
+  await Promise.all(others.map((module) => launch(module, infra.natsUrl, infra.databaseUrl)));
+});
+
+afterAll(async () => {
+  brokerProxy.restore();
+  databaseProxy.restore();
+  await Promise.all(launched.map((service) => service.stop()));
+  await observer.close();
+  await Promise.all([brokerProxy.stop(), databaseProxy.stop()]);
+  await infra.stop();
+});
+
+const sessions = async (): Promise<number> => {
+  const [row] = await observer.query<{ count: string }>(
+    `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'berth-service%'`,
+  );
+  return Number(row?.count);
+};
+
+describe('30 services with 4 instances each, started together on a PostgreSQL of 100 connections', () => {
+  it('do the exclusive work of each service in one instance', async () => {
+    const [limit] = await observer.query<{ max_connections: string }>('SHOW max_connections');
+    expect(limit).toEqual({ max_connections: '100' });
+    expect(launched).toHaveLength(SERVICES * INSTANCES);
+    await eventually(() => areWorking(names));
+    expect(overlaps).toEqual([]);
+  });
+
+  it('need about one connection for each service when they are idle', async () => {
+    await eventually(async () => expect(await sessions()).toBeLessThanOrEqual(SERVICES + 5));
+  });
+
+  it('complete a burst of more queries than connections, and refuse queries only as unavailable', async () => {
+    const readers = launched.map(({ app }) => app.get(Reader));
+    const burst = readers.flatMap((reader) => Array.from({ length: 3 }, () => reader.read()));
+    expect(await Promise.all(burst)).toEqual(burst.map(() => []));
+    await eventually(async () => expect(await sessions()).toBeLessThanOrEqual(SERVICES + 5));
+  });
+
+  it('show every instance what was written', async () => {
+    const readers = launched.map(({ app }) => app.get(Reader));
+    const metadata = {
+      correlationId: 'c',
+      causationId: 'c',
+      accountId: 'acc_1',
+      actor: { kind: 'system', id: 'test' },
+    } as const;
+    const event = { id: randomUUID(), type: 'ThingHappened', data: {}, metadata };
+    const { position } = (await readers[0]?.store.append('thing-1', [event], 'no_stream')) ?? {
+      position: 0n,
+    };
+    const reached = await Promise.all(readers.map(({ runner }) => runner.waitFor(position, 10_000)));
+    expect(reached.every(Boolean)).toBe(true);
+  });
+
+  it('pass exclusive work on within three seconds when the instance that does it is gone', async () => {
+    const cutOff = names.slice(0, CUT_OFF);
+    const before = cutOff.map((name) => [...(working.get(name) ?? [])][0]);
+    const began = performance.now();
+    const took: number[] = [];
+    brokerProxy.cut({ refuse: true });
+    databaseProxy.cut({ refuse: true });
+    await Promise.all(
+      cutOff.map(async (name, n) => {
+        await eventually(() => areWorking([name]) && !working.get(name)?.has(before[n] ?? {}), {
+          intervalMs: 5,
+        });
+        took.push(performance.now() - began);
+      }),
+    );
+    expect(Math.max(...took)).toBeLessThan(3_000);
+    expect(overlaps).toEqual([]);
+  });
+});
