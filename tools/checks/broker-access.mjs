@@ -21,14 +21,8 @@ export const accessOf = ({ packages }) => {
   const used = new Map();
   for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
     const service = one.dir.slice('apps/'.length);
-    const use = {
-      hears: new Set(),
-      calls: new Set(),
-      relays: new Set(),
-      consumes: new Map(),
-      claim: 'none',
-      tables: false,
-    };
+    const [hears, calls, relays] = [new Set(), new Set(), new Set()];
+    const use = { hears, calls, relays, consumes: new Map(), claim: 'none', tables: false };
     for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
       readUse(file, { service, contracts, controllers, libraries, use, problems });
     used.set(service, use);
@@ -38,15 +32,14 @@ export const accessOf = ({ packages }) => {
   const access = Object.fromEntries(
     services
       .filter(([service]) => service !== 'bench')
-      .map(([service, use]) => [
+      .map(([service, { hears, calls, relays, consumes, ...rest }]) => [
         service,
         {
-          hears: [...use.hears].sort(),
-          calls: [...use.calls].sort(),
-          relays: [...use.relays].sort(),
-          consumes: [...use.consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
-          claim: use.claim,
-          tables: use.tables,
+          hears: [...hears].sort(),
+          calls: [...calls].sort(),
+          relays: [...relays].sort(),
+          consumes: [...consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
+          ...rest,
         },
       ])
       .sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -167,8 +160,7 @@ const readCall = ({ callee }, { service, controllers, operations, use }) => {
 
 /** What `PlatformModule.forService`, `RelayModule.forFeature` and `@ConsumeEvents` make the platform do. */
 const readModule = (node, file, { service, controllers, operations, use, complain }) => {
-  const { callee } = node;
-  const [options] = node.arguments;
+  const [callee, options] = [node.callee, node.arguments[0]];
   const made =
     callee.type === 'MemberExpression' ? `${callee.object.name}.${callee.property.name}` : callee.name;
   if (made === 'PlatformModule.forService') {

@@ -14,7 +14,7 @@ export const MEANINGS = {
   BERTH_CRASH_WINDOW_SECONDS: 'The time window of `BERTH_CRASH_LIMIT`.',
   BERTH_DATA: 'The data folder.',
   BERTH_DATABASE_POOL:
-    'The maximum number of pooled PostgreSQL connections of one service process; it keeps one more for its locks and notifications.',
+    'The maximum number of pooled PostgreSQL connections of one service process; the process that does the exclusive work of its service keeps one more.',
   BERTH_DATA_HOST:
     'The address on which a runtime serves transfers between gateways and its agents: files, output, consoles.',
   BERTH_DATA_PORT: 'The port of `BERTH_DATA_HOST`; 0 chooses a free one.',

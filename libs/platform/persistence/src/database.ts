@@ -41,7 +41,13 @@ export class Database implements SqlRunner {
   readonly #server: CrowdedServer;
 
   /** Use `openDatabase`. */
-  constructor(dataSource: DataSource, pool: Pool, target: ConnectionTarget, notices: DatabaseNotices, log: DatabaseLog) {
+  constructor(
+    dataSource: DataSource,
+    pool: Pool,
+    target: ConnectionTarget,
+    notices: DatabaseNotices,
+    log: DatabaseLog,
+  ) {
     this.dataSource = dataSource;
     this.#pool = pool;
     this.#target = target;
