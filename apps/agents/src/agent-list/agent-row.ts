@@ -43,6 +43,7 @@ const CAUSE_REASONS = {
 export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | null => {
   if (event.type === 'AgentCreated.v2') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;
+  if (event.type === 'AgentSleepRequested') return row;
   const changed = {
     ...row,
     state_changed_at: event.data.at,

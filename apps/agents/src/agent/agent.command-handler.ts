@@ -6,7 +6,7 @@ import { agentListProjection } from '../agent-list/agent-list.projection.js';
 import type { AgentRow } from '../agent-list/agent-row.js';
 import type { AgentCommand } from './agent.commands.js';
 import { agentCodec, isCreation } from './agent.events.js';
-import type { Agent } from './agent.js';
+import type { Agent, AgentEvent } from './agent.js';
 import { AgentStreams, shownDecider, type ShownAgent } from './agent.streams.js';
 
 /** The sender of a command and the command's id; a command with the same `commandId` is executed once. */
@@ -56,16 +56,16 @@ export class AgentCommandHandler {
     return (await this.decide(agentId, command, origin)).agent;
   }
 
-  /** As `handle`; `isFirst` is true when this very call appended the command's events. */
+  /** As `handle`, with the command's events; `isFirst` is true when this very call appended them. */
   async decide(
     agentId: string,
     command: AgentCommand,
     origin: CommandOrigin,
-  ): Promise<ShownAgent & { readonly isFirst: boolean }> {
-    const { state, position, replayed } = await this.streams.handle(agentId, command, origin);
+  ): Promise<ShownAgent & { readonly events: readonly AgentEvent[]; readonly isFirst: boolean }> {
+    const { state, events, position, replayed } = await this.streams.handle(agentId, command, origin);
     // `waitFor` gives up after two seconds and counts it; the result is returned anyway.
     if (position !== null) await this.agentList.waitFor(position);
-    return { ...state, isFirst: position !== null && !replayed };
+    return { ...state, events, isFirst: position !== null && !replayed };
   }
 }
 

@@ -28,7 +28,15 @@ export type AgentCommand =
       readonly message: string;
       readonly at: string;
     }
-  | { readonly type: 'Stop'; readonly target: 'stopped' | 'sleeping'; readonly at: string }
+  | {
+      readonly type: 'Stop';
+      readonly target: 'stopped' | 'sleeping';
+      /** Only while the agent has this epoch. */
+      readonly epoch?: number;
+      readonly at: string;
+    }
+  /** `warm`: a running agent is to be frozen, not stopped. */
+  | { readonly type: 'Sleep'; readonly warm: boolean; readonly at: string }
   | { readonly type: 'ConfirmStopped'; readonly epoch: number; readonly at: string }
   | {
       readonly type: 'FallAsleep';

@@ -316,6 +316,25 @@ describe('a request of the owner', () => {
     }
   });
 
+  it('freezes a running agent at its present epoch where that is enabled, and stops any other one for its sleep', () => {
+    const sleep = (warm: boolean): AgentCommand => ({ type: 'Sleep', warm, at });
+    const requested = given(running, sleep(true)).events;
+    expect(requested).toEqual([
+      { type: 'AgentSleepRequested', data: { agentId, epoch: 1, host: expect.any(String) as string, at } },
+    ]);
+    // The host has not frozen it yet.
+    expect(given([...running, ...requested], wake()).events).toEqual([]);
+    expect(types(given(running, sleep(false)))).toEqual(['AgentStopping']);
+    expect(types(given([created(), starting(1, 'deploy')], sleep(true)))).toEqual(['AgentStopping']);
+    expect(types(given([...running, asleep(1, 'warm')], sleep(true)))).toEqual([]);
+  });
+
+  it('that names an epoch has no effect at a later one', () => {
+    const command: AgentCommand = { type: 'Stop', target: 'sleeping', epoch: 1, at };
+    expect(types(given(running, command))).toEqual(['AgentStopping']);
+    expect(types(given([...running, asleep(1, 'warm'), starting(2, 'wake')], command))).toEqual([]);
+  });
+
   it('stops and sleeps from every other state, also during a start', () => {
     for (const history of [running, [created(), starting(1, 'deploy')], [...running, asleep(1, 'warm')]]) {
       expect(types(given(history, stop('stopped')))).toEqual(['AgentStopping']);
@@ -342,6 +361,8 @@ describe('start, stop, sleep and restart', () => {
     { type: 'Start', cause: 'restart', at },
     { type: 'Stop', target: 'stopped', at },
     { type: 'Stop', target: 'sleeping', at },
+    { type: 'Sleep', warm: true, at },
+    { type: 'Sleep', warm: false, at },
   ];
 
   it('are refused in no state', () => {

@@ -2,7 +2,7 @@ import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { atEpoch, crash, fallAsleep, findAgain, loseHost, settleAbsence } from './decide-observed.js';
-import { abandonCreation, create, start, stop, wake } from './decide-requested.js';
+import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
 
 const notFound = (): DomainError =>
   new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
@@ -29,6 +29,8 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return wake(command, agent);
     case 'Stop':
       return stop(command, agent);
+    case 'Sleep':
+      return sleep(command, agent);
     case 'FallAsleep':
       return fallAsleep(command, agent);
     case 'ReportCrash':

@@ -13,6 +13,7 @@ describeGoldenEvents(GOLDEN, agentCodec, {
   AgentStarting: true,
   AgentStarted: true,
   AgentFellAsleep: true,
+  AgentSleepRequested: true,
   AgentStopping: true,
   AgentStopped: true,
   AgentFailed: true,

@@ -9,6 +9,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentStarting',
   'AgentStarted',
   'AgentFellAsleep',
+  'AgentSleepRequested',
   'AgentStopping',
   'AgentStopped',
   'AgentFailed',

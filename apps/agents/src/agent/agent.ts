@@ -77,6 +77,16 @@ export type AgentEvent =
       };
     }
   | {
+      /** The owner wants it asleep: its host freezes it at this epoch, and at no later one. */
+      readonly type: 'AgentSleepRequested';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly host: string;
+        readonly at: string;
+      };
+    }
+  | {
       readonly type: 'AgentStopping';
       readonly data: {
         readonly agentId: string;
@@ -182,6 +192,8 @@ export const evolve = (agent: Agent, event: AgentEvent): Agent => {
       const { depth, reason, at } = event.data;
       return withLife(agent, { state: 'sleeping', depth, reason }, at);
     }
+    case 'AgentSleepRequested':
+      return agent;
     case 'AgentStopping': {
       const { target, deadline, at, epoch } = event.data;
       return withLife(agent, { state: 'stopping', target, deadline }, at, { epoch });

@@ -96,6 +96,7 @@ export const wake = (command: AgentCommandOf<'Wake'>, agent: LiveAgent): readonl
 
 export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonly AgentEvent[] => {
   const { life, agentId } = agent;
+  if (command.epoch !== undefined && command.epoch !== agent.epoch) return [];
   if (life.state === 'stopping' && life.target === command.target) return [];
   if (command.target === 'stopped' && life.state === 'stopped') return [];
   if (command.target === 'sleeping') {
@@ -116,4 +117,12 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
       data: { agentId, epoch: agent.epoch + 1, target: command.target, deadline, at: command.at },
     },
   ];
+};
+
+/** Freezing is carried out at the epoch of the first decision, so that a repeated command disturbs no later one. */
+export const sleep = ({ warm, at }: AgentCommandOf<'Sleep'>, agent: LiveAgent): readonly AgentEvent[] => {
+  const { agentId, epoch, host, life } = agent;
+  if (warm && life.state === 'running' && host !== null)
+    return [{ type: 'AgentSleepRequested', data: { agentId, epoch, host, at } }];
+  return stop({ type: 'Stop', target: 'sleeping', at }, agent);
 };

@@ -1,5 +1,6 @@
 import { agentsRequests, type AgentRef } from '@berth/contracts/agents';
-import { newId } from '@berth/kernel';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { DomainError, newId } from '@berth/kernel';
 import { WireNames } from '@berth/messaging';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -60,6 +61,19 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     ]);
   });
 
+  it('puts its agent to sleep once', async () => {
+    const agent = await aRunningAgent();
+    fail(agentsRequests.sleep);
+    expect(await test.requester.request(agentsRequests.sleep, agent)).toMatchObject({
+      agent: { state: 'sleeping', sleepDepth: 'warm' },
+      settled: true,
+    });
+    expect(test.brokerProxy.isArmed).toBe(false);
+    const later = { ...agent, commandId: newId('cmd'), key: 'A', value: 'later', isSecret: null };
+    await test.requester.request(agentsRequests.setEnv, later);
+    expect((await test.history(agent.agentId)).slice(-2)).toEqual(['AgentSleepRequested', 'AgentFellAsleep']);
+  });
+
   it('stops, starts and restarts its agent once each', async () => {
     const agent = await aRunningAgent();
     for (const [name, state, event] of [
@@ -78,4 +92,40 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
       expect((await test.history(agent.agentId)).filter((type) => type === event)).toHaveLength(before + 1);
     }
   });
+});
+
+describe('a late copy of a sleep', () => {
+  it.each([
+    ['freezes', 'AgentFellAsleep'],
+    ['does not have', 'AgentStopping'],
+  ] as const)(
+    'does not put an agent to sleep that another caller has woken since, whose host %s it',
+    async (what, event) => {
+      const agent = await aRunningAgent();
+      const { agentId } = agent;
+      let isAway = what === 'does not have';
+      test.hosts.on(runtimeRequests.freeze, ({ epoch }) => {
+        if (epoch > 1) throw new Error('The host is asked to freeze the woken agent.');
+        if (isAway) throw new DomainError('not_found', 'agent_not_on_host', 'Not here.');
+        return {};
+      });
+      const sleep = () => test.requester.request(agentsRequests.sleep, agent);
+      expect(await sleep()).toMatchObject({ agent: { state: 'sleeping' } });
+      isAway = false;
+      await test.requester.request(agentsRequests.ensureAwake, {
+        ...agent,
+        commandId: newId('cmd'),
+        kind: 'chat',
+        refusedEpoch: null,
+      });
+      // As a host does that has thawed it, or started it again.
+      test.hosts.on(runtimeRequests.freeze, ({ epoch }) => {
+        expect(epoch).toBe(1);
+        throw new DomainError('conflict', 'stale_epoch', 'The agent has moved on.');
+      });
+      expect(await sleep()).toMatchObject({ agent: { state: 'running' }, settled: true });
+      expect((await test.history(agentId)).filter((type) => type === event)).toHaveLength(1);
+      expect((await test.history(agentId)).at(-1)).toBe('AgentStarted');
+    },
+  );
 });

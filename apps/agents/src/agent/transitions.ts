@@ -9,8 +9,10 @@ import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
 import { AgentLifecycle } from './agent-lifecycle.js';
 import { ofAccount } from './ensure-awake.js';
-import type { LiveAgent } from './agent.js';
+import type { AgentEvent } from './agent.js';
 import { within } from './within.js';
+
+type SleepRequested = Extract<AgentEvent, { readonly type: 'AgentSleepRequested' }>['data'];
 
 /** After this time a transition returns the agent as it is, unsettled (202). */
 const SETTLE_MS = 60_000;
@@ -40,23 +42,25 @@ export class Transitions {
 
   /** Freezes a running agent if warm sleep is enabled; any other agent is stopped and sleeps cold. */
   async sleep(request: AgentRef): Promise<TransitionResult> {
-    const agent = ofAccount(await this.agents.load(request.agentId), request.accountId);
-    if (
-      agent.life.state === 'running' &&
-      this.config.warmSleepSeconds > 0 &&
-      (await this.freeze(agent, request))
-    ) {
-      return { agent: await this.decided.view(request.accountId, request.agentId), settled: true };
+    const { accountId, agentId } = request;
+    ofAccount(await this.agents.load(agentId), accountId);
+    const warm = this.config.warmSleepSeconds > 0;
+    const { events } = await this.agents.decide(agentId, { type: 'Sleep', warm, at: now() }, request);
+    const requested = events.find((event) => event.type === 'AgentSleepRequested');
+    if (requested !== undefined) {
+      if (await this.freeze(requested.data, request))
+        return { agent: await this.decided.view(accountId, agentId), settled: true };
+      const { epoch } = requested.data;
+      const command = { type: 'Stop', target: 'sleeping', epoch, at: now() } as const;
+      await this.agents.handle(agentId, command, stepOf(request, 'stop'));
     }
-    const command = { type: 'Stop', target: 'sleeping', at: now() } as const;
-    return await this.decideAndDrive(request, command, FALLING_ASLEEP);
+    return this.drive(request, FALLING_ASLEEP);
   }
 
   /** Returns whether the request is settled: the agent is frozen, or a concurrent wake won. */
-  private async freeze(agent: LiveAgent, request: AgentRef): Promise<boolean> {
-    const { agentId, epoch, host } = agent;
+  private async freeze({ agentId, epoch, host }: SleepRequested, request: AgentRef): Promise<boolean> {
     try {
-      await this.requester.request(runtimeRequests.freeze, { agentId, epoch }, { host: host ?? '' });
+      await this.requester.request(runtimeRequests.freeze, { agentId, epoch }, { host });
     } catch (error) {
       if (!isDomainError(error)) throw error;
       if (error.code === 'stale_epoch') return true;
@@ -68,13 +72,13 @@ export class Transitions {
     return true;
   }
 
-  private async decideAndDrive(
-    request: AgentRef,
-    command: AgentCommand,
-    unsettled = TRANSIENT,
-  ): Promise<TransitionResult> {
+  private async decideAndDrive(request: AgentRef, command: AgentCommand): Promise<TransitionResult> {
     ofAccount(await this.agents.load(request.agentId), request.accountId);
     await this.agents.handle(request.agentId, command, request);
+    return this.drive(request, TRANSIENT);
+  }
+
+  private async drive(request: AgentRef, unsettled: ReadonlySet<string>): Promise<TransitionResult> {
     await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
     const agent = await this.decided.view(request.accountId, request.agentId);
     return { agent, settled: !unsettled.has(agent.state) };

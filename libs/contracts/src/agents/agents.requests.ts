@@ -151,8 +151,7 @@ export const agentsRequests = {
   delete: defineRequest<AgentRef, Record<string, never>>('cmd.agents.delete.v1'),
   start: defineRequest<AgentRef, TransitionResult>('cmd.agents.start.v1', 65_000, { whenLost: 'repeat' }),
   stop: defineRequest<AgentRef, TransitionResult>('cmd.agents.stop.v1', 65_000, { whenLost: 'repeat' }),
-  /** Not repeated: a second copy could put an agent to sleep that another caller has woken since. */
-  sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000),
+  sleep: defineRequest<AgentRef, TransitionResult>('cmd.agents.sleep.v1', 65_000, { whenLost: 'repeat' }),
   restart: defineRequest<AgentRef, TransitionResult>('cmd.agents.restart.v1', 65_000, { whenLost: 'repeat' }),
   ensureAwake: defineRequest<EnsureAwake, AwakeAgent>('cmd.agents.ensure-awake.v1', 75_000, {
     whenLost: 'repeat',
