@@ -5,13 +5,13 @@ import { PARTS } from './parts/all-parts.js';
 import { stopPrograms } from './programs/child-program.js';
 import { runBench } from './run-bench.js';
 
-const say = (text: string): void => void process.stdout.write(`${text}\n`);
+const print = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const main = async (): Promise<void> => {
   const names = PARTS.map(({ name }) => name);
   const options = readOptions(process.argv.slice(2), names);
-  if (options.help) say(usage(names));
-  else await runBench(options, process.env, say);
+  if (options.help) print(usage(names));
+  else await runBench(options, process.env, print);
 };
 
 for (const [signal, code] of [

@@ -11,12 +11,12 @@ export interface BenchOptions {
 }
 
 /** Throws `BenchError` when an argument or a part is unknown. */
-export const readOptions = (args: readonly string[], known: readonly string[]): BenchOptions => {
+export const readOptions = (args: readonly string[], partNames: readonly string[]): BenchOptions => {
   const { values } = parse(args);
   const only = (values.only ?? []).flatMap((names) => names.split(',')).filter((name) => name !== '');
-  const unknown = only.filter((name) => !known.includes(name));
+  const unknown = only.filter((name) => !partNames.includes(name));
   if (unknown.length > 0)
-    throw new BenchError(`There is no part ${unknown.join(', ')}. Parts: ${known.join(', ')}.`);
+    throw new BenchError(`There is no part ${unknown.join(', ')}. Parts: ${partNames.join(', ')}.`);
   return { only, quick: values.quick ?? false, jsonFile: values.json ?? null, help: values.help ?? false };
 };
 
@@ -36,11 +36,11 @@ const parse = (args: readonly string[]) => {
   }
 };
 
-export const usage = (known: readonly string[]): string =>
+export const usage = (partNames: readonly string[]): string =>
   [
     'npm run bench -- [--only part,part] [--quick] [--json file]',
     '',
-    `  --only   of ${known.join(', ')}`,
+    `  --only   of ${partNames.join(', ')}`,
     '  --quick  one short round of each, to check that it runs',
     '  --json   write the results to a file too',
   ].join('\n');

@@ -67,8 +67,8 @@ const cellsOf = ({ middle }: Row): string[] => [
 
 const ratioText = ({ ratio }: Row, { measure }: Comparison): string => {
   if (ratio === null) return '';
-  const words = measure === 'rate' ? 'of its rate' : 'times as long';
-  return `${ratioNumber(ratio.middle)} ${words} (${ratioNumber(ratio.least)} to ${ratioNumber(ratio.most)})`;
+  const suffix = measure === 'rate' ? 'of its rate' : 'times as long';
+  return `${ratioNumber(ratio.middle)} ${suffix} (${ratioNumber(ratio.least)} to ${ratioNumber(ratio.most)})`;
 };
 
 const aimLines = ({ aim, measure, limits }: Comparison): string[] => {

@@ -13,11 +13,11 @@ import { renderMachine, renderSection, thisMachine } from './report.js';
 export const runBench = async (
   options: BenchOptions,
   env: Environment,
-  say: (text: string) => void,
+  print: (text: string) => void,
 ): Promise<void> => {
   const begun = performance.now();
   const machine = thisMachine();
-  say(`Berth bench on ${renderMachine(machine)}`);
+  print(`Berth bench on ${renderMachine(machine)}`);
   // Inside the checkout and not in a temporary folder, which may be in memory: here a flush reaches the disk.
   mkdirSync(join(ROOT, '.berth'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.berth', 'bench-'));
@@ -30,7 +30,7 @@ export const runBench = async (
     for (const part of PARTS.filter(({ name }) => options.only.length === 0 || options.only.includes(name))) {
       const sections = await part.run(context);
       await context.removeAgents();
-      for (const section of sections) say(renderSection(section));
+      for (const section of sections) print(renderSection(section));
       results.push({ part: part.name, sections });
     }
   } finally {
@@ -42,7 +42,7 @@ export const runBench = async (
       `${JSON.stringify({ machine, at: new Date().toISOString(), effort, results }, null, 2)}\n`,
     );
   }
-  say(
+  print(
     `\nMeasured in ${Math.round((performance.now() - begun) / 1000)} s, up to ${effort.rounds} rounds each; the table shows the median round.`,
   );
 };

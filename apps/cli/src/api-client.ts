@@ -11,25 +11,25 @@ export interface Call {
   readonly open?: boolean;
 }
 
-const ANSWER_WITHIN_MS = 30_000;
+const RESPONSE_WITHIN_MS = 30_000;
 
 /** HTTP client for the service. Throws every failure as a `CliError` whose message says what to do. */
 export class ApiClient {
   constructor(private readonly config: CliConfig) {}
 
   /** Returns the JSON response body; undefined for an empty response (204). */
-  async call<Answer>(call: Call): Promise<Answer> {
+  async call<Body>(call: Call): Promise<Body> {
     const headers: Record<string, string> = { accept: 'application/json' };
     if (call.open !== true) headers['authorization'] = `Bearer ${await this.key()}`;
     if (call.body !== undefined) headers['content-type'] = 'application/json';
     const response = await this.send(call, headers);
     const text = await response.text().catch((error: unknown) => this.unreachable(error));
     if (!response.ok) throw refusal(response, parse(text));
-    if (text === '') return undefined as Answer;
-    const answer = parse(text);
-    if (answer === undefined)
+    if (text === '') return undefined as Body;
+    const body = parse(text);
+    if (body === undefined)
       throw new CliError(EXIT.refused, `${this.config.url} did not return JSON. Is that Berth?`);
-    return answer as Answer;
+    return body as Body;
   }
 
   private async send(call: Call, headers: Record<string, string>): Promise<Response> {
@@ -39,7 +39,7 @@ export class ApiClient {
         headers,
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
         redirect: 'error',
-        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+        signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
       });
     } catch (error) {
       return this.unreachable(error);
@@ -89,13 +89,17 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const refusal = (response: Response, body: unknown): CliError => {
   const detail = isRecord(body) ? body['detail'] : undefined;
   const requestId = response.headers.get('x-request-id');
-  const said = isRecord(detail) ? wordsOf(detail) : typeof detail === 'string' ? detail : response.statusText;
+  const message = isRecord(detail)
+    ? messageOf(detail)
+    : typeof detail === 'string'
+      ? detail
+      : response.statusText;
   const trailer = requestId === null ? '' : ` [request ${requestId}]`;
   const exitCode = response.status >= 500 || response.status === 429 ? EXIT.unavailable : EXIT.refused;
-  return new CliError(exitCode, `${response.status} ${said}${trailer}`);
+  return new CliError(exitCode, `${response.status} ${message}${trailer}`);
 };
 
-const wordsOf = (detail: Record<string, unknown>): string => {
+const messageOf = (detail: Record<string, unknown>): string => {
   const { code, message, fields, requiredScope } = detail;
   const parts = [[code, message].filter((part) => typeof part === 'string').join(': ')];
   if (typeof requiredScope === 'string') parts.push(`required scope: ${requiredScope}`);
@@ -109,7 +113,7 @@ const wordsOf = (detail: Record<string, unknown>): string => {
 /** `fetch` itself only reports "fetch failed"; the reason is in `cause`. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no response within ${ANSWER_WITHIN_MS / 1000} s`;
+  if (error.name === 'TimeoutError') return `no response within ${RESPONSE_WITHIN_MS / 1000} s`;
   const cause = error.cause;
   if (isRecord(cause) && typeof cause['code'] === 'string') return cause['code'];
   if ('code' in error && typeof error.code === 'string') return error.code;

@@ -10,14 +10,14 @@ import { run } from './run.js';
 export const KEY = formatKey(new Uint8Array(32).fill(7));
 export const OTHER_KEY = formatKey(new Uint8Array(32).fill(8));
 
-export interface Seen {
+export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;
   readonly body: unknown;
 }
 
-export interface Answer {
+export interface ServiceResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -25,16 +25,16 @@ export interface Answer {
 
 /** A real HTTP server that returns the responses of the test and records the requests it receives. */
 class Service {
-  readonly seen: Seen[] = [];
+  readonly seen: RecordedRequest[] = [];
   private readonly server: Server;
 
-  constructor(answer: (seen: Seen) => Answer) {
+  constructor(respond: (seen: RecordedRequest) => ServiceResponse) {
     this.server = createServer((request, response) => {
       void readBody(request).then((body) => {
         const { method = '', url = '', headers } = request;
         const seen = { method, url, authorization: headers.authorization, body };
         this.seen.push(seen);
-        const { status, body: out, headers: extra } = answer(seen);
+        const { status, body: out, headers: extra } = respond(seen);
         response.writeHead(status, { 'content-type': 'application/json', ...extra });
         response.end(out === undefined ? undefined : typeof out === 'string' ? out : JSON.stringify(out));
       });
@@ -79,9 +79,9 @@ export const dataFolder = async (): Promise<string> => {
 /** Runs the command against a service with these responses; a key is set unless `env` overrides it. */
 export const berth = async (
   argv: string[],
-  options: { answer?: (seen: Seen) => Answer; env?: object; isTTY?: boolean } = {},
+  options: { respond?: (seen: RecordedRequest) => ServiceResponse; env?: object; isTTY?: boolean } = {},
 ) => {
-  const service = new Service(options.answer ?? (() => ({ status: 500 })));
+  const service = new Service(options.respond ?? (() => ({ status: 500 })));
   const url = await service.start();
   onTestFinished(() => service.stop());
   const { text, terminal } = collect(options.isTTY);

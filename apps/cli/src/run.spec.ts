@@ -9,8 +9,8 @@ import {
   berth,
   collect,
   dataFolder,
-  type Answer,
-  type Seen,
+  type ServiceResponse,
+  type RecordedRequest,
 } from './recording-service.fixture.js';
 import { run } from './run.js';
 
@@ -41,7 +41,7 @@ describe('berth keys mint', () => {
       '2030-01-01T00:00:00Z',
     ];
     const minted = view('key_1', { key: OTHER_KEY, scopes: ['read', 'deploy'] });
-    const result = await berth(argv, { answer: () => ({ status: 201, body: minted }) });
+    const result = await berth(argv, { respond: () => ({ status: 201, body: minted }) });
     expect(result).toMatchObject({ exitCode: 0, out: `${OTHER_KEY}\n` });
     expect(result.err).toContain('not shown again');
     expect(result.seen).toEqual([
@@ -56,7 +56,7 @@ describe('berth keys mint', () => {
 
   it('requests the scope read when none is given', async () => {
     const result = await berth(['keys', 'mint', '--name', 'ci', '--json'], {
-      answer: () => ({ status: 201, body: view('key_1', { key: OTHER_KEY }) }),
+      respond: () => ({ status: 201, body: view('key_1', { key: OTHER_KEY }) }),
     });
     expect(result.seen[0]?.body).toEqual({ name: 'ci', scopes: ['read'] });
     expect(JSON.parse(result.out)).toMatchObject({ id: 'key_1', key: OTHER_KEY });
@@ -85,7 +85,7 @@ describe('berth keys mint', () => {
 describe('berth keys list', () => {
   it('follows the cursor to the last page', async () => {
     const result = await berth(['keys', 'list'], {
-      answer: ({ url }) =>
+      respond: ({ url }) =>
         url.includes('cursor=a%2Fb')
           ? { status: 200, body: { items: [view('key_1')], nextCursor: null } }
           : { status: 200, body: { items: [view('key_2')], nextCursor: 'a/b' } },
@@ -97,7 +97,7 @@ describe('berth keys list', () => {
   it('replaces the control characters in a name', async () => {
     const items = [view('key_1', { name: 'a\u001b[2Jb\u202e' })];
     const result = await berth(['keys', 'list'], {
-      answer: () => ({ status: 200, body: { items, nextCursor: null } }),
+      respond: () => ({ status: 200, body: { items, nextCursor: null } }),
     });
     expect(result.out).toContain('a?[2Jb?');
   });
@@ -105,14 +105,14 @@ describe('berth keys list', () => {
 
 describe('berth keys revoke', () => {
   it('revokes the key, whatever characters its id contains', async () => {
-    const result = await berth(['keys', 'revoke', 'key_1/../x'], { answer: () => ({ status: 204 }) });
+    const result = await berth(['keys', 'revoke', 'key_1/../x'], { respond: () => ({ status: 204 }) });
     expect(result.exitCode).toBe(0);
     expect(result.seen[0]).toMatchObject({ method: 'DELETE', url: '/api/v1/keys/key_1%2F..%2Fx' });
   });
 
   it('exits 1 with the code, message and request id of an error', async () => {
     const result = await berth(['keys', 'revoke', 'key_9'], {
-      answer: () => ({
+      respond: () => ({
         status: 404,
         headers: { 'x-request-id': 'req_7' },
         body: { detail: { code: 'key_not_found', message: 'No such key.' } },
@@ -132,28 +132,28 @@ describe('the API key', () => {
     const data = await dataFolder();
     await writeFile(join(data, 'bootstrap-key'), `${OTHER_KEY}\n`);
     const result = await berth(['keys', 'list'], {
-      answer: listed,
+      respond: listed,
       env: { BERTH_API_KEY: undefined, BERTH_DATA: data },
     });
     expect(result.seen[0]?.authorization).toBe(`Bearer ${OTHER_KEY}`);
   });
 
   it('is requested by variable name when it is missing', async () => {
-    const result = await berth(['keys', 'list'], { answer: listed, env: { BERTH_API_KEY: undefined } });
+    const result = await berth(['keys', 'list'], { respond: listed, env: { BERTH_API_KEY: undefined } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).toContain('BERTH_API_KEY');
   });
 
   it('is neither sent nor printed when it is malformed', async () => {
     const mistyped = `${KEY.slice(0, -1)}${KEY.endsWith('a') ? 'b' : 'a'}`;
-    const result = await berth(['keys', 'list'], { answer: listed, env: { BERTH_API_KEY: mistyped } });
+    const result = await berth(['keys', 'list'], { respond: listed, env: { BERTH_API_KEY: mistyped } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).not.toContain(mistyped);
   });
 
   it('is not sent to another host by a redirect', async () => {
     const result = await berth(['keys', 'list'], {
-      answer: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+      respond: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     });
     expect(result.exitCode).toBe(3);
   });
@@ -162,7 +162,7 @@ describe('the API key', () => {
 describe('berth openapi', () => {
   it('prints the document without needing a key', async () => {
     const result = await berth(['openapi'], {
-      answer: () => ({ status: 200, body: { openapi: '3.1.0' } }),
+      respond: () => ({ status: 200, body: { openapi: '3.1.0' } }),
       env: { BERTH_API_KEY: undefined },
     });
     expect(JSON.parse(result.out)).toEqual({ openapi: '3.1.0' });
@@ -185,23 +185,23 @@ describe('berth projections', () => {
 
   it('lists every projection with its position', async () => {
     const result = await berth(['projections', 'list'], {
-      answer: () => ({ status: 200, body: { items: [projection()] } }),
+      respond: () => ({ status: 200, body: { items: [projection()] } }),
     });
     expect(result.out).toContain('9007199254740993');
   });
 
   const rebuilding = (end: object) => {
-    let asked = 0;
-    return ({ method }: Seen): Answer => {
+    let requests = 0;
+    return ({ method }: RecordedRequest): ServiceResponse => {
       if (method === 'POST') return { status: 202, body: projection({ rebuilding: running }) };
-      asked++;
-      return { status: 200, body: { items: [projection(asked < 2 ? { rebuilding: running } : end)] } };
+      requests++;
+      return { status: 200, body: { items: [projection(requests < 2 ? { rebuilding: running } : end)] } };
     };
   };
 
   it('shows rate and time left of a rebuild until it is done', async () => {
-    const answer = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
-    const result = await berth(['projections', 'rebuild', 'key-list'], { answer, isTTY: true });
+    const respond = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
+    const result = await berth(['projections', 'rebuild', 'key-list'], { respond, isTTY: true });
     expect(result.exitCode).toBe(0);
     expect(result.err).toContain('50 %  500 of 1,000 events  250/s  2 s left');
     expect(result.err).toContain('key-list was rebuilt');
@@ -212,24 +212,24 @@ describe('berth projections', () => {
   });
 
   it('writes plain lines where there is no terminal', async () => {
-    const answer = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
-    const result = await berth(['projections', 'rebuild', 'key-list'], { answer });
+    const respond = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
+    const result = await berth(['projections', 'rebuild', 'key-list'], { respond });
     expect(result.err).not.toContain('\u001b');
   });
 
   it('continues when a busy service is missing from one list', async () => {
-    let asked = 0;
+    let requests = 0;
     const done = projection({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
-    const answer = ({ method }: Seen): Answer =>
+    const respond = ({ method }: RecordedRequest): ServiceResponse =>
       method === 'POST'
         ? { status: 202, body: projection({ rebuilding: running }) }
-        : { status: 200, body: { items: ++asked < 3 ? [] : [done] } };
-    expect(await berth(['projections', 'rebuild', 'key-list'], { answer })).toMatchObject({ exitCode: 0 });
+        : { status: 200, body: { items: ++requests < 3 ? [] : [done] } };
+    expect(await berth(['projections', 'rebuild', 'key-list'], { respond })).toMatchObject({ exitCode: 0 });
   });
 
   it('exits 1 when the rebuild failed', async () => {
-    const answer = rebuilding({ lastRebuild: { outcome: 'failed', at: '2026-11-21T08:00:00.000Z' } });
-    const result = await berth(['projections', 'rebuild', 'key-list'], { answer });
+    const respond = rebuilding({ lastRebuild: { outcome: 'failed', at: '2026-11-21T08:00:00.000Z' } });
+    const result = await berth(['projections', 'rebuild', 'key-list'], { respond });
     expect(result.exitCode).toBe(1);
     expect(result.err).toContain('stay in use');
   });
@@ -246,7 +246,7 @@ const unusedPort = async (): Promise<number> => {
 describe('a service in trouble', () => {
   it.each([503, 500, 429])('is exit code 3 at %i', async (status) => {
     const result = await berth(['keys', 'list'], {
-      answer: () => ({ status, body: { detail: { code: 'x', message: 'Later.' } } }),
+      respond: () => ({ status, body: { detail: { code: 'x', message: 'Later.' } } }),
     });
     expect(result).toMatchObject({ exitCode: 3, err: `berth: ${status} x: Later.\n` });
   });
@@ -260,7 +260,7 @@ describe('a service in trouble', () => {
   });
 
   it('is distinguished from another program on that port', async () => {
-    const result = await berth(['keys', 'list'], { answer: () => ({ status: 200, body: '<html>' }) });
+    const result = await berth(['keys', 'list'], { respond: () => ({ status: 200, body: '<html>' }) });
     expect(result.exitCode).toBe(1);
     expect(result.err).toContain('Is that Berth?');
   });

@@ -66,18 +66,18 @@ describe('a guest', () => {
     ).toContain("The agent's program exited with code 7.");
   });
 
-  it('gives up a program that keeps crashing, and reports it at once', async () => {
+  it('gives up on a program that keeps crashing, and reports it at once', async () => {
     await guest.put({ restart: { maxDeaths: 2, windowMs: 60_000, maxEarlyDeaths: 3 } });
-    const told = guest.ask(GUEST_ROUTES.events, undefined, '?after=0&waitMs=20000');
+    const crashLoop = guest.ask(GUEST_ROUTES.events, undefined, '?after=0&waitMs=20000');
     await guest.deliver('die', 'dlv_1');
     await guest.deliver('die', 'dlv_2');
-    expect((await told).body).toMatchObject({
+    expect((await crashLoop).body).toMatchObject({
       last: 1,
       events: [
         {
           seq: 1,
           type: 'crash_loop',
-          message: "The agent's program keeps dying; at last it exited with code 7.",
+          message: "The agent's program keeps crashing; the last time it exited with code 7.",
         },
       ],
     });

@@ -35,7 +35,7 @@ export interface GuestParts {
   readonly pipes: OutputPipes;
   readonly mark: Readonly<Record<string, string>>;
   /** See `findShell`. */
-  readonly broughtShell: string | undefined;
+  readonly shippedShell: string | undefined;
 }
 
 /** The agent's current program, and the environment of its processes. */
@@ -61,9 +61,14 @@ export class Guest {
     this.#deliveries = new Deliveries(parts.journal, async (withinMs) =>
       this.#supervisor?.endpoint(withinMs),
     );
-    const whenKnown = (): ProgramEnvironment | undefined => this.#program && this.environment();
-    this.executions = new GuestExecutions(parts.executionJournal, whenKnown, parts.pipes, parts.broughtShell);
-    this.legacyExecutions = new LegacyExecutions(whenKnown, parts.pipes, parts.broughtShell);
+    const findEnvironment = (): ProgramEnvironment | undefined => this.#program && this.environment();
+    this.executions = new GuestExecutions(
+      parts.executionJournal,
+      findEnvironment,
+      parts.pipes,
+      parts.shippedShell,
+    );
+    this.legacyExecutions = new LegacyExecutions(findEnvironment, parts.pipes, parts.shippedShell);
   }
 
   get generation(): Generation {
@@ -124,8 +129,8 @@ export class Guest {
   environment(): ProgramEnvironment {
     const program = this.#configured();
     const port = this.#supervisor?.port;
-    const known = this.#environment;
-    if (known !== undefined && known.program === program && known.port === port) return known;
+    const current = this.#environment;
+    if (current !== undefined && current.program === program && current.port === port) return current;
     const env = programEnv(program, { program: port, api: this.parts.relay.port }, this.parts.mark);
     this.#environment = { program, env, port };
     return this.#environment;

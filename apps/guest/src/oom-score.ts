@@ -1,16 +1,17 @@
 import { writeFileSync } from 'node:fs';
 
 /** Out of 1,000; far above a guest's share of the memory of any agent. */
-const FIRST_TO_GO = '800';
+const OOM_SCORE_ADJ = '800';
 
 /**
  * Makes the kernel kill this process and its children before the guest when the agent runs out of memory (proc(5),
- * `oom_score_adj`). Otherwise many small processes could cost the guest its life, and with it everything in the agent.
+ * `oom_score_adj`). Otherwise the kernel might kill the guest, and with it everything in the agent, because of many
+ * small processes.
  */
 export const killBeforeGuest = (pid: number | undefined): void => {
   if (pid === undefined) return;
   try {
-    writeFileSync(`/proc/${pid}/oom_score_adj`, FIRST_TO_GO);
+    writeFileSync(`/proc/${pid}/oom_score_adj`, OOM_SCORE_ADJ);
   } catch {
     // The process has already exited, or the file does not exist.
   }

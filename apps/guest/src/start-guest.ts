@@ -39,7 +39,7 @@ export const startGuest = async (config: GuestConfig, mark: string | undefined):
     executionJournal: executions.journal,
     relay: await ApiRelay.open(),
     pipes: new OutputPipes(join(dirname(config.socket), PIPES_FOLDER)),
-    broughtShell: config.shell,
+    shippedShell: config.shell,
     mark: mark === undefined ? {} : { [guestEnv.mark]: mark },
   });
   const ended = Promise.withResolvers<void>();

@@ -36,7 +36,7 @@ export async function eventually(
 }
 
 /** The process ids recorded in a data folder. */
-export function notedPids(dataDir: string): number[] {
+export function recordedPids(dataDir: string): number[] {
   return ['nats', 'event-store', 'postgres'].map((part) => {
     const note = readFileSync(join(dataDir, 'embedded', `${part}.pid.json`), 'utf8');
     return (JSON.parse(note) as { pid: number }).pid;
@@ -72,8 +72,8 @@ export function otherProcess(script: string, args: readonly string[]): OtherProc
     child.once('exit', (code) => resolve(code));
   });
   return {
-    says: async (text) => {
-      await eventually(`"${text}" said, but: ${output}`, () => output.includes(text), 30_000);
+    prints: async (text) => {
+      await eventually(`"${text}" was not printed; output: ${output}`, () => output.includes(text), 30_000);
       return output;
     },
     kill: async () => {
@@ -87,7 +87,7 @@ export function otherProcess(script: string, args: readonly string[]): OtherProc
 /** A process that the test controls. */
 export interface OtherProcess {
   /** Waits until its output contains the text, and returns the whole output. */
-  says(text: string): Promise<string>;
+  prints(text: string): Promise<string>;
   kill(): Promise<void>;
   readonly ended: Promise<number | null>;
 }

@@ -7,7 +7,7 @@ import { startEmbedded } from './start-embedded.js';
 import { identifyProcess } from './supervision/process-identity.js';
 import {
   eventually,
-  notedPids,
+  recordedPids,
   otherProcess,
   recordingLog,
   runs,
@@ -26,8 +26,8 @@ describe('processes and files of a killed run', () => {
 
   it('end with their parent, even on kill -9', async () => {
     const parent = otherProcess(START, [folder.dataDir]);
-    await parent.says('started');
-    const pids = notedPids(folder.dataDir);
+    await parent.prints('started');
+    const pids = recordedPids(folder.dataDir);
     expect(pids.filter(runs)).toEqual(pids);
     await parent.kill();
     await eventually('every part is gone', () => !pids.some(runs), 8000);
@@ -35,8 +35,8 @@ describe('processes and files of a killed run', () => {
 
   it('do not prevent a start right after the kill, as a process supervisor does it', async () => {
     const parent = otherProcess(START, [folder.dataDir]);
-    await parent.says('started');
-    const pids = notedPids(folder.dataDir);
+    await parent.prints('started');
+    const pids = recordedPids(folder.dataDir);
     await parent.kill();
     const next = await startEmbedded({ dataDir: folder.dataDir, log: recordingLog() });
     expect(pids.filter(runs)).toEqual([]);
@@ -46,7 +46,7 @@ describe('processes and files of a killed run', () => {
   it('are ended by the next start if they outlived their parent', async () => {
     const orphan = spawn('sleep', ['600'], { detached: true, stdio: 'ignore' });
     orphan.unref();
-    noteAsNats(folder.dataDir, orphan.pid ?? 0, identifyProcess(orphan.pid ?? 0)?.startedAt ?? '');
+    recordAsNats(folder.dataDir, orphan.pid ?? 0, identifyProcess(orphan.pid ?? 0)?.startedAt ?? '');
     const next = await startEmbedded({ dataDir: folder.dataDir, ...elsewhere, log: recordingLog() });
     expect(runs(orphan.pid ?? 0)).toBe(false);
     await next.stop();
@@ -54,7 +54,7 @@ describe('processes and files of a killed run', () => {
 
   it('are not confused with an unrelated process that got the same id', async () => {
     const stranger = spawn('sleep', ['600'], { stdio: 'ignore' });
-    noteAsNats(folder.dataDir, stranger.pid ?? 0, 'another boot:1');
+    recordAsNats(folder.dataDir, stranger.pid ?? 0, 'another boot:1');
     const next = await startEmbedded({ dataDir: folder.dataDir, ...elsewhere, log: recordingLog() });
     expect(runs(stranger.pid ?? 0)).toBe(true);
     await next.stop();
@@ -96,7 +96,7 @@ describe('processes and files of a killed run', () => {
 const elsewhere = { eventStoreUrl: 'esdb://elsewhere:1', databaseUrl: 'postgresql://elsewhere:2/x' };
 const onlyTables = { eventStoreUrl: 'esdb://elsewhere:1', natsUrl: 'nats://elsewhere:3' };
 
-function noteAsNats(dataDir: string, pid: number, startedAt: string): void {
+function recordAsNats(dataDir: string, pid: number, startedAt: string): void {
   mkdirSync(join(dataDir, 'embedded'), { recursive: true });
   writeFileSync(join(dataDir, 'embedded', 'nats.pid.json'), JSON.stringify({ pid, startedAt }));
 }

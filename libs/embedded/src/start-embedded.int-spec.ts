@@ -10,7 +10,7 @@ import { startEmbedded, type EmbeddedInfrastructure, type EmbeddedPart } from '.
 import {
   eventually,
   listeners,
-  notedPids,
+  recordedPids,
   recordingLog,
   runs,
   temporaryDataDir,
@@ -178,7 +178,7 @@ describe('the embedded infrastructure', () => {
   });
 
   it('stops within 10 s, leaves no process, and restarts at the same addresses with the same data', async () => {
-    const pids = notedPids(folder.dataDir);
+    const pids = recordedPids(folder.dataDir);
     const since = performance.now();
     await running.stop();
     expect(performance.now() - since).toBeLessThan(10_000);

@@ -28,8 +28,8 @@ export const newEvent = (): NewEvent => ({
 const streamsOf = (category: string): ((worker: number) => { name: string; at: bigint | 'no_stream' }) => {
   const streams = new Map<number, { name: string; at: bigint | 'no_stream' }>();
   return (worker) => {
-    const known = streams.get(worker);
-    if (known !== undefined) return known;
+    const existing = streams.get(worker);
+    if (existing !== undefined) return existing;
     const stream = { name: `${category}-${randomUUID()}`, at: 'no_stream' } as const;
     streams.set(worker, stream);
     return stream;

@@ -1,12 +1,12 @@
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Module } from '@nestjs/common';
-import { echoRequest, replyTo, type Question, type Reply } from './echo.request.js';
+import { echoRequest, replyTo, type EchoRequest, type EchoReply } from './echo.request.js';
 
 @Controller()
 export class EchoController {
   @HandleRequest(echoRequest)
-  echo(question: Question): Promise<Reply> {
-    return Promise.resolve(replyTo(question));
+  echo(request: EchoRequest): Promise<EchoReply> {
+    return Promise.resolve(replyTo(request));
   }
 }
 

@@ -1,24 +1,24 @@
 import { defineRequest } from '@berth/kernel';
 
 /** About the size of a query for an agent and its response. */
-export interface Question {
+export interface EchoRequest {
   readonly accountId: string;
   readonly agentId: string;
   readonly wait: null;
 }
 
-export interface Reply {
-  readonly question: Question;
+export interface EchoReply {
+  readonly request: EchoRequest;
   readonly text: string;
 }
 
-export const echoRequest = defineRequest<Question, Reply>('qry.bench.echo.v1');
+export const echoRequest = defineRequest<EchoRequest, EchoReply>('qry.bench.echo.v1');
 export const BARE_SUBJECT = 'bench.bare.echo';
 
-export const QUESTION: Question = {
+export const ECHO_REQUEST: EchoRequest = {
   accountId: 'acc_01jd0000000000000000000000',
   agentId: 'agt_01jd0000000000000000000000',
   wait: null,
 };
 
-export const replyTo = (question: Question): Reply => ({ question, text: 'x'.repeat(600) });
+export const replyTo = (request: EchoRequest): EchoReply => ({ request, text: 'x'.repeat(600) });

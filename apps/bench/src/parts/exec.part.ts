@@ -83,7 +83,7 @@ const oneAfterTheOther = ({ effort, berth, agent, shell, floor, peer }: Measured
       limits: [
         ...peerSide(peer, long),
         repeatedSide('the same, detached, until it is accepted', short, () => shell.detach(COMMAND)),
-        repeatedSide('GET /api/agents/{id} (asks accounts and agents)', short, () =>
+        repeatedSide('GET /api/agents/{id} (queries accounts and agents)', short, () =>
           berth.api.call('GET', `/api/agents/${agent}`),
         ),
         repeatedSide('NATS request → other process → reply', short, floor.natsRoundTrip),

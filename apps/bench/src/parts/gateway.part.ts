@@ -5,7 +5,7 @@ import type { BenchContext } from '../context.js';
 import { compare, type Side } from '../measure/compare.js';
 import { summarize, type Summary } from '../measure/statistics.js';
 import { BARE_FASTIFY } from '../paths.js';
-import type { ApiClient, Answer } from '../programs/api-client.js';
+import type { ApiClient, ApiResponse } from '../programs/api-client.js';
 import { childEnvironment } from '../programs/child-environment.js';
 import { ChildProgram } from '../programs/child-program.js';
 import type { Part } from './part.js';
@@ -44,13 +44,13 @@ export const gatewayPart: Part = {
 
 const startBareFastify = async (
   context: BenchContext,
-  answer: Answer,
+  response: ApiResponse,
 ): Promise<{ program: ChildProgram; url: string }> => {
   const headers = Object.fromEntries(
-    Object.entries(answer.headers).filter(([name]) => !OF_THE_CONNECTION.has(name)),
+    Object.entries(response.headers).filter(([name]) => !OF_THE_CONNECTION.has(name)),
   );
-  const file = context.file('answer.json');
-  writeFileSync(file, JSON.stringify({ body: answer.text, headers }));
+  const file = context.file('response.json');
+  writeFileSync(file, JSON.stringify({ body: response.text, headers }));
   const { program, ready } = await ChildProgram.start({
     name: 'The bare Fastify server',
     command: process.execPath,

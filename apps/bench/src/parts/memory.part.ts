@@ -17,8 +17,8 @@ export const memoryPart: Part = {
     const agent = await berth.createEcho('memory bench');
     await berth.chat(agent);
     await sleep(REST_MS);
-    const known = new Set(before.map(({ pid }) => pid));
-    const added = (await processTree(berth.program.pid)).filter(({ pid }) => !known.has(pid));
+    const earlier = new Set(before.map(({ pid }) => pid));
+    const added = (await processTree(berth.program.pid)).filter(({ pid }) => !earlier.has(pid));
     return [
       inventory('Memory at rest, without agents', before, berth.program.pid),
       inventory('Memory of one more echo agent', added, 0),

@@ -3,7 +3,7 @@ import type { BenchContext } from '../context.js';
 import { compare } from '../measure/compare.js';
 import { repeatedSide } from '../measure/repeated-side.js';
 import { bareRequest } from '../nats/bare-request.js';
-import { echoRequest, QUESTION } from '../nats/echo.request.js';
+import { echoRequest, ECHO_REQUEST } from '../nats/echo.request.js';
 import { startHandlers } from '../nats/start-handlers.js';
 import type { Part, Section } from './part.js';
 
@@ -27,7 +27,7 @@ export const natsPart: Part = {
 
 const measure = async ({ effort }: BenchContext, link: NatsLink): Promise<readonly Section[]> => {
   const requester = new Requester(link);
-  const ours = (): Promise<unknown> => requester.request(echoRequest, QUESTION);
+  const ours = (): Promise<unknown> => requester.request(echoRequest, ECHO_REQUEST);
   const bare = bareRequest(link.connection);
   const sections: Section[] = [];
   for (const concurrency of [1, PARALLEL]) {

@@ -35,10 +35,10 @@ const nodeSide = ({ env }: BenchContext): Side => {
   const start = async (): Promise<number> => {
     const { program, url } = await startEcho(env);
     const direct = new ApiClient(url);
-    const answered = await timed(() => direct.call('GET', '/health'));
+    const respondedInMs = await timed(() => direct.call('GET', '/health'));
     await direct.close();
     await program.stop();
-    return program.startedInMs + answered;
+    return program.startedInMs + respondedInMs;
   };
   return {
     name: 'spawn of node until its HTTP server responds',

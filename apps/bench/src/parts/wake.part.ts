@@ -25,11 +25,11 @@ const warmWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
     if (sleepDepth !== 'warm') throw new BenchError(`The agent's sleep is ${String(sleepDepth)}, not warm.`);
     return timed(() => berth.chat(agent));
   };
-  const goOn = async (): Promise<number> => {
+  const resume = async (): Promise<number> => {
     echo.program.signal('SIGSTOP');
     return timed(() => {
       echo.program.signal('SIGCONT');
-      return say(direct);
+      return chat(direct);
     });
   };
   const plan = {
@@ -43,8 +43,8 @@ const warmWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
     limits: [
       {
         name: 'SIGCONT + POST /chat',
-        warmUp: () => repeatTimes(3, goOn),
-        round: () => repeatTimes(effort.warmWakes, goOn),
+        warmUp: () => repeatTimes(3, resume),
+        round: () => repeatTimes(effort.warmWakes, resume),
       },
     ],
   } as const;
@@ -89,10 +89,10 @@ const coldWake = async ({ effort, env }: BenchContext, berth: BerthProgram): Pro
 const startOnce = async (env: BenchContext['env']): Promise<number> => {
   const { program, url } = await startEcho(env);
   const direct = new ApiClient(url);
-  const answered = await timed(() => say(direct));
+  const respondedInMs = await timed(() => chat(direct));
   await direct.close();
   await program.stop();
-  return program.startedInMs + answered;
+  return program.startedInMs + respondedInMs;
 };
 
-const say = (direct: ApiClient): Promise<unknown> => direct.call('POST', '/chat', { message: 'hello' });
+const chat = (direct: ApiClient): Promise<unknown> => direct.call('POST', '/chat', { message: 'hello' });

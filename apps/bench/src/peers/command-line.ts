@@ -13,10 +13,10 @@ export interface CommandLine {
 export const run = ({ command, args: before, env }: CommandLine, ...args: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, [...before, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-    let said = '';
-    child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString('utf8')).slice(-2_000)));
+    let output = '';
+    child.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString('utf8')).slice(-2_000)));
     const fail = (how: string): void =>
-      reject(new BenchError(`"${[command, ...before, ...args].join(' ')}" ${how}. ${said.trim()}`.trim()));
+      reject(new BenchError(`"${[command, ...before, ...args].join(' ')}" ${how}. ${output.trim()}`.trim()));
     child.once('error', (error) => fail(`could not be started: ${error.message}`));
     child.once('close', (code, signal) => {
       if (code === 0) resolve();

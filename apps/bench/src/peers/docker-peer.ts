@@ -35,7 +35,7 @@ const reachDaemon = async (
   { folder, folders }: PeerPlace,
   cleanUp: CleanUp,
 ): Promise<CommandLine | undefined> => {
-  if (await responses(docker)) return docker;
+  if (await responds(docker)) return docker;
   if (!DockerDaemon.canStart(folders)) return undefined;
   const daemon = await DockerDaemon.start(join(folder, 'docker'), docker.env, folders);
   cleanUp.add(() => daemon.stop());
@@ -43,7 +43,7 @@ const reachDaemon = async (
 };
 
 /** The client alone responds too, but with another exit code. */
-const responses = (docker: CommandLine): Promise<boolean> =>
+const responds = (docker: CommandLine): Promise<boolean> =>
   run(docker, 'version').then(
     () => true,
     () => false,

@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { BenchError } from '../bench-error.js';
 
-export interface Answer {
+export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
@@ -21,7 +21,7 @@ export class ApiClient {
     this.#pool = new Pool(url, { connections, headersTimeout: 90_000, bodyTimeout: 90_000 });
   }
 
-  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Answer> {
+  async call(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<ApiResponse> {
     const response = await this.#pool.request({
       method,
       path,

@@ -71,7 +71,7 @@ export class ChildProgram {
     });
     running.add(child);
     const program = new ChildProgram(child, options.name, 0);
-    const ready = await program.#says(options.ready, options.withinMs ?? 60_000);
+    const ready = await program.#untilOutput(options.ready, options.withinMs ?? 60_000);
     program.tookMs = performance.now() - begun;
     return { program, ready };
   }
@@ -97,22 +97,22 @@ export class ChildProgram {
     clearTimeout(timer);
   }
 
-  #says(pattern: RegExp, withinMs: number): Promise<RegExpExecArray> {
+  #untilOutput(pattern: RegExp, withinMs: number): Promise<RegExpExecArray> {
     return new Promise((resolve, reject) => {
       const fail = (what: string): void => {
         this.child.kill('SIGKILL');
         reject(new BenchError(`${this.name} ${what}. Its output:\n${this.#output.trim() || '(nothing)'}`));
       };
       const timer = setTimeout(() => fail(`was not ready within ${withinMs / 1000} s`), withinMs);
-      const look = (): void => {
+      const check = (): void => {
         const match = pattern.exec(this.#output);
         if (match === null) return;
         clearTimeout(timer);
-        for (const stream of streams) stream?.off('data', look);
+        for (const stream of streams) stream?.off('data', check);
         resolve(match);
       };
       const streams = [this.child.stdout, this.child.stderr];
-      for (const stream of streams) stream?.on('data', look);
+      for (const stream of streams) stream?.on('data', check);
       this.child.once('error', (error) => fail(`could not be started: ${error.message}`));
       void this.#exited.then(() => {
         clearTimeout(timer);

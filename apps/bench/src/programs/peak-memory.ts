@@ -60,17 +60,17 @@ const statusKb = async (pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> 
 const sampledPeaks = async (root: number, work: () => Promise<unknown>): Promise<Peaks> => {
   const before = new Map((await listTree(root)).map(({ pid, residentKb }) => [pid, residentKb]));
   const peaks = new Map<number, number>();
-  const look = async (): Promise<void> => {
+  const sample = async (): Promise<void> => {
     for (const { pid, residentKb } of await listTree(root))
       peaks.set(pid, Math.max(peaks.get(pid) ?? 0, residentKb - (before.get(pid) ?? residentKb)));
   };
-  // A sample that fails or comes late is made up for by the next one.
-  const timer = setInterval(() => void look().catch(() => undefined), SAMPLE_EVERY_MS);
+  // The next sample makes up for one that fails or is late.
+  const timer = setInterval(() => void sample().catch(() => undefined), SAMPLE_EVERY_MS);
   try {
     await work();
   } finally {
     clearInterval(timer);
   }
-  await look();
+  await sample();
   return peaks;
 };

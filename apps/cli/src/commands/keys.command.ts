@@ -114,7 +114,7 @@ const tableOf = (keys: readonly KeyView[]): string =>
   );
 
 const gatherScopes = (value: string, earlier: readonly Scope[]): readonly Scope[] => {
-  const scope = SCOPES.find((known) => known === value);
+  const scope = SCOPES.find((candidate) => candidate === value);
   if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${SCOPES.join(', ')}.`);
   return [...new Set([...earlier, scope])];
 };

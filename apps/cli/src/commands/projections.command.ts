@@ -10,9 +10,9 @@ import type { Terminal } from '../terminal.js';
 const PATH = '/api/v1/operations/projections';
 const POLL_MS = 250;
 /** After this many consecutive responses without the projection, its service counts as gone. */
-const MOST_SILENT = 20;
-/** Without a terminal, progress is printed as lines, one per this many responses. */
-const ANSWERS_PER_LINE = 20;
+const MAX_MISSING = 20;
+/** Without a terminal, progress is printed once per this many responses. */
+const RESPONSES_PER_LINE = 20;
 
 /** `berth projections list|rebuild` */
 export const projectionsCommand = (api: () => ApiClient, terminal: Terminal): Command => {
@@ -44,13 +44,13 @@ const rebuild = async (api: ApiClient, terminal: Terminal, name: string): Promis
     method: 'POST',
     path: `${PATH}/${encodeURIComponent(name)}/rebuild`,
   });
-  for (let silent = 0; view.rebuilding !== null;) {
+  for (let missing = 0; view.rebuilding !== null;) {
     progress.show(formatProgress(view.rebuilding));
     await delay(POLL_MS);
     const found = (await list(api)).find((item) => item.name === name);
-    // A busy service may be missing from the list now and then.
-    silent = found === undefined ? silent + 1 : 0;
-    if (silent === MOST_SILENT) {
+    // A busy service may occasionally be missing from the list.
+    missing = found === undefined ? missing + 1 : 0;
+    if (missing === MAX_MISSING) {
       throw new CliError(EXIT.unavailable, `The service of ${name} no longer responds.`);
     }
     view = found ?? view;
@@ -78,7 +78,7 @@ const tableOf = (items: readonly ProjectionView[]): string =>
     ]),
   );
 
-/** A line that is overwritten on a terminal; elsewhere, a new line now and then. */
+/** A line that is overwritten on a terminal; elsewhere, one line per `RESPONSES_PER_LINE` responses. */
 class ProgressLine {
   private shown = 0;
 
@@ -87,7 +87,7 @@ class ProgressLine {
   show(text: string): void {
     const { err } = this.terminal;
     if (err.isTTY === true) err.write(`\r\u001b[K${text.slice(0, (err.columns ?? 80) - 1)}`);
-    else if (this.shown % ANSWERS_PER_LINE === 0) err.write(`${text}\n`);
+    else if (this.shown % RESPONSES_PER_LINE === 0) err.write(`${text}\n`);
     this.shown++;
   }
 

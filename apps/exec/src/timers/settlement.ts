@@ -11,7 +11,7 @@ import { Rerouting } from '../submission/rerouting.js';
 import type { RunningRow } from './running-executions.query.js';
 
 /** Beyond this number, executions that were not observed for `UNSEEN_MS` count as ended elsewhere. */
-const MOST_WATCHED = 10_000;
+const MAX_WATCHED = 10_000;
 const UNSEEN_MS = 3_600_000;
 
 interface Watched {
@@ -109,7 +109,7 @@ export class Settlement {
   }
 
   #forgetUnseen(now: number): void {
-    if (this.#since.size <= MOST_WATCHED || now - this.#prunedAt < UNSEEN_MS) return;
+    if (this.#since.size <= MAX_WATCHED || now - this.#prunedAt < UNSEEN_MS) return;
     this.#prunedAt = now;
     for (const [executionId, { seenAt }] of this.#since)
       if (now - seenAt > UNSEEN_MS) this.#forget(executionId);

@@ -176,8 +176,8 @@ export class CommandGuest {
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);
       response.on('end', () => {
-        const answer = JSON.parse(Buffer.concat(chunks).toString()) as Reply['body'];
-        resolve({ status: response.statusCode ?? 0, body: answer });
+        const body = JSON.parse(Buffer.concat(chunks).toString()) as Reply['body'];
+        resolve({ status: response.statusCode ?? 0, body });
       });
     });
     call.end(body === undefined ? undefined : JSON.stringify(body));

@@ -6,7 +6,7 @@ const volume = process.env.BERTH_VOLUME;
 const pause = (millis) => new Promise((resolve) => setTimeout(resolve, millis));
 let busy = 0;
 
-const answers = {
+const replies = {
   die: () => process.exit(7),
   fail: () => [{ error: { message: 'the model is out of words' } }, 500],
   'fail long': () => ['x'.repeat(5000), 500],
@@ -36,8 +36,8 @@ const server = createServer(async (request, response) => {
   for await (const chunk of request) chunks.push(chunk);
   const { message, conversation_id: conversation, attachments } = JSON.parse(Buffer.concat(chunks));
   appendFileSync(`${volume}/seen`, `${message}\n`);
-  const answer = answers[message.startsWith('lane') ? 'lane' : message];
-  const [body, status = 200] = (await answer?.(conversation, attachments)) ?? [
+  const reply = replies[message.startsWith('lane') ? 'lane' : message];
+  const [body, status = 200] = (await reply?.(conversation, attachments)) ?? [
     { response: `heard ${message}` },
   ];
   response.statusCode = status;

@@ -10,10 +10,10 @@ import { isSize, Terminal, type TerminalSize } from './terminal.js';
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Limit of buffered bytes towards one side; above it the other side is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
-const LOOK_EVERY_MS = 20;
+const POLL_EVERY_MS = 20;
 const NORMAL_CLOSURE = 1000;
 const GOING_AWAY = 1001;
-const MOST_CONSOLES = 32;
+const MAX_CONSOLES = 32;
 
 /** The current program, and the environment of its processes. */
 export interface ConsoleEnvironment {
@@ -37,11 +37,11 @@ export class Consoles {
     if (!isSize(size)) {
       throw new DomainError('invalid', 'invalid_size', 'cols and rows must be whole numbers from 1 to 1000.');
     }
-    if (this.#server.clients.size >= MOST_CONSOLES) {
+    if (this.#server.clients.size >= MAX_CONSOLES) {
       throw new DomainError(
         'exhausted',
         'too_many_consoles',
-        `An agent has at most ${MOST_CONSOLES} consoles.`,
+        `An agent has at most ${MAX_CONSOLES} consoles.`,
       );
     }
     const { program, env } = this.environment();
@@ -86,22 +86,22 @@ const attach = (
     terminal.write(toBuffer(data));
     if (terminal.unread <= HIGH_WATER_BYTES) return;
     client.pause();
-    whenTaken(terminal, client, () => client.resume());
+    whenDrained(terminal, client, () => client.resume());
   });
   client.on('error', () => client.terminate());
   client.on('close', () => terminal.end());
 };
 
 /** A terminal does not notify when its shell has read its input, so poll while input is pending. */
-const whenTaken = (terminal: Terminal, client: WebSocket, goOn: () => void): void => {
+const whenDrained = (terminal: Terminal, client: WebSocket, onDrained: () => void): void => {
   const timer = setInterval(() => {
     if (client.readyState === client.OPEN && terminal.unread > HIGH_WATER_BYTES) return;
     clearInterval(timer);
-    goOn();
-  }, LOOK_EVERY_MS);
+    onDrained();
+  }, POLL_EVERY_MS);
 };
 
-/** Ignores messages that are not a valid size: later clients may send others. */
+/** Ignores messages that are not a valid size, because newer clients may send other kinds. */
 const resize = (terminal: Terminal, data: RawData): void => {
   try {
     const message = JSON.parse(toBuffer(data).toString('utf8')) as Partial<TerminalSize> & { type?: unknown };

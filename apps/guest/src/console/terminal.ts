@@ -5,10 +5,10 @@ import { spawn, type IPty } from '@lydell/node-pty';
 import { killBeforeGuest } from '../oom-score.js';
 
 /** Maximum width and height of a terminal, to reject errors and abuse. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 const SHELLS = ['/bin/bash', '/bin/sh'];
 const KILL_AFTER_MS = 1_000;
-/** When a terminal that was full is tried again: it does not tell when its shell has read. */
+/** Delay before the next write to a full terminal, which does not notify when its shell has read. */
 const FULL_FOR_MS = 10;
 
 export interface TerminalSize {
@@ -18,7 +18,7 @@ export interface TerminalSize {
 
 /** Whether a terminal can have that size. */
 export const isSize = ({ cols, rows }: { readonly cols: unknown; readonly rows: unknown }): boolean =>
-  [cols, rows].every((cells) => Number.isInteger(cells) && Number(cells) >= 1 && Number(cells) <= MOST_CELLS);
+  [cols, rows].every((cells) => Number.isInteger(cells) && Number(cells) >= 1 && Number(cells) <= MAX_CELLS);
 
 /** A shell of the agent's own user on a pseudo-terminal; passes bytes unchanged. */
 export class Terminal {
@@ -46,7 +46,7 @@ export class Terminal {
       ...(runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid }),
     });
     killBeforeGuest(this.#pty.pid);
-    // With `encoding: null` the library uses bytes, whatever its types say.
+    // With `encoding: null` the library passes bytes, despite its types.
     this.#pty.onData((data: unknown) => hooks.onData(data as Buffer));
     this.#pty.onExit(({ exitCode }) => {
       this.#ended = true;
@@ -119,7 +119,7 @@ export class Terminal {
   }
 }
 
-/** How many bytes the terminal takes at once; its descriptor does not block. */
+/** Writes without blocking; returns the number of bytes that the terminal accepted. */
 const writeNow = (fd: number, bytes: Buffer): number | 'failed' => {
   try {
     return writeSync(fd, bytes);
@@ -128,9 +128,7 @@ const writeNow = (fd: number, bytes: Buffer): number | 'failed' => {
   }
 };
 
-/**
- * The shell leads a session and a process group of its own; the kernel notifies its foreground processes of its end.
- */
+/** The shell leads its own session and process group; the kernel notifies its foreground processes of its end. */
 const signalSession = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-pid, signal);

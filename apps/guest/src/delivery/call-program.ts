@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@berth/kernel';
 import { GUEST_LIMITS, type DeliverToProgram, type ProgramAnswer } from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
-import { readAnswer, readFailure } from './read-answer.js';
+import { parseReply, readFailure } from './parse-reply.js';
 
 const DYING_MS = 100;
 
@@ -45,7 +45,7 @@ export const callProgram = async (
     const text = await readText(response);
     const status = response.statusCode ?? 500;
     if (status < 200 || status > 299) throw agentError(readFailure(status, text));
-    return readAnswer(text);
+    return parseReply(text);
   } catch (error) {
     if (error instanceof DomainError) throw error;
     if (!connected) throw new NotConnected();
@@ -89,13 +89,13 @@ const readText = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > GUEST_LIMITS.chatResponseBytes) throw answerTooLarge();
+    if (bytes > GUEST_LIMITS.chatResponseBytes) throw responseTooLarge();
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString('utf8');
   // Each byte that is not valid UTF-8 becomes a replacement character of three bytes.
-  if (Buffer.byteLength(text) > GUEST_LIMITS.chatResponseBytes) throw answerTooLarge();
+  if (Buffer.byteLength(text) > GUEST_LIMITS.chatResponseBytes) throw responseTooLarge();
   return text;
 };
 
-const answerTooLarge = (): DomainError => agentError('The response of the agent is larger than 2 MiB.');
+const responseTooLarge = (): DomainError => agentError('The response of the agent is larger than 2 MiB.');

@@ -116,13 +116,13 @@ describe('a delivery to a program', () => {
     await guest.put();
     const file = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
     const body = { conversationId: 'c', message: 'attached' };
-    const told = async (more: object): Promise<unknown> => {
+    const receivedAttachments = async (more: object): Promise<unknown> => {
       const reply = await guest.ask(GUEST_ROUTES.deliver, { ...body, ...more });
       return JSON.parse(String(reply.body['response']));
     };
-    expect(await told({ deliveryId: 'dlv_1', attachments: [file] })).toEqual([file]);
-    expect(await told({ deliveryId: 'dlv_2', attachments: [] })).toBe('none');
-    expect(await told({ deliveryId: 'dlv_3' })).toBe('none');
+    expect(await receivedAttachments({ deliveryId: 'dlv_1', attachments: [file] })).toEqual([file]);
+    expect(await receivedAttachments({ deliveryId: 'dlv_2', attachments: [] })).toBe('none');
+    expect(await receivedAttachments({ deliveryId: 'dlv_3' })).toBe('none');
   });
 
   it('continues a delivery whose caller disconnected', async () => {

@@ -23,7 +23,7 @@ export type FindProgram = (withinMs: number) => Promise<Endpoint | undefined>;
 
 /** A message on its way to the program. */
 interface Running {
-  readonly answer: Promise<ProgramAnswer>;
+  readonly reply: Promise<ProgramAnswer>;
   readonly course: Course;
 }
 
@@ -51,11 +51,11 @@ export class Deliveries {
   deliver(message: DeliverToProgram): Promise<ProgramAnswer> {
     const { deliveryId } = message;
     const running = this.#running.get(deliveryId);
-    if (running !== undefined) return running.answer;
+    if (running !== undefined) return running.reply;
     const course = new Course();
-    const answer = this.#deliverOnce(message, course).finally(() => this.#running.delete(deliveryId));
-    this.#running.set(deliveryId, { answer, course });
-    return answer;
+    const reply = this.#deliverOnce(message, course).finally(() => this.#running.delete(deliveryId));
+    this.#running.set(deliveryId, { reply, course });
+    return reply;
   }
 
   /** See `GUEST_ROUTES.abandonDelivery`; returns the number of abandoned messages. */
@@ -73,10 +73,10 @@ export class Deliveries {
   }
 
   async #deliverOnce(message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
-    const known = this.journal.find(message.deliveryId);
-    if (known !== undefined) {
-      if (known.outcome === undefined) throw outcomeUnknown();
-      return replay(known.outcome);
+    const earlier = this.journal.find(message.deliveryId);
+    if (earlier !== undefined) {
+      if (earlier.outcome === undefined) throw outcomeUnknown();
+      return replay(earlier.outcome);
     }
     const { end } = course;
     const timer = setTimeout(() => end.abort(agentTimeout(false)), this.chatMs);
@@ -119,14 +119,14 @@ export class Deliveries {
       throw notHandedOver('The host of the agent could not record the message.');
     });
     try {
-      const answer = await callProgram(endpoint, message, signal);
-      await this.#note(deliveryId, { type: 'answered', response: answer.response });
-      return answer;
+      const reply = await callProgram(endpoint, message, signal);
+      await this.#note(deliveryId, { type: 'answered', response: reply.response });
+      return reply;
     } catch (error) {
       if (error instanceof NotConnected) await this.journal.released(deliveryId).catch(() => undefined);
       if (isDomainError(error)) {
-        const { kind, code, message: words } = error;
-        await this.#note(deliveryId, { type: 'failed', kind, code, message: words });
+        const { kind, code, message: errorMessage } = error;
+        await this.#note(deliveryId, { type: 'failed', kind, code, message: errorMessage });
       }
       throw error;
     }

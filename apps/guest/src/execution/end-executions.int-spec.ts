@@ -48,7 +48,7 @@ describe('an execution that is ended', () => {
     expect(pids().filter(runs)).toEqual([]);
   });
 
-  it('by its time-out ends at once when its processes obey TERM, and not after the two seconds of others', async () => {
+  it('by its time-out ends at once when its processes obey TERM, without the two seconds that others get', async () => {
     const began = performance.now();
     const stubborn = `trap '' TERM; echo b; while :; do sleep 0.05; done`;
     const killed = guest.run(stubborn, { timeoutMs: 300 });
@@ -89,7 +89,7 @@ describe('an execution that is ended', () => {
     process.kill(bystander, 'SIGKILL');
   });
 
-  it('after it was over is unchanged', async () => {
+  it('after its own end is unchanged', async () => {
     const report = await guest.run('echo hi; exit 3');
     expect((await guest.cancel(report.executionId)).body).toEqual(report);
     await guest.ask(GUEST_ROUTES.failExecutions, {});

@@ -128,7 +128,7 @@ export class ExecutionJournal {
 
   #dropUnwritten(): void {
     const [oldest] = this.#unwritten.keys();
-    if (this.#unwritten.size > MOST_UNWRITTEN && oldest !== undefined) this.#unwritten.delete(oldest);
+    if (this.#unwritten.size > MAX_UNWRITTEN && oldest !== undefined) this.#unwritten.delete(oldest);
   }
 
   #takeOver(): string[] {
@@ -191,7 +191,7 @@ export class ExecutionJournal {
 }
 
 /** Each record may hold two streams of maximum size. */
-const MOST_UNWRITTEN = 32;
+const MAX_UNWRITTEN = 32;
 
 /** A record begins with its id and status, so its head is enough to skip the many finished ones. */
 const HEAD_BYTES = 256;

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionStatus, PutProgram } from '@berth/guest-protocol';
 import type { OutputPipes } from '../output/output-pipes.js';
-import { startHeard, type HeardChild } from '../output/start-heard.js';
+import { startCaptured, type CapturedChild } from '../output/start-captured.js';
 import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
 import { executionMark, ExecutionProcesses } from './execution-processes.js';
 import { startTimer } from './long-timer.js';
@@ -39,7 +39,7 @@ export class ExecutionProcess {
   readonly stderr = new OutputTail();
   /** Resolves when the output is complete; later output is dropped. */
   readonly over: Promise<Ending>;
-  readonly #heard: HeardChild;
+  readonly #captured: CapturedChild;
   readonly #executionId: string;
   readonly #exited = Promise.withResolvers<number>();
   readonly #ended = Promise.withResolvers<void>();
@@ -55,16 +55,16 @@ export class ExecutionProcess {
     private readonly onOutput: () => void = () => undefined,
   ) {
     this.#executionId = task.executionId;
-    this.#heard = start(shell, task, program, pipes);
-    this.#heard.child.once('exit', (code, signal) => {
+    this.#captured = start(shell, task, program, pipes);
+    this.#captured.child.once('exit', (code, signal) => {
       this.#hasExited = true;
       this.#exited.resolve(code ?? SIGNAL_BASE + (signal === null ? 0 : constants.signals[signal]));
     });
     const stopTimer = startTimer(task.timeoutMs, () => this.end('timed_out'));
     void this.#exited.promise.then(stopTimer);
     const closed = Promise.all([
-      collect(this.#heard.stdout, (chunk) => this.#take(this.stdout, chunk)),
-      collect(this.#heard.stderr, (chunk) => this.#take(this.stderr, chunk)),
+      collect(this.#captured.stdout, (chunk) => this.#take(this.stdout, chunk)),
+      collect(this.#captured.stderr, (chunk) => this.#take(this.stderr, chunk)),
     ]);
     this.over = this.#watch(closed).finally(stopTimer);
   }
@@ -74,7 +74,7 @@ export class ExecutionProcess {
    * completed.
    */
   end(cause: EndCause, graceMs: number = GRACE_MS): void {
-    const { pid } = this.#heard.child;
+    const { pid } = this.#captured.child;
     if (this.#hasExited || this.#cause !== undefined || pid === undefined) return;
     this.#cause = cause;
     const processes = ExecutionProcesses.of(pid, this.#executionId);
@@ -102,7 +102,7 @@ export class ExecutionProcess {
 
   /** Keeps reading, so that a background child can still write and does not die of SIGPIPE. */
   #dropTheRest(): void {
-    for (const stream of [this.#heard.stdout, this.#heard.stderr]) {
+    for (const stream of [this.#captured.stdout, this.#captured.stderr]) {
       stream?.removeAllListeners('data');
       stream?.on('data', release);
     }
@@ -114,9 +114,9 @@ const start = (
   task: ProcessTask,
   { volume, runAs }: Pick<PutProgram, 'volume' | 'runAs'>,
   pipes: OutputPipes,
-): HeardChild => {
+): CapturedChild => {
   try {
-    const heard = startHeard(pipes, task.merged, (stdio) =>
+    const captured = startCaptured(pipes, task.merged, (stdio) =>
       spawn(shell.path, shellArguments(shell, task), {
         argv0: shell.argv0,
         cwd: volume,
@@ -127,8 +127,8 @@ const start = (
       }),
     );
     // Some spawn errors are only emitted later, as an event; without a pid the process was never started.
-    heard.child.on('error', () => undefined);
-    if (heard.child.pid !== undefined) return heard;
+    captured.child.on('error', () => undefined);
+    if (captured.child.pid !== undefined) return captured;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'E2BIG') throw commandTooLarge();
     throw commandUnavailable(error);

@@ -6,7 +6,7 @@ import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntr
  * parents.
  */
 const MARK = 'BERTH_EXECUTION_ID';
-const FIRST_LOOK_MS = 5;
+const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 100;
 const KILL_EVERY_MS = 10;
 /** How long to repeat KILL; a process that survives it hangs in the kernel and is not waited for. */
@@ -19,8 +19,8 @@ export const executionMark = (executionId: string): Readonly<Record<string, stri
 /** All processes of one execution. Valid until its shell is reaped. */
 export class ExecutionProcesses {
   readonly #mark: string;
-  readonly #known = new Map<number, number>();
-  readonly #told = new Set<number>();
+  readonly #members = new Map<number, number>();
+  readonly #terminated = new Set<number>();
 
   constructor(
     private readonly shell: ProcessEntry,
@@ -37,7 +37,7 @@ export class ExecutionProcesses {
   /** Sends TERM, then KILL after `graceMs`. Resolves when no process is left that can be ended. */
   async end(graceMs: number): Promise<void> {
     const killAt = performance.now() + graceMs;
-    for (let pauseMs = FIRST_LOOK_MS; performance.now() < killAt; pauseMs *= 1.5) {
+    for (let pauseMs = FIRST_PAUSE_MS; performance.now() < killAt; pauseMs *= 1.5) {
       if (this.#terminate() === 0) return;
       await delay(Math.min(pauseMs, LONGEST_PAUSE_MS, Math.max(0, killAt - performance.now())));
     }
@@ -48,8 +48,8 @@ export class ExecutionProcesses {
   /** Sends TERM to each process once, including those started since the last call. */
   #terminate(): number {
     const found = this.#find();
-    for (const process of found.filter(({ pid }) => !this.#told.has(pid))) {
-      this.#told.add(process.pid);
+    for (const process of found.filter(({ pid }) => !this.#terminated.has(pid))) {
+      this.#terminated.add(process.pid);
       signalProcess(process, 'SIGTERM');
     }
     return found.length;
@@ -72,13 +72,13 @@ export class ExecutionProcesses {
       for (const { pid, parent } of candidates) if (pids.has(parent)) pids.add(pid);
     }
     const found = candidates.filter(({ pid }) => pids.has(pid) && pid !== process.pid);
-    for (const { pid, started } of found) this.#known.set(pid, started);
+    for (const { pid, started } of found) this.#members.set(pid, started);
     return found;
   }
 
   #isMember({ pid, group, session, started }: ProcessEntry, candidates: readonly ProcessEntry[]): boolean {
     const { shell } = this;
-    if (this.#known.get(pid) === started) return true;
+    if (this.#members.get(pid) === started) return true;
     // Once all members of a group have exited, its number may be reused.
     const isOurs = !candidates.some((entry) => entry.pid === shell.pid && entry.started !== shell.started);
     if (isOurs && (group === shell.pid || session === shell.pid)) return true;

@@ -68,7 +68,7 @@ describe('a followed output', () => {
     expect(following.text('stdout') === `${all}end\n`).toBe(true);
   });
 
-  it('skips output for a slow reader, tells it so, and costs no memory', async () => {
+  it('skips output for a slow reader, marks the gap, and uses no additional memory', async () => {
     const executionId = await guest.begin(
       `echo start; echo > h; until [ -e i ]; do sleep 0.01; done; yes 0123456789abcde | head -c 300000000; echo end`,
       'h',
@@ -111,7 +111,7 @@ describe('a followed output', () => {
   });
 });
 
-describe('a command that writes much', () => {
+describe('a command with much output', () => {
   let guest: CommandGuest;
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('a command that writes much', () => {
 
   afterAll(() => guest.destroy());
 
-  it('costs the guest no memory, and is not slowed down', async () => {
+  it('does not increase the memory of the guest, and is not slowed down', async () => {
     const resident = (): number => guest.residentBytes();
     for (let round = 0; round < 3; round += 1)
       await guest.run('yes | head -c 4000000; yes | head -c 4000000 >&2');
@@ -134,7 +134,7 @@ describe('a command that writes much', () => {
     expect(seconds).toBeLessThan(15);
   });
 
-  it('and stays in the background neither blocks the guest’s responses nor its end', async () => {
+  it('that stays in the background blocks neither the guest’s responses nor its end', async () => {
     await guest.run('echo $$ > shell; (echo > yes; exec yes) & until [ -e yes ]; do sleep 0.01; done');
     expect((await guest.run('echo hi')).stdout).toBe('hi\n');
     const group = readFileSync(join(guest.volume, 'shell'), 'utf8').trim();

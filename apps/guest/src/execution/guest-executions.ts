@@ -22,13 +22,13 @@ export type FindEnvironment = () => ExecutionEnvironment | undefined;
  */
 export class GuestExecutions {
   readonly #running = new Map<string, RunningExecution>();
-  #accepts: 'all' | 'none until asked' | 'none' = 'all';
+  #accepts: 'all' | 'paused' | 'none' = 'all';
 
   constructor(
     private readonly journal: ExecutionJournal,
     private readonly environment: FindEnvironment,
     private readonly pipes: OutputPipes,
-    private readonly broughtShell?: string,
+    private readonly shippedShell?: string,
   ) {}
 
   get running(): readonly string[] {
@@ -41,8 +41,8 @@ export class GuestExecutions {
    */
   async execute(command: RunCommand): Promise<ExecutionReport> {
     const { executionId, cwd, waitMs } = command;
-    const known = this.#find(executionId, waitMs);
-    if (known !== undefined) return known;
+    const existing = this.#find(executionId, waitMs);
+    if (existing !== undefined) return existing;
     const { shell, environment } = this.#ready();
     const folder = cwd === null ? null : await folderToEnter(cwd, shell, environment.program);
     while (this.pipes.isShort) await this.pipes.refill();
@@ -51,9 +51,9 @@ export class GuestExecutions {
 
   /** The report after `waitMs` or at the end. Errors: not_found `execution_unknown`. */
   async find(executionId: string, waitMs: number): Promise<ExecutionReport> {
-    const known = this.#find(executionId, waitMs);
-    if (known === undefined) throw executionUnknown();
-    return known;
+    const existing = this.#find(executionId, waitMs);
+    if (existing === undefined) throw executionUnknown();
+    return existing;
   }
 
   /** Ends the execution; a finished one is unchanged. Errors: not_found `execution_unknown`. */
@@ -66,19 +66,19 @@ export class GuestExecutions {
    * `execution_unknown`.
    */
   output(executionId: string): RunningExecution | ExecutionRecord {
-    const known = this.#running.get(executionId) ?? this.journal.find(executionId);
-    if (known === undefined) throw executionUnknown();
-    return known;
+    const existing = this.#running.get(executionId) ?? this.journal.find(executionId);
+    if (existing === undefined) throw executionUnknown();
+    return existing;
   }
 
   /** Ends all as `failed`; nothing new starts until `acceptAgain`. */
   async failAll(graceMs?: number): Promise<void> {
-    if (this.#accepts === 'all') this.#accepts = 'none until asked';
+    if (this.#accepts === 'all') this.#accepts = 'paused';
     await Promise.all([...this.#running.values()].map((execution) => execution.end('failed', graceMs)));
   }
 
   acceptAgain(): void {
-    if (this.#accepts === 'none until asked') this.#accepts = 'all';
+    if (this.#accepts === 'paused') this.#accepts = 'all';
   }
 
   /** Like `failAll`, permanently. */
@@ -96,7 +96,7 @@ export class GuestExecutions {
   }
 
   #ready(): { readonly shell: Shell; readonly environment: ExecutionEnvironment } {
-    const shell = findShell(this.broughtShell);
+    const shell = findShell(this.shippedShell);
     const environment = this.environment();
     if (this.#accepts !== 'all' || shell === undefined || environment === undefined)
       throw commandUnavailable();

@@ -17,12 +17,12 @@ export class LegacyExecutions {
   constructor(
     private readonly environment: FindEnvironment,
     private readonly pipes: OutputPipes,
-    private readonly broughtShell?: string,
+    private readonly shippedShell?: string,
   ) {}
 
   /** Runs a command to its end. Same errors as `GuestExecutions.execute`. */
   async execute(request: RunLegacyCommand): Promise<LegacyReport> {
-    const shell = findShell(this.broughtShell);
+    const shell = findShell(this.shippedShell);
     const environment = this.environment();
     if (shell === undefined || environment === undefined) throw commandUnavailable();
     const folder = await folderToEnter(request.cwd, shell, environment.program);

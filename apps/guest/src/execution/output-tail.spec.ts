@@ -130,7 +130,7 @@ describe('a reader of an output', () => {
     );
   });
 
-  it('that falls behind is told so and continues with the retained output', () => {
+  it('that falls behind gets the truncation mark and continues with the retained output', () => {
     const tail = new OutputTail(10);
     const cursor = new OutputCursor(tail);
     tail.push(Buffer.from('begin '));

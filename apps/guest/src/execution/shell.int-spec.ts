@@ -16,7 +16,7 @@ describe('the shell', () => {
 
   it('is the one that the guest ships if the image has none, and runs under the name sh', () => {
     const shell = findShell('/bin/sh', '/no/such/sh');
-    if (shell === undefined) throw new Error('The shell that was brought is not found.');
+    if (shell === undefined) throw new Error('The shipped shell was not found.');
     expect(run(shell, 'echo "$0 $#"')).toBe('sh 0\n');
     expect(run(shell, 'echo "$0 $# $PWD"', '/usr')).toBe('sh 0 /usr\n');
   });

@@ -96,8 +96,8 @@ describe('a file that is read', () => {
 
   it('is not sent again to a client that has it', async () => {
     const tag = await etag();
-    for (const known of [tag, '*', `"other", ${tag}`, `W/${tag}`]) {
-      const response = await files.read('file', { headers: { 'if-none-match': known, range: 'bytes=0-1' } });
+    for (const tags of [tag, '*', `"other", ${tag}`, `W/${tag}`]) {
+      const response = await files.read('file', { headers: { 'if-none-match': tags, range: 'bytes=0-1' } });
       expect(response.status).toBe(304);
       expect(response.headers.etag).toBe(tag);
     }
@@ -164,8 +164,8 @@ describe('a file that is read', () => {
     files.file('large', Buffer.alloc(40_000_000, 1));
     const left = new AbortController();
     const { signal } = left;
-    const asked = files.read('large', { query: { limit: 40_000_000 }, signal, onData: () => left.abort() });
-    await asked.catch(() => undefined);
+    const pending = files.read('large', { query: { limit: 40_000_000 }, signal, onData: () => left.abort() });
+    await pending.catch(() => undefined);
     await eventually(() => expect(files.held()).toBe(held));
   });
 

@@ -14,10 +14,10 @@ describe('a failed system call', () => {
     ['EROFS', 'forbidden', 'not_permitted'],
     ['ENOENT', 'not_found', 'path_not_found'],
     ['ENAMETOOLONG', 'invalid', 'invalid_path'],
-  ])('%s becomes the error %s %s, without any path of the host', (code, kind, known) => {
+  ])('%s becomes the error %s %s, without any path of the host', (code, kind, expected) => {
     const refusal = toRefusal(failed(code));
     expect(refusal).toBeInstanceOf(DomainError);
-    expect(refusal).toMatchObject({ kind, code: known });
+    expect(refusal).toMatchObject({ kind, code: expected });
     expect(JSON.stringify([(refusal as DomainError).message, (refusal as DomainError).context])).not.toMatch(
       /secret/,
     );

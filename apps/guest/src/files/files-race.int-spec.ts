@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { AGENT, FilesFixture, refusalOf, type Answer } from './__fixtures__/files.fixture.js';
+import { AGENT, FilesFixture, refusalOf, type FileResponse } from './__fixtures__/files.fixture.js';
 
 const SECONDS = Number(process.env['BERTH_RACE_SECONDS'] ?? 8);
 const AGENTS = 4;
@@ -99,7 +99,7 @@ describe('an agent that swaps its files while the guest works on them', () => {
   };
 });
 
-type Operation = (files: FilesFixture, path: string, other: string) => Promise<Answer>;
+type Operation = (files: FilesFixture, path: string, other: string) => Promise<FileResponse>;
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['list', (files, path) => files.list(path)],

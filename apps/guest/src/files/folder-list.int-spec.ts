@@ -100,8 +100,8 @@ describe('a list of an agent’s folder', () => {
     symlinkSync('..', join(files.volume, 'up'));
     symlinkSync('no-such', join(files.volume, 'dangling'));
     symlinkSync('loop', join(files.volume, 'loop'));
-    const asked = path.replace('ROOT', files.volume).replace('OUTSIDE', files.outside);
-    expect(refusalOf(await files.list(asked))).toBe(refusal);
+    const actualPath = path.replace('ROOT', files.volume).replace('OUTSIDE', files.outside);
+    expect(refusalOf(await files.list(actualPath))).toBe(refusal);
   });
 
   it('accepts a name of 255 bytes', async () => {
@@ -140,10 +140,10 @@ describe('a list of an agent’s folder', () => {
     const folder = files.folder('many');
     manyNames(folder, 100_000);
     let listing = true;
-    const asked = files.list('many').finally(() => (listing = false));
+    const pending = files.list('many').finally(() => (listing = false));
     const waits: number[] = [];
     while (listing) {
-      // Measures the CPU time of the guest's thread: on a busy machine the elapsed time says nothing about the guest.
+      // Measures the CPU time of the guest's thread: on a busy machine, the elapsed time depends on other processes.
       const since = process.threadCpuUsage();
       await files.guest.ask(GUEST_ROUTES.health);
       const { user, system } = process.threadCpuUsage(since);
@@ -152,7 +152,7 @@ describe('a list of an agent’s folder', () => {
     waits.sort((left, right) => left - right);
     expect(waits.length).toBeGreaterThan(50);
     expect(waits[Math.floor(waits.length * 0.99)]).toBeLessThan(50);
-    const names = entriesOf(await asked).map(({ name }) => name);
+    const names = entriesOf(await pending).map(({ name }) => name);
     expect(names.join() === readdirSync(folder).sort().join()).toBe(true);
   }, 120_000);
 
@@ -160,12 +160,12 @@ describe('a list of an agent’s folder', () => {
     const folder = files.folder('many');
     manyNames(folder, 20_000);
     const left = new AbortController();
-    const asked = files.ask(GUEST_ROUTES.listFiles, {
+    const pending = files.ask(GUEST_ROUTES.listFiles, {
       query: { path: 'many' },
       signal: left.signal,
       onData: () => left.abort(),
     });
-    await asked.catch(() => undefined);
+    await pending.catch(() => undefined);
     await eventually(() => expect(files.held()).toBe(held));
   });
 

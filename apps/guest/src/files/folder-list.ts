@@ -9,7 +9,7 @@ import { walk, type Ground } from './volume-walk.js';
 
 const READ_AT_ONCE = 1_024;
 /** Number of entries between two checks of the clock. */
-const LOOK_EVERY = 64;
+const CHECK_EVERY = 64;
 const WRITE_AT_ONCE = 256;
 /** Replaces bytes that are not valid UTF-8. */
 const REPLACEMENT = '\uFFFD';
@@ -59,7 +59,7 @@ export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly Fi
       const entry = toEntry(folder, name);
       if (entry !== undefined) run.push(entry);
       if (run.length === RUN_LENGTH) endRun();
-      if (count % LOOK_EVERY === 0 && slices.over) await slices.rest();
+      if (count % CHECK_EVERY === 0 && slices.over) await slices.rest();
     }
   } finally {
     dir.closeSync();
@@ -70,7 +70,7 @@ export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly Fi
 
 const byName = (left: FileEntry, right: FileEntry): number => byCodePoint(left.name, right.name);
 
-/** With the encoding `buffer` names are bytes, whatever the types say. */
+/** With the encoding `buffer`, names are bytes, despite the types. */
 const nextName = (dir: Dir): Buffer | undefined => dir.readSync()?.name as unknown as Buffer | undefined;
 
 const toEntry = (folder: Descriptor, bytes: Buffer): FileEntry | undefined => {

@@ -3,7 +3,7 @@ import type { Slices } from './slices.js';
 /** Small enough to be sorted within one slice. */
 export const RUN_LENGTH = 1_024;
 /** Number of elements between two checks of the clock. */
-const LOOK_EVERY = 256;
+const CHECK_EVERY = 256;
 
 type Order<T> = (left: T, right: T) => number;
 
@@ -33,7 +33,7 @@ const mergeTwo = async <T>(
   const merged: T[] = [];
   let [fromLeft, fromRight] = [0, 0];
   for (;;) {
-    if (merged.length % LOOK_EVERY === 0 && slices.over) await slices.rest();
+    if (merged.length % CHECK_EVERY === 0 && slices.over) await slices.rest();
     const [one, other] = [left[fromLeft], right[fromRight]];
     if (one === undefined && other === undefined) return merged;
     if (other === undefined || (one !== undefined && order(one, other) <= 0)) {

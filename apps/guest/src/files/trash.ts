@@ -6,7 +6,7 @@ import { codeOf } from './file-refusals.js';
 
 const READ_AT_ONCE = 256;
 /** Limit of attempts to empty a folder that other processes keep filling; the next start of the guest continues. */
-const MOST_ATTEMPTS = 50;
+const MAX_ATTEMPTS = 50;
 const PAUSE_MS = 10;
 const OWN_ALL = 0o700;
 
@@ -69,7 +69,7 @@ export class Trash {
     ) {
       if (waste.attempts > 0) await this.#pause(waste.attempts);
       const gone = await this.#remove(waste.name).catch(() => false);
-      if (!gone && waste.attempts < MOST_ATTEMPTS) {
+      if (!gone && waste.attempts < MAX_ATTEMPTS) {
         this.#waste.unshift({ name: waste.name, attempts: waste.attempts + 1 });
       }
     }
@@ -150,7 +150,7 @@ const openNames = (folder: Descriptor): { next(): Buffer[]; close(): void } => {
     next: () => {
       const names: Buffer[] = [];
       for (let entry = dir.readSync(); entry !== null; entry = dir.readSync()) {
-        // With the encoding `buffer` names are bytes, whatever the types say.
+        // With the encoding `buffer`, names are bytes, despite the types.
         names.push(entry.name as unknown as Buffer);
         if (names.length === READ_AT_ONCE) break;
       }

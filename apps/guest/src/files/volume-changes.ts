@@ -22,7 +22,7 @@ const NEW_FILE_MODE = 0o644;
 const PERMISSIONS = 0o777;
 const INBOX: PathParts = { absolute: false, parts: ['inbox'] };
 /** After this many numbers, a taken name gets a random suffix instead. */
-const MOST_NUMBERS = 1_000;
+const MAX_NUMBERS = 1_000;
 const MARK_BYTES = 8;
 
 type Change<Op extends FileCommand['op']> = Extract<FileCommand, { readonly op: Op }>;
@@ -79,7 +79,7 @@ export class VolumeChanges {
     if (inbox.target?.stats.isDirectory() !== true) throw pathExists();
     const folder = inbox.target.descriptor;
     const path = this.staging.claim(stagedId, NEW_FILE_MODE);
-    for (let number = 1; number <= MOST_NUMBERS; number++) {
+    for (let number = 1; number <= MAX_NUMBERS; number++) {
       const free = number === 1 ? name : numberedName(name, String(number));
       if (isLinked(path, folder, free)) return this.#leaveStaging(path, `${inbox.path}/${free}`);
     }

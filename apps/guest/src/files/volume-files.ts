@@ -10,9 +10,9 @@ import { VolumeChanges } from './volume-changes.js';
 import type { Ground } from './volume-walk.js';
 
 /** Each transfer holds a descriptor and some memory. */
-const MOST_TRANSFERS = 64;
+const MAX_TRANSFERS = 64;
 /** A large list stays in memory until its reader has received it, however slowly. */
-const MOST_LISTS = 8;
+const MAX_LISTS = 8;
 
 /** The fields of `PutProgram` that file access needs. */
 export type FilesOf = Pick<PutProgram, 'volume' | 'storage' | 'runAs'>;
@@ -22,10 +22,10 @@ export class VolumeFiles {
   readonly #ground: Ground;
   readonly #staging: StagedUploads;
   readonly #changes: VolumeChanges;
-  /** One at a time: two would block other requests for twice as long. */
+  /** One at a time, because two would block other requests for twice as long. */
   readonly #collecting = new Turns(1);
-  readonly #transfers = new Places(MOST_TRANSFERS);
-  readonly #lists = new Places(MOST_LISTS);
+  readonly #transfers = new Places(MAX_TRANSFERS);
+  readonly #lists = new Places(MAX_LISTS);
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {

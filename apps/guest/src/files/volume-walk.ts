@@ -14,14 +14,14 @@ import {
 import { maySearch, type Reader } from './permission.js';
 
 /** The kernel's limit of symlinks in a path. Entries that change during the walk count too, so that it ends. */
-const MOST_DETOURS = 40;
+const MAX_DETOURS = 40;
 /**
  * Limit of depth. Every folder on the way down is held: `..` returns to the folder walked through, not to its current
  * parent in the kernel.
  */
 const DEEPEST = 1_000;
 /** Limit of created folders, so that a walk ends even if the agent removes them as fast as they are created. */
-const MOST_MADE = 2 * DEEPEST;
+const MAX_MADE = 2 * DEEPEST;
 
 /** Where walks begin. */
 export interface Ground {
@@ -205,7 +205,7 @@ class Way implements Found {
     const { make, makeFolder, missing = pathNotFound } = this.rules;
     const parent = this.#top.descriptor;
     if (makeFolder !== undefined && (make === 'all' || (make === 'parents' && !last))) {
-      if (++this.#made > MOST_MADE) throw missing();
+      if (++this.#made > MAX_MADE) throw missing();
       makeFolder(parent, name);
       this.#ahead.push(name);
       return false;
@@ -241,7 +241,7 @@ class Way implements Found {
   }
 
   #detour(): void {
-    if (++this.#detours > MOST_DETOURS) throw invalidPath('The path contains too many symlinks.');
+    if (++this.#detours > MAX_DETOURS) throw invalidPath('The path contains too many symlinks.');
   }
 
   #checkSearch(): void {

@@ -17,7 +17,7 @@ export class LineSplitter {
     this.#take(this.#decoder.write(chunk));
   }
 
-  /** Ends the stream: a rest without a newline is a line too. */
+  /** Ends the stream; a remainder without a newline counts as a line. */
   end(): void {
     this.#take(this.#decoder.end());
     if (this.#line !== '') this.#emit();

@@ -53,7 +53,7 @@ export class LogWriter {
       const chunk = Buffer.from(this.#waiting.join(''));
       this.#waiting = [];
       this.#waitingChars = 0;
-      // A full disk costs log lines, never the agent.
+      // A full disk loses log lines but must not stop the agent.
       await this.#write(chunk).catch(() => undefined);
     }
     this.#writing = undefined;

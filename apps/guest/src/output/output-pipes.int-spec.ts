@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { OutputPipes, type OutputPipe } from './output-pipes.js';
-import { startHeard } from './start-heard.js';
+import { startCaptured } from './start-captured.js';
 
 const BATCH = 32;
 
@@ -36,8 +36,8 @@ describe('pipes for output', () => {
     return pipe;
   };
   const descriptors = (): number => readdirSync('/proc/self/fd').length;
-  const shell = (script: string, merged = false): ReturnType<typeof startHeard> =>
-    startHeard(pipes, merged, (stdio) => spawn('/bin/sh', ['-c', script], { stdio }));
+  const shell = (script: string, merged = false): ReturnType<typeof startCaptured> =>
+    startCaptured(pipes, merged, (stdio) => spawn('/bin/sh', ['-c', script], { stdio }));
   const read = async (stream: Readable | null): Promise<string> => (stream === null ? '' : text(stream));
 
   it('are accessible to this user only, and writable for any user through a descriptor', () => {
@@ -86,10 +86,10 @@ describe('pipes for output', () => {
 
   it('are not lost when the child cannot be started', async () => {
     const before = descriptors();
-    const failed = startHeard(pipes, false, (stdio) => spawn('/no/such/program', [], { stdio }));
+    const failed = startCaptured(pipes, false, (stdio) => spawn('/no/such/program', [], { stdio }));
     await once(failed.child, 'error');
     expect(() =>
-      startHeard(pipes, false, () => {
+      startCaptured(pipes, false, () => {
         throw new Error('too large');
       }),
     ).toThrow('too large');

@@ -10,7 +10,7 @@ const BATCH = 32;
 /** One program has two streams. */
 const ENOUGH = 2;
 /** Maximum number of unused pipes to keep. */
-const MOST_IDLE = 256;
+const MAX_IDLE = 256;
 /** Writable for any user, but in a private folder: a program opens its own pipe by descriptor, not by name. */
 const MODE = '622';
 const MADE_WITHIN_MS = 5_000;
@@ -94,7 +94,7 @@ export class OutputPipes {
 
   /** A pipe that did not end may still have a writer. */
   #putBack(name: string, hasEnded: boolean): void {
-    if (hasEnded && !this.#isClosed && this.#idle.length < MOST_IDLE) this.#idle.push(name);
+    if (hasEnded && !this.#isClosed && this.#idle.length < MAX_IDLE) this.#idle.push(name);
     else this.#remove(name);
   }
 

@@ -6,10 +6,10 @@ import { LineSplitter } from '../log/line-splitter.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { readLevel } from '../log/read-level.js';
 import type { OutputPipes } from '../output/output-pipes.js';
-import { startHeard } from '../output/start-heard.js';
+import { startCaptured } from '../output/start-captured.js';
 
 /** How long to wait for the output of a program that has exited. */
-const LAST_WORDS_MS = 200;
+const LAST_OUTPUT_MS = 200;
 
 /** One process of the agent's program, in its own process group. */
 export class ProgramProcess {
@@ -25,7 +25,7 @@ export class ProgramProcess {
     pipes: OutputPipes,
   ) {
     const [command, ...args] = program.command;
-    const { child, stdout, stderr } = startHeard(pipes, false, (stdio) =>
+    const { child, stdout, stderr } = startCaptured(pipes, false, (stdio) =>
       spawn(command, args, { cwd: program.cwd, env, detached: true, stdio, ...(program.runAs ?? {}) }),
     );
     this.#child = child;
@@ -55,7 +55,7 @@ export class ProgramProcess {
       this.#signal('SIGKILL');
       this.#over = true;
       // Read its last output; a process that left the group with the pipes must not delay this.
-      await Promise.race([closed, delay(LAST_WORDS_MS)]);
+      await Promise.race([closed, delay(LAST_OUTPUT_MS)]);
       return how;
     });
   }

@@ -133,8 +133,8 @@ export class ProgramSupervisor {
     const neverServed = this.#state === 'starting';
     this.#enter('crash_loop');
     const message = neverServed
-      ? `The agent's program ended again and again before it answered HTTP on $PORT; at last it ${how}.`
-      : `The agent's program keeps dying; at last it ${how}.`;
+      ? `The agent's program ended repeatedly before it responded to HTTP on $PORT; the last time it ${how}.`
+      : `The agent's program keeps crashing; the last time it ${how}.`;
     this.environment.log.add('system', 'error', message);
     this.#firstServed.reject(startFailed(message));
     // A caller that learns of the crash ends this guest.

@@ -11,16 +11,16 @@ export interface Endpoint {
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
-/** Most programs are ready by then; slower ones are polled less and less often. */
+/** Most programs are ready by then; slower ones are polled with growing pauses. */
 const EAGER_MS = 500;
-const ANSWER_WITHIN_MS = 5_000;
+const RESPONSE_WITHIN_MS = 5_000;
 
 /** Resolves with the endpoint once the program responds to HTTP on its port; 503 means "not yet". */
 export const waitUntilServing = async (port: number, signal: AbortSignal): Promise<Endpoint> => {
   const eagerUntil = Date.now() + EAGER_MS;
   for (let pauseMs = FIRST_PAUSE_MS; ;) {
     for (const host of LOOPBACK) {
-      if (await answers({ host, port }, signal)) return { host, port };
+      if (await responds({ host, port }, signal)) return { host, port };
     }
     signal.throwIfAborted();
     await delay(pauseMs, undefined, { signal });
@@ -28,13 +28,13 @@ export const waitUntilServing = async (port: number, signal: AbortSignal): Promi
   }
 };
 
-const answers = (endpoint: Endpoint, signal: AbortSignal): Promise<boolean> => {
+const responds = (endpoint: Endpoint, signal: AbortSignal): Promise<boolean> => {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   const probe = request({
     ...endpoint,
     path: '/health',
     agent: false,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(RESPONSE_WITHIN_MS)]),
   });
   probe.on('response', (response) => {
     resolve(response.statusCode !== 503);

@@ -70,10 +70,10 @@ export class ApiRelay {
       method: request.method,
       headers: { ...endToEnd(request.headers), host: target.host },
     });
-    onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, endToEnd(answer.headers));
-      answer.on('error', () => response.destroy());
-      answer.pipe(response);
+    onward.on('response', (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, endToEnd(upstream.headers));
+      upstream.on('error', () => response.destroy());
+      upstream.pipe(response);
     });
     onward.on('error', () => refuse(response, 503, 'service_unavailable', 'Berth’s API cannot be reached.'));
     response.on('close', () => onward.destroy());

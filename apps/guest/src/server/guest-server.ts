@@ -49,7 +49,7 @@ export const createGuestServer = (routes: readonly Route[]): Server => {
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
   };
   const server = createServer(timeouts, (request, response) => {
-    answer(routes, request, response).catch((error: unknown) => refuse(response, error));
+    respond(routes, request, response).catch((error: unknown) => refuse(response, error));
   });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     upgrade(routes, request, socket, head).catch((error: unknown) => refuseUpgrade(socket, error));
@@ -58,7 +58,7 @@ export const createGuestServer = (routes: readonly Route[]): Server => {
   return server;
 };
 
-const answer = async (
+const respond = async (
   routes: readonly Route[],
   request: IncomingMessage,
   response: ServerResponse,
@@ -93,7 +93,7 @@ const find = (
 ): { readonly route: Route; readonly query: URLSearchParams } => {
   const url = new URL(request.url ?? '/', 'http://guest');
   const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const route = routes.find((known) => known.method === method && known.path === url.pathname);
+  const route = routes.find((candidate) => candidate.method === method && candidate.path === url.pathname);
   if (route === undefined) throw unknownRoute();
   return { route, query: url.searchParams };
 };
@@ -127,7 +127,7 @@ const readJson = async (request: IncomingMessage): Promise<unknown> => {
 const readAll = async (request: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  // By default an iteration that is left destroys the connection, and with it the error response.
+  // By default, leaving the iteration early destroys the connection, and with it the error response.
   for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > GUEST_LIMITS.requestBytes) {

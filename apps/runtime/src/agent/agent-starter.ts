@@ -21,7 +21,7 @@ export interface Started {
   readonly guest: StartedAgent['guest'];
 }
 
-const LOOK_EVERY_MS = 5;
+const POLL_EVERY_MS = 5;
 /** Reserved from the deadline to clean up after a program that does not become ready. */
 const CLEAN_UP_MS = 1_000;
 
@@ -116,7 +116,7 @@ const untilListening = async (client: GuestClient, end: AbortSignal): Promise<vo
       () => false,
     );
     if (answered) return;
-    await delay(LOOK_EVERY_MS, undefined, { signal: end });
+    await delay(POLL_EVERY_MS, undefined, { signal: end });
   }
 };
 

@@ -4,7 +4,7 @@ import type { Template } from '@berth/templates';
 import type { BoxSpec } from '../driver/box-spec.js';
 import type { AgentFolders } from './agent-folders.js';
 
-const MOST_PROCESSES = 1024;
+const MAX_PROCESSES = 1024;
 const BYTES_PER_MB = 1024 * 1024;
 const BYTES_PER_GB = 1024 * BYTES_PER_MB;
 
@@ -23,7 +23,7 @@ export const boxSpecOf = (
   limits: {
     memoryBytes: resources.memMb * BYTES_PER_MB,
     cpus: resources.vcpus,
-    processes: MOST_PROCESSES,
+    processes: MAX_PROCESSES,
     diskBytes: resources.diskGb * BYTES_PER_GB,
   },
   user: 'unprivileged',

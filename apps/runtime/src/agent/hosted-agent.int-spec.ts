@@ -220,7 +220,7 @@ describe('an agent on a host', () => {
     expect(host.reports).toMatchObject([{ agentId, epoch: 1, observation: { type: 'crash_loop' } }]);
     expect(await guestsOf(agentId)).toEqual([]);
     expect((await logsOf(agentId)).join('\n')).toMatch(
-      /system: The agent's program keeps dying; at last it was ended by SIGKILL/,
+      /system: The agent's program keeps crashing; the last time it was ended by SIGKILL/,
     );
   });
 

@@ -1,6 +1,6 @@
 import type { RequestCaller } from '@berth/telemetry';
 
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
 interface Waiting {
   readonly deliveryId: string;
@@ -23,7 +23,7 @@ export class AwaitedDeliveries {
   async during<T>(deliveryId: string, caller: RequestCaller | undefined, work: () => Promise<T>): Promise<T> {
     const waiting = { deliveryId, caller };
     this.#waiting.add(waiting);
-    this.#timer ??= setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#look(), POLL_EVERY_MS).unref();
     try {
       return await work();
     } finally {

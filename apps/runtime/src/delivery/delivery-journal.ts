@@ -17,7 +17,7 @@ import { readDelivery } from '../guest/delivery-answers.js';
 /** More than the longest response of a program, escaped as JSON. */
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;
 /** More than the maximum size of a guest's journal. */
-const MOST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 /** Reads the delivery journals of guests that are not running. */
@@ -66,7 +66,7 @@ const findIn = async (handle: FileHandle, deliveryId: string): Promise<DeliveryR
 
 /** The lines that contain `text`, one at a time; skips lines longer than any that a guest writes. */
 async function* linesWith(handle: FileHandle, text: string): AsyncGenerator<string> {
-  const bytes = handle.createReadStream({ autoClose: false, end: MOST_BYTES });
+  const bytes = handle.createReadStream({ autoClose: false, end: MAX_BYTES });
   let begun: Buffer[] = [];
   let begunBytes = 0;
   for await (const chunk of bytes as AsyncIterable<Buffer>) {

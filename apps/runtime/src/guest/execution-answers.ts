@@ -14,8 +14,8 @@ import { guestUnreachable } from './guest-answers.js';
 
 /** A character takes up to two UTF-16 units. */
 const LONGEST_STREAM = CUT_MARK.length + 2 * KEPT_CHARACTERS;
-const MOST_RUNNING = 10_000;
-const MOST_EXIT_CODE = 0xffff_ffff;
+const MAX_RUNNING = 10_000;
+const MAX_EXIT_CODE = 0xffff_ffff;
 
 /** Response of `execute`, `execution` and `cancelExecution`, for that execution. */
 export const readExecution = (body: unknown, asked: string): ExecutionReport => {
@@ -45,7 +45,7 @@ export const readRunningExecutions = (body: unknown): readonly string[] => {
   if (!Array.isArray(executionIds)) throw guestUnreachable();
   return executionIds
     .filter((id: unknown): id is string => typeof id === 'string' && isId('exe', id))
-    .slice(0, MOST_RUNNING);
+    .slice(0, MAX_RUNNING);
 };
 
 const readStream = (value: unknown): string => {
@@ -54,7 +54,7 @@ const readStream = (value: unknown): string => {
 };
 
 const readExitCode = (value: unknown): number => {
-  if (!Number.isSafeInteger(value) || Math.abs(Number(value)) > MOST_EXIT_CODE) throw guestUnreachable();
+  if (!Number.isSafeInteger(value) || Math.abs(Number(value)) > MAX_EXIT_CODE) throw guestUnreachable();
   return Number(value);
 };
 

@@ -28,8 +28,8 @@ const STATES: ReadonlySet<string> = new Set<ProgramState>([
 /** Error codes that only a host may raise, because callers act on them. */
 const CODES_OF_HOSTS: ReadonlySet<string> = new Set(['stale_epoch', 'agent_not_on_host', 'ticket_unknown']);
 const LONGEST_MESSAGE = 2_100;
-const MOST_CAPABILITIES = 50;
-const MOST_EVENTS = 100;
+const MAX_CAPABILITIES = 50;
+const MAX_EVENTS = 100;
 
 /** The guest sent no valid response. */
 export const guestUnreachable = (cause?: unknown): DomainError =>
@@ -45,7 +45,7 @@ export const guestUnreachable = (cause?: unknown): DomainError =>
 export const readHealth = (body: unknown): GuestHealth => {
   const { version, capabilities, program } = fields(body);
   if (!isText(version, 64) || !isState(program) || !Array.isArray(capabilities)) throw guestUnreachable();
-  const known = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MOST_CAPABILITIES);
+  const known = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MAX_CAPABILITIES);
   return { version, capabilities: known, program };
 };
 
@@ -62,7 +62,7 @@ export const readEvents = (body: unknown): GuestEvents => {
   if (!Array.isArray(events) || !Number.isSafeInteger(last)) throw guestUnreachable();
   return {
     last: Number(last),
-    events: events.slice(0, MOST_EVENTS).flatMap((event: unknown) => {
+    events: events.slice(0, MAX_EVENTS).flatMap((event: unknown) => {
       const { seq, type, message } = fields(event);
       if (!Number.isSafeInteger(seq) || type !== 'crash_loop' || typeof message !== 'string') return [];
       return [{ seq: Number(seq), type, message: message.slice(0, LONGEST_MESSAGE) }];

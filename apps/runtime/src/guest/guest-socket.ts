@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** Limit of retries for a guest that is suspended again and again. */
-const MOST_TOO_LATE = 20;
+const MAX_TOO_LATE = 20;
 
 /** HTTP connection to one guest. */
 export class GuestSocket {
@@ -84,7 +84,7 @@ export class GuestSocket {
       const refusal = readRefusal(json);
       // The guest runs again after a suspension; retry if the caller is still waiting.
       const wanted = !question.signal.aborted && requestContext.current()?.caller?.gaveUp !== true;
-      if (refusal.code !== TOO_LATE_CODE || !wanted || tooLate >= MOST_TOO_LATE) throw refusal;
+      if (refusal.code !== TOO_LATE_CODE || !wanted || tooLate >= MAX_TOO_LATE) throw refusal;
     }
   }
 

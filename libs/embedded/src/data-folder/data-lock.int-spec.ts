@@ -24,9 +24,9 @@ describe('the lock of a data folder', () => {
   it('refuses a second process immediately, naming the first process and a remedy', async () => {
     const lock = acquireDataLock(folder.dataDir);
     const second = otherProcess(TRY, [folder.dataDir]);
-    const said = await second.says('DataFolderInUseError');
-    expect(said).toContain(`process ${process.pid}`);
-    expect(said).toContain('BERTH_DATA');
+    const output = await second.prints('DataFolderInUseError');
+    expect(output).toContain(`process ${process.pid}`);
+    expect(output).toContain('BERTH_DATA');
     lock.release();
     await second.ended;
   });
@@ -35,7 +35,7 @@ describe('the lock of a data folder', () => {
     const lock = acquireDataLock(folder.dataDir);
     for (const attempt of [1, 2]) {
       const other = otherProcess(TRY, [folder.dataDir]);
-      expect(await other.says('\n'), `attempt ${attempt}`).toContain('DataFolderInUseError');
+      expect(await other.prints('\n'), `attempt ${attempt}`).toContain('DataFolderInUseError');
       await other.ended;
     }
     lock.release();
@@ -43,7 +43,7 @@ describe('the lock of a data folder', () => {
 
   it('ends with a process that was killed', async () => {
     const holder = otherProcess(HOLD, [folder.dataDir]);
-    await holder.says('holding');
+    await holder.prints('holding');
     expect(() => acquireDataLock(folder.dataDir)).toThrow(DataFolderInUseError);
     await holder.kill();
     acquireDataLock(folder.dataDir).release();
@@ -54,10 +54,10 @@ describe('the lock of a data folder', () => {
     one.release();
     one.release();
     const other = otherProcess(TRY, [folder.dataDir]);
-    expect(await other.says('\n')).toContain('DataFolderInUseError');
+    expect(await other.prints('\n')).toContain('DataFolderInUseError');
     two.release();
     const later = otherProcess(TRY, [folder.dataDir]);
-    expect(await later.says('\n')).toContain('got it');
+    expect(await later.prints('\n')).toContain('got it');
     await Promise.all([other.ended, later.ended]);
   });
 });

@@ -81,8 +81,8 @@ export class PortBook {
 
   /** Returns the previous port if it is still free, else a new one, which it remembers. */
   async portFor(name: string): Promise<number> {
-    const known = this.#ports.get(name);
-    if (known !== undefined && isForServers(known) && (await isFree(known))) return known;
+    const earlier = this.#ports.get(name);
+    if (earlier !== undefined && isForServers(earlier) && (await isFree(earlier))) return earlier;
     const chosen = await this.#chooseUnused();
     this.#ports.set(name, chosen);
     writePrivateFile(this.#file, JSON.stringify(Object.fromEntries(this.#ports)));

@@ -86,7 +86,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1]);
     });
 
-    it('no_stream is refused for a stream that exists, a revision for one that does not', async () => {
+    it('no_stream is refused for an existing stream, a revision for a missing one', async () => {
       const stream = store().stream();
       const early = await rejection(store().append(stream, numbered(0), 0n));
       expect(early).toMatchObject({
@@ -103,7 +103,7 @@ export function describeAppends(store: () => StoreFixture): void {
       });
     });
 
-    it('stream_exists is refused until there is a stream, any never is', async () => {
+    it('stream_exists is refused until the stream exists; any is never refused', async () => {
       const stream = store().stream();
       const early = await rejection(store().append(stream, numbered(0), 'stream_exists'));
       expect(early).toMatchObject({ type: 'wrong-expected-version', expectedVersion: 'stream_exists' });
@@ -113,7 +113,7 @@ export function describeAppends(store: () => StoreFixture): void {
       expect(await store().numbers(stream)).toEqual([0, 1, 2]);
     });
 
-    it('of writers that race for one revision exactly one wins', async () => {
+    it('exactly one of the writers that race for a revision wins', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0), 'no_stream');
       const race = await Promise.allSettled(

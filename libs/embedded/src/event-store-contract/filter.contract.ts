@@ -75,7 +75,7 @@ export function describeFilters(store: () => StoreFixture): void {
       expect(subscriber.events.filter(({ event }) => event?.type.startsWith('$'))).toEqual([]);
     });
 
-    it('gets no checkpoint at the end of the log: only "caught up" tells that everything was searched', async () => {
+    it('gets no checkpoint at the end of the log: only "caught up" indicates that everything was searched', async () => {
       const stream = store().stream();
       const { position } = await store().append(stream, numbered(0));
       await store().append(stream, numberedRange(1, 10));

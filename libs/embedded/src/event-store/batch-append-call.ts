@@ -46,11 +46,11 @@ interface Batch {
 export function batchAppendCall(writes: GroupCommit): handleBidiStreamingCall<Request, Response> {
   return (call) => {
     const batches = new Map<string, Batch>();
-    const open = new OpenAnswers(call);
+    const open = new OpenResponses(call);
     call.on('data', (message: Request) => {
       try {
         const finished = takeMessage(batches, message);
-        if (finished !== undefined) open.add(answer(writes, message, finished));
+        if (finished !== undefined) open.add(respond(writes, message, finished));
       } catch (error) {
         open.fail(error);
       }
@@ -60,7 +60,7 @@ export function batchAppendCall(writes: GroupCommit): handleBidiStreamingCall<Re
 }
 
 /* The caller may end its side while responses are still outstanding. */
-class OpenAnswers {
+class OpenResponses {
   #due = 0;
   #ended = false;
 
@@ -127,7 +127,7 @@ function startBatch(options: streams.BatchAppendReq.Options | undefined): Batch 
   return { options, expectation, events: [], bytes: 0, malformed: undefined };
 }
 
-async function answer(writes: GroupCommit, message: Request, batch: Batch): Promise<Response> {
+async function respond(writes: GroupCommit, message: Request, batch: Batch): Promise<Response> {
   const response = new streams.BatchAppendResp().setCorrelationId(message.getCorrelationId());
   const { options } = batch;
   response.setStreamIdentifier(options.getStreamIdentifier());

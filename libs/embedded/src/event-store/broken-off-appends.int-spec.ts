@@ -9,7 +9,7 @@ import { connect as connectClient, withDatabaseFile } from './store-process.fixt
 const ROUNDS = 40;
 const AT_ONCE = 25;
 
-/** A message as gRPC puts it on the wire: not compressed, its length, itself. */
+/** A gRPC frame: the compression flag (0), the length, the message. */
 const framed = (message: { serializeBinary(): Uint8Array }): Buffer => {
   const bytes = Buffer.from(message.serializeBinary());
   const head = Buffer.alloc(5);
@@ -32,7 +32,7 @@ const event = (): Buffer => {
   return framed(new streams.AppendReq().setProposedMessage(message));
 };
 
-/** An append of which the options and the first of its events arrive. */
+/** An append whose options and first event arrive. */
 const beginAppend = (session: ClientHttp2Session, stream: string): ClientHttp2Stream => {
   const call = session.request({
     ':method': 'POST',
@@ -56,12 +56,12 @@ it('an append whose connection or call breaks off before its last event writes n
         await once(session, 'connect');
         const calls = Array.from({ length: AT_ONCE }, (_, n) => beginAppend(session, `broken-${round}x${n}`));
         if (round % 2 === 0) for (const call of calls) call.close(constants.NGHTTP2_CANCEL);
-        // The bytes are on their way; then the connection is gone.
+        // Sends the bytes, then drops the connection.
         else setImmediate(() => session.destroy());
         await Promise.all(calls.map((call) => call.closed || once(call, 'close')));
         session.destroy();
       }
-      // What the server has read before is done by now.
+      // Once this append returns, the server has processed everything that it read before.
       await client.appendToStream('last', [], {}).catch(() => undefined);
       let written = 0;
       for await (const { event: found } of client.readAll())

@@ -3,7 +3,7 @@ import { CommitSignal } from './commit-signal.js';
 import { openDatabase } from './database.js';
 import { notLeader } from './errors.js';
 import { EventLog } from './event-log.js';
-import type { Member } from './fixed-answers.js';
+import type { Member } from './fixed-responses.js';
 import { GroupCommit } from './group-commit.js';
 import { listen, type Listener } from './listener.js';
 import { LogWriter } from './log-writer.js';

@@ -48,47 +48,51 @@ const write = async (stream: string, count: number): Promise<bigint> => {
 };
 
 /** What a subscription receives, in order: positions of events and checkpoints, and `caughtUp`. */
-const told = (prefix: string, fromPosition: Position | typeof START = START): string[] => {
-  const heard: string[] = [];
+const subscribeTo = (prefix: string, fromPosition: Position | typeof START = START): string[] => {
+  const received: string[] = [];
   const filter = streamNameFilter({
     prefixes: [prefix],
     maxSearchWindow: WINDOW,
     checkpointInterval: 1,
-    checkpointReached: (_subscription, { commit }) => void heard.push(`checkpoint ${commit}`),
+    checkpointReached: (_subscription, { commit }) => void received.push(`checkpoint ${commit}`),
   });
   const subscription = client.subscribeToAll({ fromPosition, filter });
   open.push(subscription);
-  subscription.on('data', ({ event }) => void heard.push(`event ${event?.position.commit}`));
-  subscription.on('caughtUp', () => void heard.push('caughtUp'));
-  return heard;
+  subscription.on('data', ({ event }) => void received.push(`event ${event?.position.commit}`));
+  subscription.on('caughtUp', () => void received.push('caughtUp'));
+  return received;
 };
 
-const eventuallyEquals = (heard: string[], expected: string[]): Promise<void> =>
-  vi.waitFor(() => expect(heard).toEqual(expected), { timeout: 5_000, interval: 5 });
+const eventuallyEquals = (received: string[], expected: string[]): Promise<void> =>
+  vi.waitFor(() => expect(received).toEqual(expected), { timeout: 5_000, interval: 5 });
 
 describe('a filtered subscription', () => {
   it('from the start that matches nothing in a short log gets the checkpoint 2^64 - 1, and no other after it', async () => {
     await write('other', 3);
-    const heard = told('wanted-');
-    await eventuallyEquals(heard, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
+    const received = subscribeTo('wanted-');
+    await eventuallyEquals(received, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
     await write('other', WINDOW * 3);
     const position = await write('wanted-1', 1);
-    await eventuallyEquals(heard, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp', `event ${position}`]);
+    await eventuallyEquals(received, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp', `event ${position}`]);
   });
 
   it('gets it on an empty log too, because a real log is never empty', async () => {
-    await eventuallyEquals(told('wanted-'), [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
+    await eventuallyEquals(subscribeTo('wanted-'), [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
   });
 
   it('that matched an event gets a checkpoint there when it catches up, not at the head', async () => {
     const position = await write('wanted-1', 1);
     await write('other', 3);
-    await eventuallyEquals(told('wanted-'), [`event ${position}`, `checkpoint ${position}`, 'caughtUp']);
+    await eventuallyEquals(subscribeTo('wanted-'), [
+      `event ${position}`,
+      `checkpoint ${position}`,
+      'caughtUp',
+    ]);
   });
 
   it('catching up gets one checkpoint for each window after the first, and only "caught up" at the head', async () => {
     await write('other', WINDOW * 3 + 2);
-    await eventuallyEquals(told('wanted-'), [
+    await eventuallyEquals(subscribeTo('wanted-'), [
       'checkpoint 0',
       `checkpoint ${WINDOW + 1}`,
       `checkpoint ${WINDOW * 2 + 1}`,
@@ -98,15 +102,15 @@ describe('a filtered subscription', () => {
 
   it('from the head has caught up immediately, and then gets one checkpoint for each window', async () => {
     const commit = await write('other', 3);
-    const heard = told('wanted-', { commit, prepare: commit });
-    await eventuallyEquals(heard, ['caughtUp']);
+    const received = subscribeTo('wanted-', { commit, prepare: commit });
+    await eventuallyEquals(received, ['caughtUp']);
     await write('other', WINDOW - 1);
     const match = await write('wanted-1', 1);
     await write('other', WINDOW - 1);
     const last = await write('other', 1);
     await write('other', WINDOW - 1);
     const end = await write('wanted-1', 1);
-    await eventuallyEquals(heard, [
+    await eventuallyEquals(received, [
       'caughtUp',
       `event ${match}`,
       `checkpoint ${match}`,

@@ -1,3 +1,3 @@
 export { type EventStoreServer, type EventStoreServerOptions, startEventStoreServer } from './server.js';
 export { type ClusterStandIn, type ClusterView, startClusterStandIn } from './cluster-stand-in.js';
-export type { Member } from './fixed-answers.js';
+export type { Member } from './fixed-responses.js';

@@ -3,7 +3,7 @@ import { createServer, type AddressInfo, type Server as TcpServer } from 'node:n
 import { isOwnPeer } from './peer-user.js';
 
 /** Services share a few connections each, but any process on this machine can open one. */
-const MOST_CONNECTIONS = 1_000;
+const MAX_CONNECTIONS = 1_000;
 /** A client's preface and settings (RFC 9113 §3.4), which it sends immediately. */
 const FIRST_BYTES = 33;
 const FIRST_BYTES_MS = 10_000;
@@ -28,7 +28,7 @@ export const listen = (server: Server, host: string, port: number): Promise<List
       socket.once('close', () => clearTimeout(silent));
       injector.injectConnection(socket);
     });
-    listener.maxConnections = MOST_CONNECTIONS;
+    listener.maxConnections = MAX_CONNECTIONS;
     listener.once('error', reject);
     listener.listen(port, host, () => {
       const { port: bound } = listener.address() as AddressInfo;

@@ -37,7 +37,7 @@ export interface RecordedEvent {
   readonly metadata: Uint8Array;
 }
 
-/** The size of an event towards {@link MAX_APPEND_BYTES}; the type counts as UTF-16, like in EventStoreDB. */
+/** The size of an event towards {@link MAX_APPEND_BYTES}; the type counts as UTF-16, as in EventStoreDB. */
 export function eventSize(event: ProposedEvent): number {
   return event.data.length + event.metadata.length + event.type.length * 2;
 }

@@ -12,7 +12,7 @@ const socket = require('node:net').connect(Number(process.argv[1]), '127.0.0.1',
   socket.write('PRI * HTTP/2.0\\r\\n\\r\\nSM\\r\\n\\r\\n');
   socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
 });
-socket.once('data', () => { console.log('answered'); process.exit(0); });
+socket.once('data', () => { console.log('responded'); process.exit(0); });
 socket.once('close', () => { console.log('hung up'); process.exit(0); });
 socket.once('error', () => { console.log('hung up'); process.exit(0); });
 `;
@@ -26,11 +26,11 @@ const callAs = (uid: number, port: number): Promise<string> =>
       env: {},
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    let said = '';
-    child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
-    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
+    let output = '';
+    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
+    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString('utf8')));
     child.once('error', reject);
-    child.once('close', () => resolve(said.trim()));
+    child.once('close', () => resolve(output.trim()));
   });
 
 describe('the log on a machine with other users', () => {
@@ -47,7 +47,7 @@ describe('the log on a machine with other users', () => {
   });
 
   it('accepts connections of the user it runs as', async () => {
-    expect(await callAs(process.getuid?.() ?? 0, server.port)).toBe('answered');
+    expect(await callAs(process.getuid?.() ?? 0, server.port)).toBe('responded');
   });
 
   it('finds the user of a connection, and none for a connection that does not exist', () => {

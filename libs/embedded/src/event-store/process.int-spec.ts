@@ -31,7 +31,7 @@ describe('the event store process', () => {
     });
   });
 
-  it('tells subscribers that it shuts down, so that they reconnect', async () => {
+  it('notifies subscribers that it shuts down, so that they reconnect', async () => {
     await withDatabaseFile(async (file) => {
       const store = await startStoreProcess(file);
       const client = connect(store.port);

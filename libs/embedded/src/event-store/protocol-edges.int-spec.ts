@@ -55,8 +55,8 @@ describe('unsupported features of the embedded store', () => {
     const users = new usersService.UsersClient(`127.0.0.1:${server.port}`, credentials.createInsecure());
     const error = await rejection(
       new Promise((resolve, reject) => {
-        users.create(new usersMessages.CreateReq(), (failure, answer) =>
-          failure ? reject(failure) : resolve(answer),
+        users.create(new usersMessages.CreateReq(), (failure, response) =>
+          failure ? reject(failure) : resolve(response),
         );
       }),
     );
@@ -94,7 +94,7 @@ describe('requests that the protocol allows and the client never sends', () => {
     ]) {
       const error = await rejection(
         new Promise((resolve, reject) => {
-          const call = stub.append((failure, answer) => (failure ? reject(failure) : resolve(answer)));
+          const call = stub.append((failure, response) => (failure ? reject(failure) : resolve(response)));
           for (const message of messages) call.write(message);
           call.end();
         }),
@@ -115,7 +115,7 @@ describe('requests that the protocol allows and the client never sends', () => {
     message.getMetadataMap().set('type', 'T').set('content-type', 'application/json');
     const error = await rejection(
       new Promise((resolve, reject) => {
-        const call = stub.append((failure, answer) => (failure ? reject(failure) : resolve(answer)));
+        const call = stub.append((failure, response) => (failure ? reject(failure) : resolve(response)));
         call.write(new streams.AppendReq().setOptions(options));
         call.write(new streams.AppendReq().setProposedMessage(message), () => call.cancel());
       }),
@@ -137,7 +137,7 @@ describe('requests that the protocol allows and the client never sends', () => {
       .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from('structured')))
       .setAny(new shared.Empty());
     await new Promise((resolve, reject) => {
-      const call = stub.append((failure, answer) => (failure ? reject(failure) : resolve(answer)));
+      const call = stub.append((failure, response) => (failure ? reject(failure) : resolve(response)));
       call.write(new streams.AppendReq().setOptions(options));
       call.write(new streams.AppendReq().setProposedMessage(message.setData(Buffer.from('{}'))));
       call.end();
@@ -150,8 +150,8 @@ describe('requests that the protocol allows and the client never sends', () => {
   it('an append of a batch that is malformed or too late is refused alone', async () => {
     const stub = raw();
     const call = stub.batchAppend();
-    const answers: streams.BatchAppendResp[] = [];
-    call.on('data', (answer: streams.BatchAppendResp) => answers.push(answer));
+    const responses: streams.BatchAppendResp[] = [];
+    call.on('data', (response: streams.BatchAppendResp) => responses.push(response));
     const request = (correlation: string, name: string, deadline: number) => {
       const past = new Date(Date.now() + deadline);
       const options = new streams.BatchAppendReq.Options()
@@ -171,7 +171,7 @@ describe('requests that the protocol allows and the client never sends', () => {
     call.end();
     await once(call, 'end');
     stub.close();
-    const codes = answers.map((answer) => answer.getError()?.getCode() ?? 0);
+    const codes = responses.map((response) => response.getError()?.getCode() ?? 0);
     expect(codes.toSorted((a, b) => a - b)).toEqual([
       status.INVALID_ARGUMENT,
       status.INVALID_ARGUMENT,
@@ -227,12 +227,12 @@ describe('edge cases', () => {
 
   it('notifies a live subscriber that stops reading that it fell behind, and later that it caught up', async () => {
     const subscription = client.subscribeToStream('busy');
-    const told: string[] = [];
+    const notifications: string[] = [];
     let events = 0;
-    subscription.on('caughtUp', () => told.push('caughtUp'));
-    subscription.on('fellBehind', () => told.push('fellBehind'));
+    subscription.on('caughtUp', () => notifications.push('caughtUp'));
+    subscription.on('fellBehind', () => notifications.push('fellBehind'));
     subscription.on('data', () => (events += 1));
-    await vi.waitFor(() => expect(told).toEqual(['caughtUp']), { timeout: 5_000, interval: 10 });
+    await vi.waitFor(() => expect(notifications).toEqual(['caughtUp']), { timeout: 5_000, interval: 10 });
     subscription.pause();
     const text = 'x'.repeat(1_000);
     for (let round = 0; round < 8; round += 1) {
@@ -241,7 +241,9 @@ describe('edge cases', () => {
     }
     subscription.resume();
     await vi.waitFor(() => expect(events).toBe(4_000), { timeout: 10_000, interval: 10 });
-    await vi.waitFor(() => expect(told).toEqual(['caughtUp', 'fellBehind', 'caughtUp']), { timeout: 5_000 });
+    await vi.waitFor(() => expect(notifications).toEqual(['caughtUp', 'fellBehind', 'caughtUp']), {
+      timeout: 5_000,
+    });
     await subscription.unsubscribe();
   });
 

@@ -3,7 +3,7 @@ import { batchAppendCall } from './batch-append-call.js';
 import { CommitSignal } from './commit-signal.js';
 import { openDatabase } from './database.js';
 import { EventLog } from './event-log.js';
-import { addUnsupportedServices, gossipCall, supportedMethodsCall, type Member } from './fixed-answers.js';
+import { addUnsupportedServices, gossipCall, supportedMethodsCall, type Member } from './fixed-responses.js';
 import { GroupCommit } from './group-commit.js';
 import { listen } from './listener.js';
 import { LogWriter } from './log-writer.js';

@@ -36,8 +36,8 @@ export class StreamDirectory {
   }
 
   find(name: string): StreamEntry | undefined {
-    const known = this.#byName.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#byName.get(name);
+    if (cached !== undefined) return cached;
     const row = this.#selectStream.get(name);
     if (row === undefined) return undefined;
     return this.#remember({ id: Number(row['id']), name, lastRevision: Number(row['lastRevision'] ?? -1) });
@@ -45,15 +45,15 @@ export class StreamDirectory {
 
   /** Returns the stream of that name, creating it if it is new. Only inside a write transaction. */
   intern(name: string): StreamEntry {
-    const known = this.find(name);
-    if (known !== undefined) return known;
+    const cached = this.find(name);
+    if (cached !== undefined) return cached;
     const { lastInsertRowid } = this.#insertStream.run(name);
     return this.#remember({ id: Number(lastInsertRowid), name, lastRevision: -1 });
   }
 
   nameOf(id: number): string {
-    const known = this.#nameById.get(id);
-    if (known !== undefined) return known;
+    const cached = this.#nameById.get(id);
+    if (cached !== undefined) return cached;
     const name = String(this.#selectName.get(id)?.['name']);
     this.#nameById.set(id, name);
     return name;
@@ -70,8 +70,8 @@ export class StreamDirectory {
 
   metadataOf(name: string): StreamMetadata {
     if (originalStreamOf(name) !== undefined) return METASTREAM_METADATA;
-    const known = this.#metadata.get(name);
-    if (known !== undefined) return known;
+    const cached = this.#metadata.get(name);
+    if (cached !== undefined) return cached;
     const data = this.rawMetadataOf(name);
     const metadata = data === undefined ? {} : parseStreamMetadata(data);
     this.#metadata.set(name, metadata);
@@ -86,7 +86,7 @@ export class StreamDirectory {
     return data instanceof Uint8Array ? data : undefined;
   }
 
-  /** Just after a new append to a deleted stream, a read does not find the stream, like in EventStoreDB. */
+  /** Just after a new append to a deleted stream, a read does not find the stream, as in EventStoreDB. */
   hideForAMoment(name: string): void {
     this.#hiddenUntil.set(name, performance.now() + REOPENED_HIDDEN_MS);
   }

@@ -9,10 +9,10 @@ export interface StreamMetadata {
 
 const NONE: StreamMetadata = {};
 
-/** A metadata stream shows readers only its newest event, like in EventStoreDB. */
+/** A metadata stream shows readers only its newest event, as in EventStoreDB. */
 export const METASTREAM_METADATA: StreamMetadata = { maxCount: 1 };
 
-/** Parses a `$metadata` event. Invalid metadata counts as none, like in EventStoreDB. */
+/** Parses a `$metadata` event. Invalid metadata counts as none, as in EventStoreDB. */
 export function parseStreamMetadata(data: Uint8Array): StreamMetadata {
   const fields = parseObject(data);
   const maxCount = fields['$maxCount'];

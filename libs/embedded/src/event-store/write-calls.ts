@@ -66,8 +66,8 @@ export function appendCall(writes: GroupCommit): AppendHandler {
       }
     });
     call.on('end', () => {
-      // A call that is reset before its last event ends like a whole one, and the reset may come a moment later.
-      // Sending the headers makes the server check the HTTP/2 stream, which knows.
+      // A call that is reset before its last event ends like a complete one, and the reset may be reported only later.
+      // Sending the headers makes the server check the HTTP/2 stream, which already knows about the reset.
       setImmediate(() => {
         if (failed) return;
         call.sendMetadata(new Metadata());
@@ -117,7 +117,7 @@ class ReceivedAppend {
 export function deleteCall(writes: GroupCommit): DeleteHandler {
   return (call, callback) => {
     const options = call.request.getOptions();
-    answerDeletion('soft-delete', writes, options, callback, (position) =>
+    respondToDeletion('soft-delete', writes, options, callback, (position) =>
       new streams.DeleteResp().setPosition(setPosition(new streams.DeleteResp.Position(), position)),
     );
   };
@@ -127,13 +127,13 @@ export function deleteCall(writes: GroupCommit): DeleteHandler {
 export function tombstoneCall(writes: GroupCommit): TombstoneHandler {
   return (call, callback) => {
     const options = call.request.getOptions();
-    answerDeletion('tombstone', writes, options, callback, (position) =>
+    respondToDeletion('tombstone', writes, options, callback, (position) =>
       new streams.TombstoneResp().setPosition(setPosition(new streams.TombstoneResp.Position(), position)),
     );
   };
 }
 
-function answerDeletion<Response>(
+function respondToDeletion<Response>(
   kind: 'soft-delete' | 'tombstone',
   writes: GroupCommit,
   options: streams.DeleteReq.Options | streams.TombstoneReq.Options | undefined,

@@ -38,7 +38,7 @@ const connectAs = async (url: string): Promise<NatsConnection> => {
 const as = (service: ServiceName): Promise<NatsConnection> => connectAs(broker.natsUrlOf(service));
 
 /** Whether the broker lets the service subscribe there. */
-const mayHear = async (service: ServiceName, subject: string): Promise<boolean> => {
+const maySubscribe = async (service: ServiceName, subject: string): Promise<boolean> => {
   const connection = await as(service);
   let refused = false;
   connection.subscribe(subject, { callback: (error) => void (refused ||= error !== null) });
@@ -47,7 +47,7 @@ const mayHear = async (service: ServiceName, subject: string): Promise<boolean> 
 };
 
 /** Whether a message that the service publishes there arrives. */
-const maySend = async (service: ServiceName, subject: string): Promise<boolean> => {
+const mayPublish = async (service: ServiceName, subject: string): Promise<boolean> => {
   const listener = await connectAs(broker.natsUrl);
   let arrived = false;
   listener.subscribe(subject, { callback: () => void (arrived = true) });
@@ -66,56 +66,56 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
 
   it('may receive and send everything that the code of the service does', async () => {
     const { hears, calls, relays } = SERVICE_ACCESS[service];
-    for (const heard of hears)
-      expect(await mayHear(service, `berth.${heard.replace('{host}', OURS)}`), heard).toBe(true);
+    for (const subject of hears)
+      expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(true);
     for (const called of calls)
-      expect(await maySend(service, `berth.${called.replace('{host}', 'hst_any')}`), called).toBe(true);
+      expect(await mayPublish(service, `berth.${called.replace('{host}', 'hst_any')}`), called).toBe(true);
     for (const context of relays)
-      expect(await maySend(service, `berth.evt.${context}.done.v1.a.b`)).toBe(true);
+      expect(await mayPublish(service, `berth.evt.${context}.done.v1.a.b`)).toBe(true);
   });
 
   it('receives no request of another service, and no reply to one', async () => {
     for (const other of others) {
-      const [heard = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].hears;
-      expect(await mayHear(service, `berth.${heard.replace('{host}', OURS)}`), heard).toBe(false);
-      expect(await mayHear(service, `_INBOX.berth.${other}.>`), other).toBe(false);
+      const [subject = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].hears;
+      expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(false);
+      expect(await maySubscribe(service, `_INBOX.berth.${other}.>`), other).toBe(false);
     }
     for (const all of ['>', 'berth.>', '_INBOX.>', `_INBOX.berth.*.>`, '$JS.>', '$SYS.>'])
-      expect(await mayHear(service, all), all).toBe(false);
+      expect(await maySubscribe(service, all), all).toBe(false);
   });
 
   it('replies only under its own name', async () => {
-    expect(await maySend(service, `_INBOX.berth.gateway.nuid.${service}.1`)).toBe(true);
+    expect(await mayPublish(service, `_INBOX.berth.gateway.nuid.${service}.1`)).toBe(true);
     for (const other of others)
-      expect(await maySend(service, `_INBOX.berth.gateway.nuid.${other}.1`), other).toBe(false);
-    expect(await maySend(service, '_INBOX.berth.gateway.nuid.1')).toBe(false);
+      expect(await mayPublish(service, `_INBOX.berth.gateway.nuid.${other}.1`), other).toBe(false);
+    expect(await mayPublish(service, '_INBOX.berth.gateway.nuid.1')).toBe(false);
   });
 
   it('can access only the streams it needs, and no other installation', async () => {
     const { relays } = SERVICE_ACCESS[service];
     for (const other of others.filter((one) => !relays.includes(one))) {
       const stream = `berth_EVT_${other.toUpperCase()}`;
-      expect(await maySend(service, `berth.evt.${other}.done.v1.a.b`), other).toBe(false);
+      expect(await mayPublish(service, `berth.evt.${other}.done.v1.a.b`), other).toBe(false);
       for (const operation of ['PURGE', 'DELETE', 'UPDATE'])
-        expect(await maySend(service, `$JS.API.STREAM.${operation}.${stream}`), stream).toBe(false);
+        expect(await mayPublish(service, `$JS.API.STREAM.${operation}.${stream}`), stream).toBe(false);
     }
-    expect(await maySend(service, '$JS.API.STREAM.CREATE.mine')).toBe(false);
-    expect(await maySend(service, 'other.cmd.agents.create.v1')).toBe(false);
+    expect(await mayPublish(service, '$JS.API.STREAM.CREATE.mine')).toBe(false);
+    expect(await mayPublish(service, 'other.cmd.agents.create.v1')).toBe(false);
   });
 });
 
 describe('the NATS user of a runtime host', () => {
   it('receives messages for its own host and none for others', async () => {
-    expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${OURS}`)).toBe(true);
-    expect(await mayHear('runtime', `_INBOX.berth.runtime-${OURS}.>`)).toBe(true);
+    expect(await maySubscribe('runtime', `berth.cmd.runtime.start.v1.${OURS}`)).toBe(true);
+    expect(await maySubscribe('runtime', `_INBOX.berth.runtime-${OURS}.>`)).toBe(true);
     for (const foreign of ['hst_theirs', '*'])
-      expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${foreign}`)).toBe(false);
-    expect(await mayHear('runtime', '_INBOX.berth.runtime-hst_theirs.>')).toBe(false);
+      expect(await maySubscribe('runtime', `berth.cmd.runtime.start.v1.${foreign}`)).toBe(false);
+    expect(await maySubscribe('runtime', '_INBOX.berth.runtime-hst_theirs.>')).toBe(false);
   });
 
   it('replies for its own host only', async () => {
-    expect(await maySend('runtime', `_INBOX.berth.agents.nuid.runtime-${OURS}.1`)).toBe(true);
-    expect(await maySend('runtime', '_INBOX.berth.agents.nuid.runtime-hst_theirs.1')).toBe(false);
+    expect(await mayPublish('runtime', `_INBOX.berth.agents.nuid.runtime-${OURS}.1`)).toBe(true);
+    expect(await mayPublish('runtime', '_INBOX.berth.agents.nuid.runtime-hst_theirs.1')).toBe(false);
   });
 });
 

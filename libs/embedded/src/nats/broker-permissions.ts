@@ -9,8 +9,7 @@ export interface ServiceAccess {
   /** Events it consumes. */
   readonly consumes: readonly { readonly context: string; readonly durable: string }[];
   /**
-   * What it does with the claim on the installation's name: every service with the event log takes it, a service without
-   * one may read who holds it.
+   * How it uses the claim on the installation's name: services with the event log take it, others may read its holder.
    */
   readonly claim: 'takes' | 'reads' | 'none';
   /** Whether it has tables, about which its processes exchange notices. */

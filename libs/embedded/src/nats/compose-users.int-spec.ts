@@ -59,7 +59,7 @@ const connectAs = async (service: string): Promise<NatsConnection> => {
   return connect({ servers: `127.0.0.1:${port}`, user: username, pass: password });
 };
 
-const mayHear = async (service: string, subject: string): Promise<boolean> => {
+const maySubscribe = async (service: string, subject: string): Promise<boolean> => {
   const connection = await connectAs(service);
   let refused = false;
   connection.subscribe(subject, { callback: (error) => void (refused ||= error !== null) });
@@ -71,16 +71,16 @@ const mayHear = async (service: string, subject: string): Promise<boolean> => {
 describe('the broker of docker-compose.yml', () => {
   it.each(SERVICES)('accepts %s with its own secret, for its own subjects', async (service) => {
     const inbox = service === 'runtime' ? `runtime-${file('host_id')}` : service;
-    expect(await mayHear(service, `_INBOX.berth.${inbox}.>`)).toBe(true);
+    expect(await maySubscribe(service, `_INBOX.berth.${inbox}.>`)).toBe(true);
     for (const other of SERVICES.filter((one) => one !== service))
-      expect(await mayHear(service, `_INBOX.berth.${other}.>`), other).toBe(false);
-    expect(await mayHear(service, 'berth.>')).toBe(false);
+      expect(await maySubscribe(service, `_INBOX.berth.${other}.>`), other).toBe(false);
+    expect(await maySubscribe(service, 'berth.>')).toBe(false);
   });
 
   it('lets the runtime receive messages for its host', async () => {
-    expect(await mayHear('runtime', `berth.cmd.runtime.start.v1.${file('host_id')}`)).toBe(true);
-    expect(await mayHear('runtime', `berth.qry.runtime.logs.v1.${file('host_id')}`)).toBe(true);
-    expect(await mayHear('runtime', 'berth.cmd.runtime.start.v1.hst_other')).toBe(false);
+    expect(await maySubscribe('runtime', `berth.cmd.runtime.start.v1.${file('host_id')}`)).toBe(true);
+    expect(await maySubscribe('runtime', `berth.qry.runtime.logs.v1.${file('host_id')}`)).toBe(true);
+    expect(await maySubscribe('runtime', 'berth.cmd.runtime.start.v1.hst_other')).toBe(false);
   });
 
   it('rejects clients without a password', async () => {

@@ -54,7 +54,7 @@ export async function planPostgres(context: PartContext): Promise<PartPlan> {
       ...(runAs ? { runAs } : {}),
       prepare: () => clearStalePidFile(cluster),
       ready: (child, signal) =>
-        untilAnswering(child, join(cluster.data, 'postmaster.pid'), url(port, 'postgres'), signal),
+        untilResponding(child, join(cluster.data, 'postmaster.pid'), url(port, 'postgres'), signal),
     }),
     afterStart: (port) => ensureDatabase(url(port, 'postgres')),
   };
@@ -64,7 +64,7 @@ export async function planPostgres(context: PartContext): Promise<PartPlan> {
  * Waits for the server's status in `postmaster.pid` (process id first, status on line 8) before it connects: each
  * connection that comes too early is an error line in the server's log.
  */
-async function untilAnswering(
+async function untilResponding(
   child: ChildProcess,
   pidFile: string,
   connectionString: string,
@@ -72,12 +72,12 @@ async function untilAnswering(
 ): Promise<void> {
   for (;;) {
     signal.throwIfAborted();
-    if (saysReady(pidFile, child.pid) && (await responses(connectionString))) return;
+    if (reportsReady(pidFile, child.pid) && (await responds(connectionString))) return;
     await delay(20, undefined, { signal });
   }
 }
 
-function saysReady(pidFile: string, pid: number | undefined): boolean {
+function reportsReady(pidFile: string, pid: number | undefined): boolean {
   try {
     const lines = readFileSync(pidFile, 'utf8').split('\n');
     return lines[0] === String(pid) && lines[7]?.trim() === 'ready';
@@ -86,7 +86,7 @@ function saysReady(pidFile: string, pid: number | undefined): boolean {
   }
 }
 
-async function responses(connectionString: string): Promise<boolean> {
+async function responds(connectionString: string): Promise<boolean> {
   return withClient(connectionString, async (client) => {
     await client.query('SELECT 1');
   }).then(

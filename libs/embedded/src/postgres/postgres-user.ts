@@ -6,14 +6,14 @@ import type { RunAs } from '../supervision/die-with-parent.js';
 const OWN_USER = 'berth-postgres';
 
 /**
- * The user that PostgreSQL, which refuses to run as root, runs as; undefined when this process is not root (PostgreSQL
- * then runs as the same user). An existing `berth-postgres` or `postgres`; otherwise a system user `berth-postgres` is
- * added.
+ * The user to run PostgreSQL as, because it refuses to run as root; undefined if this process is not root (PostgreSQL
+ * then runs as the same user). Uses an existing `berth-postgres` or `postgres` user, otherwise adds the system user
+ * `berth-postgres`.
  */
 export async function postgresUser(log: EmbeddedLog): Promise<RunAs | undefined> {
   if (process.getuid?.() !== 0) return undefined;
-  const known = lookUp(OWN_USER) ?? lookUp('postgres');
-  if (known) return known;
+  const existing = lookUp(OWN_USER) ?? lookUp('postgres');
+  if (existing) return existing;
   log.info({ user: OWN_USER }, 'PostgreSQL does not run as root: adding a system user for it');
   const attempts: [string, string[]][] = [
     ['useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', OWN_USER]],

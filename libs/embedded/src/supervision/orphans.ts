@@ -10,7 +10,7 @@ export interface EndingStep {
 }
 
 /** Records which process runs a part, so that a later start can find it. */
-export function notePid(file: string, pid: number): void {
+export function recordPid(file: string, pid: number): void {
   const identity = identifyProcess(pid);
   if (identity) writePrivateFile(file, JSON.stringify(identity));
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BoundedLog } from './bounded-log.js';
 import { dieWithParent, type RunAs } from './die-with-parent.js';
 import type { EmbeddedLog } from './embedded-log.js';
-import { endProcess, forgetPid, notePid, type EndingStep } from './orphans.js';
+import { endProcess, forgetPid, recordPid, type EndingStep } from './orphans.js';
 import { identifyProcess } from './process-identity.js';
 
 /** What to run, and how to tell that it is ready. Times in milliseconds. */
@@ -153,7 +153,7 @@ export class SupervisedProcess {
       child.once('error', gone);
     });
     this.#child = child;
-    if (child.pid !== undefined) notePid(spec.pidFile, child.pid);
+    if (child.pid !== undefined) recordPid(spec.pidFile, child.pid);
     return child;
   }
 }

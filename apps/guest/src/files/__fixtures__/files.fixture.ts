@@ -21,7 +21,7 @@ export const CAN_MOUNT =
 export const LIMIT = 1_000_000;
 
 /** A response of the guest. */
-export interface Answer {
+export interface FileResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -29,7 +29,7 @@ export interface Answer {
   readonly broken: boolean;
 }
 
-export interface Question {
+export interface FileRequest {
   readonly query?: { readonly [name: string]: string | number };
   readonly method?: string;
   readonly headers?: { readonly [name: string]: string };
@@ -113,18 +113,18 @@ export class FilesFixture {
     }).length;
   }
 
-  ask(route: GuestRoute, question: Question = {}): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  ask(route: GuestRoute, options: FileRequest = {}): Promise<FileResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<FileResponse>();
     const query = new URLSearchParams(
-      Object.entries(question.query ?? {}).map(([name, value]) => [name, String(value)]),
+      Object.entries(options.query ?? {}).map(([name, value]) => [name, String(value)]),
     );
     const call = request({
       socketPath: join(this.guest.dir, 'sock'),
-      method: question.method ?? route.method,
+      method: options.method ?? route.method,
       path: `${route.path}?${query.toString()}`,
-      headers: question.headers ?? {},
+      headers: options.headers ?? {},
       agent: false,
-      signal: question.signal,
+      signal: options.signal,
     });
     this.#calls.add(call);
     call.on('close', () => this.#calls.delete(call));
@@ -140,13 +140,13 @@ export class FilesFixture {
         });
       response.on('end', end(false));
       response.on('error', end(true));
-      if (question.pause !== undefined) return question.pause();
+      if (options.pause !== undefined) return options.pause();
       response.on('data', (piece: Buffer) => {
         pieces.push(piece);
-        question.onData?.(piece);
+        options.onData?.(piece);
       });
     });
-    const { body } = question;
+    const { body } = options;
     if (body === undefined || typeof body === 'string' || Buffer.isBuffer(body)) call.end(body);
     else body.pipe(call);
     return promise;
@@ -157,25 +157,25 @@ export class FilesFixture {
     for (const call of this.#calls) call.destroy();
   }
 
-  list(path?: string): Promise<Answer> {
+  list(path?: string): Promise<FileResponse> {
     return this.ask(GUEST_ROUTES.listFiles, { query: path === undefined ? {} : { path } });
   }
 
-  read(path: string, question: Question = {}): Promise<Answer> {
+  read(path: string, options: FileRequest = {}): Promise<FileResponse> {
     return this.ask(GUEST_ROUTES.readFile, {
-      ...question,
-      query: { path, within: 'agent', limit: LIMIT, ...question.query },
+      ...options,
+      query: { path, within: 'agent', limit: LIMIT, ...options.query },
     });
   }
 
-  stage(id: string, body: Question['body'], limit = LIMIT): Promise<Answer> {
+  stage(id: string, body: FileRequest['body'], limit = LIMIT): Promise<FileResponse> {
     return this.ask(GUEST_ROUTES.stageFile, {
       query: { id, limit },
       ...(body === undefined ? {} : { body }),
     });
   }
 
-  change(command: FileCommand): Promise<Answer> {
+  change(command: FileCommand): Promise<FileResponse> {
     return this.ask(GUEST_ROUTES.changeFile, { body: JSON.stringify(command) });
   }
 
@@ -183,25 +183,25 @@ export class FilesFixture {
   async write(
     target: Extract<FileCommand, { readonly op: 'commit' }>['target'],
     content: string | Buffer = 'new',
-  ): Promise<Answer> {
+  ): Promise<FileResponse> {
     const stagedId = `stg_${this.#ids++}`;
     const staged = await this.stage(stagedId, content);
     if (staged.status !== 200) return staged;
-    const answer = await this.change({ op: 'commit', stagedId, target });
-    if (answer.status !== 200) await this.change({ op: 'discard', stagedId });
-    return answer;
+    const response = await this.change({ op: 'commit', stagedId, target });
+    if (response.status !== 200) await this.change({ op: 'discard', stagedId });
+    return response;
   }
 }
 
-export const jsonOf = (answer: Answer): unknown => JSON.parse(answer.body.toString());
-export const changeOf = (answer: Answer): FileChange => jsonOf(answer) as FileChange;
-export const entriesOf = (answer: Answer): readonly FileEntry[] =>
-  (jsonOf(answer) as { readonly entries: readonly FileEntry[] }).entries;
+export const jsonOf = (response: FileResponse): unknown => JSON.parse(response.body.toString());
+export const changeOf = (response: FileResponse): FileChange => jsonOf(response) as FileChange;
+export const entriesOf = (response: FileResponse): readonly FileEntry[] =>
+  (jsonOf(response) as { readonly entries: readonly FileEntry[] }).entries;
 
 /** For example `invalid path_outside_volume`; the status if the response is not an error. */
-export const refusalOf = (answer: Answer): string => {
-  if (answer.status !== 422) return String(answer.status);
-  const { error } = jsonOf(answer) as { readonly error: { readonly kind: string; readonly code: string } };
+export const refusalOf = (response: FileResponse): string => {
+  if (response.status !== 422) return String(response.status);
+  const { error } = jsonOf(response) as { readonly error: { readonly kind: string; readonly code: string } };
   return `${error.kind} ${error.code}`;
 };
 

@@ -13,7 +13,7 @@ export interface BoxFacts {
 }
 
 /** Polling interval for the exit of a guest that is not our child. */
-const LOOK_EVERY_MS = 1_000;
+const POLL_EVERY_MS = 1_000;
 
 /** A guest process and its surroundings. */
 export class ProcessBox implements Box {
@@ -46,7 +46,7 @@ export class ProcessBox implements Box {
       box.forget();
       gone.resolve();
     };
-    box.#watch = setInterval(() => void look(), LOOK_EVERY_MS).unref();
+    box.#watch = setInterval(() => void look(), POLL_EVERY_MS).unref();
     return box;
   }
 

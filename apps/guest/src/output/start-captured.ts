@@ -5,7 +5,7 @@ import { killBeforeGuest } from '../oom-score.js';
 import type { OutputPipes } from './output-pipes.js';
 
 /** A child and its output. A listener that is added synchronously misses nothing. */
-export interface HeardChild {
+export interface CapturedChild {
   readonly child: ChildProcess;
   readonly stdout: Readable | null;
   /** null if stderr is merged into stdout. */
@@ -14,13 +14,14 @@ export interface HeardChild {
 
 /**
  * Starts a child without input that may reopen its output by name. If no pipes are available, it gets sockets, which
- * cannot be reopened. `merged` uses one pipe for both streams, but still two sockets. Rethrows the errors of `start`.
+ * cannot be reopened. With `merged`, both streams share one pipe, but sockets stay separate. Rethrows the errors of
+ * `start`.
  */
-export const startHeard = (
+export const startCaptured = (
   pipes: OutputPipes,
   merged: boolean,
   start: (stdio: StdioOptions) => ChildProcess,
-): HeardChild => {
+): CapturedChild => {
   const out = pipes.take();
   const err = merged ? undefined : pipes.take();
   const isOne = merged && out !== undefined;

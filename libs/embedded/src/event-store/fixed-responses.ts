@@ -27,7 +27,7 @@ const SUPPORTED = {
   'event_store.client.server_features.serverfeatures': ['getsupportedmethods'],
 };
 
-/** Tells a client which features this server has; the client uses batch append because it is listed. */
+/** Returns the features of this server; the client uses batch append because it is listed. */
 export const supportedMethodsCall: handleUnaryCall<shared.Empty, features.SupportedMethods> = (
   _call,
   callback,

@@ -2,23 +2,23 @@ import { DomainError } from '@berth/kernel';
 import { GUEST_LIMITS, type ProgramAnswer } from '@berth/guest-protocol';
 
 /** Parses the response of the agent's program to a chat: `{response}`. Errors: upstream `agent_error`. */
-export const readAnswer = (text: string): ProgramAnswer => {
-  const answer = parse(text);
-  if (answer === undefined) throw refuse('The response of the agent is not JSON.');
-  const response = field(answer, 'response');
+export const parseReply = (text: string): ProgramAnswer => {
+  const body = parse(text);
+  if (body === undefined) throw refuse('The response of the agent is not JSON.');
+  const response = field(body, 'response');
   if (typeof response !== 'string') throw refuse('The response of the agent has no text "response".');
   return { response };
 };
 
 /** The message in an error response: its `error`, `message` or `detail` field, otherwise the whole text. */
 export const readFailure = (status: number, text: string): string => {
-  const message = words(parse(text)) ?? text.trim();
+  const message = messageIn(parse(text)) ?? text.trim();
   return message === ''
     ? `The agent responded with status ${status}.`
     : message.slice(0, GUEST_LIMITS.errorMessageChars);
 };
 
-const words = (body: unknown): string | undefined => {
+const messageIn = (body: unknown): string | undefined => {
   if (typeof body === 'string') return body;
   for (const name of ['error', 'message', 'detail']) {
     const value = field(body, name);
