@@ -10,8 +10,8 @@ export const ACCESS_SOURCE = 'libs/embedded/src/nats/service-access.ts';
 export const COMPOSE_USERS = 'infra/compose/nats-users.conf';
 
 /**
- * Reads from the code what each service does on the broker: the requests it handles and sends, the events it relays and
- * consumes. The permissions of its NATS user derive from this alone.
+ * Reads from the code what each service does on the broker: the requests it handles and sends, the events it publishes
+ * and consumes. The permissions of its NATS user derive from this alone.
  */
 export const accessOf = ({ packages }) => {
   const contracts = contractsOf(packages);
@@ -21,23 +21,23 @@ export const accessOf = ({ packages }) => {
   const used = new Map();
   for (const one of packages.filter(({ dir }) => dir.startsWith('apps/'))) {
     const service = one.dir.slice('apps/'.length);
-    const [hears, calls, relays] = [new Set(), new Set(), new Set()];
-    const use = { hears, calls, relays, consumes: new Map(), claim: 'none', tables: false };
+    const [handles, calls, publishes] = [new Set(), new Set(), new Set()];
+    const use = { handles, calls, publishes, consumes: new Map(), claim: 'none', tables: false };
     for (const file of one.files.filter(({ test, path }) => !test && !/fixture/.test(path)))
       readUse(file, { service, contracts, controllers, libraries, use, problems });
     used.set(service, use);
   }
   spreadOperations(used, contracts);
-  const services = [...used].filter(([, { hears, calls }]) => hears.size > 0 || calls.size > 0);
+  const services = [...used].filter(([, { handles, calls }]) => handles.size > 0 || calls.size > 0);
   const access = Object.fromEntries(
     services
       .filter(([service]) => service !== 'bench')
-      .map(([service, { hears, calls, relays, consumes, ...rest }]) => [
+      .map(([service, { handles, calls, publishes, consumes, ...rest }]) => [
         service,
         {
-          hears: [...hears].sort(),
+          handles: [...handles].sort(),
           calls: [...calls].sort(),
-          relays: [...relays].sort(),
+          publishes: [...publishes].sort(),
           consumes: [...consumes.values()].sort((a, b) => (a.durable < b.durable ? -1 : 1)),
           ...rest,
         },
@@ -138,7 +138,7 @@ const readUse = (file, { service, contracts, controllers, libraries, use, proble
       const subject = contracts.get(node.object.name).get(node.property.name);
       if (node.computed || subject === undefined)
         complain(node, 'name the request itself: the permissions are derived from it');
-      else (handled.has(node) ? use.hears : use.calls).add(subject);
+      else (handled.has(node) ? use.handles : use.calls).add(subject);
     }
     if (usesOperations && node.type === 'Identifier' && operations.has(node.name))
       use.calls.add(operations.get(node.name));
@@ -152,7 +152,7 @@ const readUse = (file, { service, contracts, controllers, libraries, use, proble
 
 const readCall = ({ callee }, { service, controllers, operations, use }) => {
   for (const name of controllers.get(callee.name) ?? [])
-    use.hears.add(operations.get(name).replace('<context>', service));
+    use.handles.add(operations.get(name).replace('<context>', service));
   if (callee.name === 'openParts' || callee.name === 'claimInstallation') use.claim = 'takes';
   if (callee.name === 'installationHolder') use.claim = 'reads';
   if (callee.name === 'openParts' || callee.name === 'openTables') use.tables = true;
@@ -177,7 +177,7 @@ const readModule = (node, file, { service, controllers, operations, use, complai
     }
     if (has('tables')) use.tables = true;
   }
-  if (made === 'RelayModule.forFeature') use.relays.add(service);
+  if (made === 'RelayModule.forFeature') use.publishes.add(service);
   if (made === 'ConsumeEvents') {
     const [context, durable] = [textOf(options, 'context', file), textOf(options, 'durable', file)];
     if (context === undefined || durable === undefined)
@@ -193,7 +193,7 @@ const readStreams = (node, file, { use, complain }) => {
   const durable = textOf(node.arguments[0], 'durable', file);
   if (context === undefined || (kind === 'EventConsumer' && durable === undefined))
     complain(node, `give ${kind} its names as literals: the permissions are derived from them`);
-  else if (kind === 'EventRelay') use.relays.add(context);
+  else if (kind === 'EventRelay') use.publishes.add(context);
   else use.consumes.set(durable, { context, durable });
 };
 
@@ -210,12 +210,12 @@ const textOf = (object, key, file) => {
 
 /** A service that calls a request of every context calls each service that handles it. */
 const spreadOperations = (used) => {
-  const heard = new Set([...used.values()].flatMap(({ hears }) => [...hears]));
+  const handled = new Set([...used.values()].flatMap(({ handles }) => [...handles]));
   for (const { calls } of used.values()) {
     for (const subject of [...calls].filter((one) => one.includes('<context>'))) {
       calls.delete(subject);
       const form = new RegExp(`^${subject.replaceAll('.', '\\.').replace('<context>', '[a-z-]+')}$`);
-      for (const one of heard) if (form.test(one)) calls.add(one);
+      for (const one of handled) if (form.test(one)) calls.add(one);
     }
   }
 };
@@ -247,7 +247,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = ${JS
 const renderCompose = (access) => {
   const users = Object.entries(access).map(([service, one]) => {
     const { publish, subscribe } = permissionsOf(service, one, { instance: 'berth', hosts: [] });
-    const isHost = one.hears.some((subject) => subject.includes('{host}'));
+    const isHost = one.handles.some((subject) => subject.includes('{host}'));
     return {
       user: service,
       password: `$NATS_PASSWORD_${service.toUpperCase()}`,

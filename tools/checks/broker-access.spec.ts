@@ -56,9 +56,9 @@ describe('permissions on the broker', () => {
   it('list what the code calls and consumes', () => {
     using scratch = new Scratch();
     expect(accessOf(workspaceThatCalls(scratch, 'get')).access['gateway']).toEqual({
-      hears: [],
+      handles: [],
       calls: ['qry.agents.get.v1'],
-      relays: [],
+      publishes: [],
       consumes: [{ context: 'agents', durable: 'x__y' }],
       claim: 'none',
       tables: false,
@@ -86,9 +86,9 @@ describe('permissions on the broker', () => {
     const { access, problems } = accessOf(readWorkspace(scratch.root));
     expect(problems).toEqual([]);
     expect(access['exec']).toEqual({
-      hears: ['qry.exec.health.v1'],
+      handles: ['qry.exec.health.v1'],
       calls: [],
-      relays: ['exec'],
+      publishes: ['exec'],
       consumes: [{ context: 'agents', durable: 'exec__ends' }],
       claim: 'takes',
       tables: true,

@@ -8,7 +8,7 @@ export const renderServices = async (root, access) => {
   const options = await resolveConfig(join(root, SERVICES_SOURCE));
   const that = (question) =>
     Object.entries(access)
-      .filter(([name, { hears }]) => hears.includes(`qry.${name}.${question}.v1`))
+      .filter(([name, { handles }]) => handles.includes(`qry.${name}.${question}.v1`))
       .map(([name]) => name);
   return format(
     `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.

@@ -65,18 +65,18 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
   const others = SERVICES.filter((other) => other !== service);
 
   it('may receive and send everything that the code of the service does', async () => {
-    const { hears, calls, relays } = SERVICE_ACCESS[service];
-    for (const subject of hears)
+    const { handles, calls, publishes } = SERVICE_ACCESS[service];
+    for (const subject of handles)
       expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(true);
     for (const called of calls)
       expect(await mayPublish(service, `berth.${called.replace('{host}', 'hst_any')}`), called).toBe(true);
-    for (const context of relays)
+    for (const context of publishes)
       expect(await mayPublish(service, `berth.evt.${context}.done.v1.a.b`)).toBe(true);
   });
 
   it('receives no request of another service, and no reply to one', async () => {
     for (const other of others) {
-      const [subject = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].hears;
+      const [subject = `cmd.${other}.x.v1`] = SERVICE_ACCESS[other].handles;
       expect(await maySubscribe(service, `berth.${subject.replace('{host}', OURS)}`), subject).toBe(false);
       expect(await maySubscribe(service, `_INBOX.berth.${other}.>`), other).toBe(false);
     }
@@ -92,8 +92,8 @@ describe.each(SERVICES)('the NATS user of %s', (service) => {
   });
 
   it('can access only the streams it needs, and no other installation', async () => {
-    const { relays } = SERVICE_ACCESS[service];
-    for (const other of others.filter((one) => !relays.includes(one))) {
+    const { publishes } = SERVICE_ACCESS[service];
+    for (const other of others.filter((one) => !publishes.includes(one))) {
       const stream = `berth_EVT_${other.toUpperCase()}`;
       expect(await mayPublish(service, `berth.evt.${other}.done.v1.a.b`), other).toBe(false);
       for (const operation of ['PURGE', 'DELETE', 'UPDATE'])

@@ -1,11 +1,11 @@
 /** How a service uses the broker, in logical subjects (`{host}` stands for a runtime host's id). */
 export interface ServiceAccess {
   /** Requests it handles. */
-  readonly hears: readonly string[];
+  readonly handles: readonly string[];
   /** Requests it sends. */
   readonly calls: readonly string[];
   /** Contexts whose events it publishes. */
-  readonly relays: readonly string[];
+  readonly publishes: readonly string[];
   /** Events it consumes. */
   readonly consumes: readonly { readonly context: string; readonly durable: string }[];
   /**
@@ -42,7 +42,7 @@ export function permissionsOf(
   const subject = (logical: string): string => `${where.instance}.${logical}`;
   const stream = (kind: string, context: string): string =>
     `${where.instance}_${kind}_${context.replaceAll('-', '_').toUpperCase()}`;
-  const isHost = access.hears.some((heard) => heard.includes('{host}'));
+  const isHost = access.handles.some((handled) => handled.includes('{host}'));
   const onHost = where.hosts.map((host) => `${service}-${host}`);
   // Callers respond too: a handler asks them whether they still wait.
   const responders = isHost ? [service, ...onHost] : [service];
@@ -54,7 +54,7 @@ export function permissionsOf(
     ...responders.map((responder) => `_INBOX.${where.instance}.*.*.${responder}.>`),
     ...(access.claim === 'takes' ? claim(`${where.instance}_PRESENCE`, subject('presence.>')) : []),
     ...(access.claim === 'reads' ? streamApi(`${where.instance}_PRESENCE`, 'MSG.GET') : []),
-    ...access.relays.flatMap((context) => relay(stream('EVT', context), subject(`evt.${context}.>`))),
+    ...access.publishes.flatMap((context) => relay(stream('EVT', context), subject(`evt.${context}.>`))),
     ...access.consumes.flatMap(({ context, durable }) => [
       ...consumption(stream('EVT', context), durable),
       ...deadLetters(stream('DLQ', context), subject(`dlq.${context}.${durable}.>`)),
@@ -63,16 +63,16 @@ export function permissionsOf(
   ];
   const subscribe = [
     ...inboxes.map((inbox) => `_INBOX.${where.instance}.${inbox}.>`),
-    ...access.hears.flatMap((heard) => onHosts(heard, where.hosts)).map(subject),
+    ...access.handles.flatMap((handled) => onHosts(handled, where.hosts)).map(subject),
     ...notices,
   ];
   return { publish: distinct(publish), subscribe: distinct(subscribe) };
 }
 
 /** One filter for all requests of a kind that a host receives. */
-const onHosts = (heard: string, hosts: readonly string[]): readonly string[] => {
-  if (!heard.includes('{host}')) return [heard];
-  const [kind, context] = heard.split('.');
+const onHosts = (handled: string, hosts: readonly string[]): readonly string[] => {
+  if (!handled.includes('{host}')) return [handled];
+  const [kind, context] = handled.split('.');
   return hosts.map((host) => `${String(kind)}.${String(context)}.*.*.${host}`);
 };
 

@@ -7,7 +7,7 @@ export type ServiceName = 'accounts' | 'agents' | 'delivery' | 'exec' | 'files' 
 /** What each service does on the broker. */
 export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
   accounts: {
-    hears: [
+    handles: [
       'cmd.accounts.delete-dead-letter.v1',
       'cmd.accounts.mint-key.v1',
       'cmd.accounts.rebuild-projection.v1',
@@ -20,13 +20,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.accounts.projections.v1',
     ],
     calls: [],
-    relays: ['accounts'],
+    publishes: ['accounts'],
     consumes: [],
     claim: 'takes',
     tables: true,
   },
   agents: {
-    hears: [
+    handles: [
       'cmd.agents.announce-host.v1',
       'cmd.agents.create.v1',
       'cmd.agents.delete-dead-letter.v1',
@@ -62,13 +62,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.runtime.describe.v1.{host}',
       'qry.runtime.hosts.v1',
     ],
-    relays: ['agents'],
+    publishes: ['agents'],
     consumes: [],
     claim: 'takes',
     tables: true,
   },
   delivery: {
-    hears: [
+    handles: [
       'cmd.delivery.chat.v1',
       'cmd.delivery.delete-dead-letter.v1',
       'cmd.delivery.rebuild-projection.v1',
@@ -84,13 +84,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.agents.locate.v1',
       'qry.runtime.find-delivery.v1.{host}',
     ],
-    relays: [],
+    publishes: [],
     consumes: [{ context: 'agents', durable: 'delivery__forget-conversations' }],
     claim: 'takes',
     tables: true,
   },
   exec: {
-    hears: [
+    handles: [
       'cmd.exec.cancel.v1',
       'cmd.exec.delete-dead-letter.v1',
       'cmd.exec.follow-output.v1',
@@ -114,13 +114,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.agents.locate.v1',
       'qry.runtime.find-execution.v1.{host}',
     ],
-    relays: ['exec'],
+    publishes: ['exec'],
     consumes: [{ context: 'agents', durable: 'exec__agent-ends' }],
     claim: 'takes',
     tables: true,
   },
   files: {
-    hears: [
+    handles: [
       'cmd.files.delete.v1',
       'cmd.files.discard.v1',
       'cmd.files.mkdir.v1',
@@ -139,13 +139,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.runtime.open-transfer.v1.{host}',
       'qry.agents.locate.v1',
     ],
-    relays: [],
+    publishes: [],
     consumes: [],
     claim: 'takes',
     tables: false,
   },
   gateway: {
-    hears: [],
+    handles: [],
     calls: [
       'cmd.accounts.delete-dead-letter.v1',
       'cmd.accounts.mint-key.v1',
@@ -210,13 +210,13 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.runtime.hosts.v1',
       'qry.runtime.logs.v1.{host}',
     ],
-    relays: [],
+    publishes: [],
     consumes: [],
     claim: 'reads',
     tables: true,
   },
   runtime: {
-    hears: [
+    handles: [
       'cmd.runtime.cancel-execution.v1.{host}',
       'cmd.runtime.change-file.v1.{host}',
       'cmd.runtime.deliver.v1.{host}',
@@ -240,7 +240,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'cmd.agents.report-activity.v1',
       'cmd.agents.report-observation.v1',
     ],
-    relays: [],
+    publishes: [],
     consumes: [],
     claim: 'none',
     tables: false,
