@@ -5,6 +5,7 @@ import { operationsRequests } from '@berth/contracts/operations';
 import { connectEventStore } from '@berth/event-store';
 import { EventConsumer, type ReceivedEvent } from '@berth/messaging';
 import { openDatabase } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -152,8 +153,8 @@ describe('the service over the broker', () => {
       handle: async (event) => void heard.push(event),
       log: quiet,
     });
-    const ending = new AbortController();
-    const running = consumer.run(ending.signal);
+    const supervisor = new Supervisor('test', quiet);
+    supervisor.start('consumer', (signal) => consumer.run(signal));
     const minted = await served.mint();
     await served.requester.request(accountsRequests.revokeKey, {
       ...envelope(minted.accountId),
@@ -165,8 +166,7 @@ describe('the service over the broker', () => {
       return found;
     });
     expect(event.payload).toEqual({ accountId: minted.accountId, keyId: minted.id, at: expect.any(String) });
-    ending.abort();
-    await running;
+    await supervisor.stop();
     await store.close();
     await database.close();
   });

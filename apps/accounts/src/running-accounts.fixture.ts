@@ -3,6 +3,7 @@ import { connectEventStore, ProjectionRunner, type EventStore } from '@berth/eve
 import { newId, systemClock, type CommandEnvelope } from '@berth/kernel';
 import { logIdentity } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger, type Logger } from '@berth/telemetry';
 import { eventually, type TestInfra } from '@berth/testing';
 import { AccountCommandHandler } from './account/account.command-handler.js';
@@ -58,12 +59,11 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   const log = new VaultLog(await logIdentity(store));
   const vault = new KeyVault(database, log);
   const keys = new KeyCommandHandler(keyStreams, accounts, vault, usage, keyListRunner, clock);
-  const ending = new AbortController();
-  const projecting = keyListRunner.run(ending.signal);
+  const supervisor = new Supervisor('accounts', quiet);
+  supervisor.start('key list', (signal) => keyListRunner.run(signal));
   await eventually(() => database.query('SELECT 1 FROM key_list LIMIT 1'));
   const stop = async (): Promise<void> => {
-    ending.abort();
-    await Promise.all([projecting, usage.settle()]);
+    await Promise.all([supervisor.stop(), usage.settle()]);
     await store.close();
     await database.close();
   };

@@ -3,11 +3,18 @@ import { AdvisoryLock, Database } from '@berth/persistence';
 import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import pRetry, { type Options, type RetryContext } from 'p-retry';
 import { AccountsConfig } from '../config.js';
 import { KeyRecovery } from '../recovery/key-recovery.js';
 import { Installer } from './installer.js';
 
 const INSTALL_WITHIN_MS = 60_000;
+const OUTAGES: Options = {
+  retries: Infinity,
+  minTimeout: 100,
+  maxTimeout: 2_000,
+  shouldRetry: ({ error }) => isDomainError(error, 'unavailable'),
+};
 
 /** Installs before the service handles requests: its first caller may use the key immediately. */
 @Injectable()
@@ -29,20 +36,21 @@ export class FirstStart implements OnApplicationBootstrap {
   /** One process of the cluster at a time. Waits (bounded) for a log that is briefly unavailable. */
   private async installOnce(): Promise<void> {
     const signal = AbortSignal.timeout(INSTALL_WITHIN_MS);
-    let outcome: Error | 'done' | undefined;
-    const attempt = async (): Promise<void> => {
-      try {
-        await this.installer.install(this.config.bootstrapKeyFile);
-        outcome = 'done';
-      } catch (error) {
-        if (isDomainError(error, 'unavailable')) throw error;
-        outcome = error instanceof Error ? error : new Error(String(error));
-      }
+    const work = async (): Promise<void> => {
+      await this.installer.install(this.config.bootstrapKeyFile);
     };
-    const { log } = this;
-    const options = { signal, log, brief: true };
-    await AdvisoryLock.run(this.database, `${this.context.name}/install`, attempt, options);
-    if (outcome === undefined) throw new Error('The event log did not respond in time.');
-    if (outcome !== 'done') throw outcome;
+    const lock = `${this.context.name}/install`;
+    const install = (): Promise<unknown> =>
+      AdvisoryLock.hold(this.database, lock, signal, work, { brief: true });
+    try {
+      await pRetry(install, { ...OUTAGES, signal, onFailedAttempt: (failed) => this.report(failed) });
+    } catch (error) {
+      throw signal.aborted ? new Error('The event log did not respond in time.', { cause: error }) : error;
+    }
+  }
+
+  private report({ error, attemptNumber, retryDelay }: RetryContext): void {
+    if (attemptNumber === 1 && retryDelay > 0)
+      this.log.warn({ err: error }, 'The installation has to wait for the event log or the database.');
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '@berth/event-store';
 import { isDomainError, newId } from '@berth/kernel';
 import { openDatabase, type Database, type SqlRunner } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -70,8 +71,7 @@ describe('the agent list', () => {
   let store: EventStore;
   let runner: ProjectionRunner;
   let agents: CommandHandler<Agent, AgentCommand, AgentEvent>;
-  const ending = new AbortController();
-  let running: Promise<void>;
+  const supervisor = new Supervisor('test', log);
 
   beforeAll(async () => {
     infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
@@ -85,13 +85,12 @@ describe('the agent list', () => {
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: agentListProjection, log });
     agents = new CommandHandler({ store, decider: agentDecider, codec: agentCodec });
-    running = runner.run(ending.signal);
+    supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
   });
 
   afterAll(async () => {
-    ending.abort();
-    await running;
+    await supervisor.stop();
     await Promise.all([store.close(), database.close()]);
     await infra.stop();
   });
@@ -154,7 +153,7 @@ describe('the agent list', () => {
     const before = await rows();
     expect(before.length).toBeGreaterThan(10);
     expect(before.length).toBeLessThan(AGENTS);
-    await runner.rebuild(() => undefined, ending.signal);
+    await runner.rebuild(() => undefined, new AbortController().signal);
     expect(await rows()).toEqual(before);
   });
 

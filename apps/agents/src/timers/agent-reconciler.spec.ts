@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { expect, it } from 'vitest';
@@ -26,11 +27,14 @@ it('the reconciler retains no listeners of earlier ticks, also while its queries
   const unused = {} as AgentTimeouts & AgentLifecycle & CreationAttempts;
   const log = createLogger({ service: 'test', level: 'silent' });
   const reconciler = new AgentReconciler(due, unused, unused, unused, log);
-  const ending = new AbortController();
-  const running = reconciler.run(ending.signal);
+  const supervisor = new Supervisor('test', log);
+  let ending = new AbortController().signal;
+  supervisor.start('reconciler', (signal) => {
+    ending = signal;
+    return reconciler.run(signal);
+  });
   const queriesOfATick = 3;
   await eventually(() => ticks > 3 * queriesOfATick, { timeoutMs: 10_000 });
-  expect(getEventListeners(ending.signal, 'abort').length).toBeLessThanOrEqual(1);
-  ending.abort();
-  await running;
+  expect(getEventListeners(ending, 'abort').length).toBeLessThanOrEqual(1);
+  await supervisor.stop();
 });

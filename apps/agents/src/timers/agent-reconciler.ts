@@ -1,4 +1,5 @@
 import { pause } from '@berth/supervision';
+import { isDomainError } from '@berth/kernel';
 import { RunOnOneInstance, type Runnable } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
@@ -26,28 +27,37 @@ const SETTLE_MS = 2_000;
 export class AgentReconciler implements Runnable {
   readonly #deciding: AgentWork;
   readonly #carrying: AgentWork;
+  #listeningSince: number | undefined;
 
   constructor(
     private readonly due: DueAgentsQuery,
     private readonly timeouts: AgentTimeouts,
     private readonly lifecycle: AgentLifecycle,
     private readonly attempts: CreationAttempts,
-    private readonly log: Logger,
+    log: Logger,
   ) {
     this.#deciding = new AgentWork(DECIDING, log);
     this.#carrying = new AgentWork(CARRYING, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const listeningSince = Date.now();
-    while (!signal.aborted) {
-      await this.tick(listeningSince);
-      await pause(TICK_MS, signal);
+    const listeningSince = (this.#listeningSince ??= Date.now());
+    try {
+      while (!signal.aborted) {
+        await this.tick(listeningSince);
+        await pause(TICK_MS, signal);
+      }
+      this.#listeningSince = undefined;
+    } catch (error) {
+      // Hosts cannot be heard during an outage. A query that fails for another reason must not hide lost hosts.
+      if (isDomainError(error, 'unavailable')) this.#listeningSince = undefined;
+      throw error;
+    } finally {
+      await Promise.all([this.#deciding.settle(SETTLE_MS), this.#carrying.settle(SETTLE_MS)]);
     }
-    await Promise.all([this.#deciding.settle(SETTLE_MS), this.#carrying.settle(SETTLE_MS)]);
   }
 
-  /** Begins the work that is due; a query that fails does not affect the others. */
+  /** Begins the work that is due. A query that fails does not affect the others; then throws its error. */
   private async tick(listeningSince: number): Promise<void> {
     const begun = await Promise.allSettled([
       this.failOverdue(),
@@ -56,9 +66,7 @@ export class AgentReconciler implements Runnable {
       this.loseAgents(listeningSince),
       this.settleCreations(),
     ]);
-    for (const one of begun)
-      if (one.status === 'rejected')
-        this.log.warn({ err: one.reason as unknown }, 'the reconciler could not read which agents are due');
+    for (const one of begun) if (one.status === 'rejected') throw one.reason;
   }
 
   private async failOverdue(): Promise<void> {

@@ -1,6 +1,7 @@
 import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -23,8 +24,7 @@ describe('the conversation list', () => {
   let runner: ProjectionRunner;
   let query: ConversationListQuery;
   let deliveries: CommandHandler<Delivery, DeliveryCommand, DeliveryEvent>;
-  const ending = new AbortController();
-  let running: Promise<void>;
+  const supervisor = new Supervisor('test', log);
 
   beforeAll(async () => {
     infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
@@ -39,13 +39,12 @@ describe('the conversation list', () => {
     runner = new ProjectionRunner({ store, database, projection: conversationListProjection, log });
     deliveries = new CommandHandler({ store, decider: deliveryDecider, codec: deliveryCodec });
     query = new ConversationListQuery(database, { lostAfterSeconds: 900 });
-    running = runner.run(ending.signal);
+    supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
   });
 
   afterAll(async () => {
-    ending.abort();
-    await running;
+    await supervisor.stop();
     await Promise.all([store.close(), database.close()]);
     await infra.stop();
   });
@@ -138,7 +137,7 @@ describe('the conversation list', () => {
     await forget(agentIds[2] ?? '', crypto.randomUUID());
     await eventually(async () => expect(await query.current(agentIds[2] ?? '')).toBeNull());
     const before = await everything();
-    await runner.rebuild(() => undefined, ending.signal);
+    await runner.rebuild(() => undefined, new AbortController().signal);
     expect(await everything()).toEqual(before);
   });
 

@@ -30,11 +30,9 @@ export class LostDeliveries {
   ) {}
 
   async run(signal: AbortSignal): Promise<void> {
-    const { budget, log } = this;
     while (!signal.aborted) {
-      await Promise.all([this.endLost(signal), budget.sweep()]).catch((error: unknown) =>
-        log.warn({ err: error }, 'lost deliveries could not be looked for'),
-      );
+      await this.endLost(signal);
+      await this.budget.sweep();
       await pause(TICK_MS, signal);
     }
   }

@@ -1,6 +1,7 @@
 import { CommandHandler, connectEventStore, ProjectionRunner, type EventStore } from '@berth/event-store';
 import { newId } from '@berth/kernel';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,8 +31,7 @@ describe('the table of executions', () => {
   let store: EventStore;
   let runner: ProjectionRunner;
   let streams: ExecutionStreams;
-  const ending = new AbortController();
-  let running: Promise<void>;
+  const supervisor = new Supervisor('test', log);
 
   beforeAll(async () => {
     infra = await startTestInfra({ parts: ['eventStore', 'postgres'] });
@@ -45,13 +45,12 @@ describe('the table of executions', () => {
     store = connectEventStore({ url: infra.eventStoreUrl, log });
     runner = new ProjectionRunner({ store, database, projection: executionListProjection, log });
     streams = new CommandHandler({ store, decider: executionDecider, codec: executionCodec });
-    running = runner.run(ending.signal);
+    supervisor.start('projection', (signal) => runner.run(signal));
     await runner.untilCaughtUp();
   });
 
   afterAll(async () => {
-    ending.abort();
-    await running;
+    await supervisor.stop();
     await Promise.all([store.close(), database.close()]);
     await infra.stop();
   });
@@ -103,7 +102,7 @@ describe('the table of executions', () => {
     expect(new Set(before.map((row) => (row as { status: string }).status))).toEqual(
       new Set(['running', 'completed', 'refused']),
     );
-    await runner.rebuild(() => undefined, ending.signal);
+    await runner.rebuild(() => undefined, new AbortController().signal);
     expect(await rows()).toEqual(before);
   });
 

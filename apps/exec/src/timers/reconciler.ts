@@ -29,9 +29,7 @@ export class Reconciler {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      await this.tick(signal).catch((error: unknown) =>
-        this.log.warn({ err: error }, 'could not reconcile running executions'),
-      );
+      await this.tick(signal);
       await pause(this.config.pace.tick, signal);
     }
   }

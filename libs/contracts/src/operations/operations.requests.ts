@@ -67,7 +67,7 @@ export interface ServiceHealth {
   readonly jetStream: boolean | null;
   /** null while they cannot be counted. */
   readonly deadLetters: number | null;
-  /** Background work that failed and has not run for 10 s since; absent in the response of an older release. */
+  /** Background work that failed and has not run for 5 s since; absent in the response of an older release. */
   readonly failing?: readonly { readonly work: string; /** Without secrets. */ readonly error: string }[];
 }
 

@@ -9,6 +9,7 @@ import {
   quietLog,
   startStoreFixture,
   type StoreFixture,
+  supervised,
 } from './fixtures/store-fixture.js';
 import { ProjectionRunner } from './index.js';
 
@@ -60,7 +61,7 @@ const runnerOf = (projection = historyProjection({ category }), log: Logger = qu
   new ProjectionRunner({ store: fixture.direct, database, projection, log });
 
 const lead = (runner: ProjectionRunner): ProjectionRunner => {
-  running.push(runner.run(stop.signal));
+  running.push(supervised(runner, stop.signal));
   return runner;
 };
 

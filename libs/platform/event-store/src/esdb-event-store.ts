@@ -7,7 +7,6 @@ import {
   StreamNotFoundError,
   type ReadStreamOptions,
 } from '@eventstore/db-client';
-import { backoff, pause } from '@berth/supervision';
 import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
 import { esdbConnection, lastPosition, type EsdbConnection } from './esdb-connection.js';
@@ -30,7 +29,7 @@ import {
 
 /** Connects on first use. Throws when `url` is not an `esdb://` connection string. */
 export const connectEventStore = (options: { url: string; log: Logger }): EventStore =>
-  new EsdbEventStore(esdbConnection(options.url, options.log), options.log);
+  new EsdbEventStore(esdbConnection(options.url, options.log));
 
 /** A health check must report within this time. */
 const PING_MS = 1_000;
@@ -43,10 +42,7 @@ const categoryOf = (stream: string): string => stream.slice(0, Math.max(0, strea
 class EsdbEventStore implements EventStore {
   readonly #closed = new AbortController();
 
-  constructor(
-    private readonly connection: EsdbConnection,
-    private readonly log: Logger,
-  ) {}
+  constructor(private readonly connection: EsdbConnection) {}
 
   read(stream: string, options: { readonly from?: bigint } = {}): Promise<readonly RecordedEvent[]> {
     const range = { direction: FORWARDS, fromRevision: options.from ?? START } as const;
@@ -94,23 +90,25 @@ class EsdbEventStore implements EventStore {
   async *subscribe(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined> {
     if (options.categories.length === 0) throw new Error('A subscription needs a category.');
     const signal = AbortSignal.any([options.signal, this.#closed.signal]);
+    try {
+      yield* this.follow({ ...options, signal });
+    } catch (error) {
+      if (!signal.aborted) throw mapLogError(error);
+    }
+  }
+
+  /** Begins another subscription after the last item when one ends without an error. */
+  private async *follow(options: SubscribeOptions): AsyncGenerator<SubscriptionItem, void, undefined> {
+    const { signal } = options;
     let { from } = options;
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      try {
-        const head = await this.head();
-        if (from !== 'start' && from > (head ?? -1n)) throw new PositionBeyondLog(from, head);
-        for await (const item of followOnce(this.connection, { ...options, from, signal }, head)) {
-          attempt = 0;
-          if (item.kind === 'event') from = item.event.position;
-          if (item.kind === 'checkpoint') from = item.position;
-          yield item;
-        }
-      } catch (error) {
-        if (error instanceof PositionBeyondLog) throw error;
-        if (attempt === 0)
-          this.log.warn({ err: error }, 'subscription to the event log failed, reconnecting');
+    while (!signal.aborted) {
+      const head = await this.head();
+      if (from !== 'start' && from > (head ?? -1n)) throw new PositionBeyondLog(from, head);
+      for await (const item of followOnce(this.connection, { ...options, from }, head)) {
+        if (item.kind === 'event') from = item.event.position;
+        if (item.kind === 'checkpoint') from = item.position;
+        yield item;
       }
-      await pause(backoff(attempt, 50, 2_000), signal);
     }
   }
 

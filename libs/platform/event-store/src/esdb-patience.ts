@@ -2,6 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pause } from '@berth/supervision';
 import { isTransient, mapLogError } from './esdb-errors.js';
 
+/** Between two attempts, so that a call resumes soon after a log that is back. */
+const LONGEST_WAIT_MS = 400;
+
 /** How long a caller waits for the log in total. */
 const BUDGET_MS = 4_000;
 /** How long one attempt may take. */
@@ -89,7 +92,7 @@ export const withinTime = async <T>(call: Promise<T>, millis: number, gone: Abor
 /** Repeats `attempt` for up to 4 s until it succeeds or fails permanently; then throws that the log is unavailable. */
 export const persistently = async <T>(attempt: (timeoutMs: number) => Promise<T>): Promise<T> => {
   const giveUpAt = Date.now() + BUDGET_MS;
-  for (let wait = 25; ; wait *= 2) {
+  for (let wait = 25; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
     const remaining = giveUpAt - Date.now();
     try {
       return await attempt(Math.min(ATTEMPT_MS, remaining));

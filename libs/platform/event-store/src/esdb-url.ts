@@ -15,7 +15,7 @@ const KEEP_ALIVE = { keepAliveInterval: 10_000, keepAliveTimeout: 5_000 };
 const MAX_MESSAGE_BYTES = 17 * 1_048_576;
 
 /** A node that comes back is used again within this time, however long it was down. */
-const MAX_RECONNECT_MS = 1_000;
+const MAX_RECONNECT_MS = 500;
 
 /** An `esdb://` URL; creates clients and channels for it. */
 export class EsdbUrl {

@@ -94,8 +94,8 @@ export interface SubscribeOptions {
 }
 
 /**
- * The event log, and the token by which providers inject it. While it is down, every call except `subscribe` fails
- * within 5 s with `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
+ * The event log, and the token by which providers inject it. While it is down, every call fails within 5 s
+ * with `DomainError('unavailable', 'service_unavailable')`; calls succeed again as soon as the log is back.
  */
 export abstract class EventStore {
   /** Returns the stream's events from revision `from` (default 0) on; `[]` when the stream does not exist. */
@@ -109,8 +109,9 @@ export abstract class EventStore {
    */
   abstract append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
   /**
-   * Catches up and then follows the log until `signal` aborts; reconnects automatically after the last item. Throws
-   * `PositionBeyondLog` when `from`, or the last item at a reconnect, is beyond the log's last event. The first
+   * Catches up and then follows the log until `signal` aborts. Throws `DomainError('unavailable', …)` when the
+   * connection to the log breaks: subscribe again then, after the last item. Throws `PositionBeyondLog` when `from` is
+   * beyond the log's last event. The first
    * `caughtUp` follows a checkpoint (or an event) at or after the `head()` at the time of connecting; later checkpoints
    * are rare, and none is sent at the head.
    */

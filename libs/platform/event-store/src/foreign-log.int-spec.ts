@@ -6,7 +6,7 @@ import { openDatabase, type Database } from '@berth/persistence';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { historyProjection, rowsOf } from './fixtures/history-projection.js';
-import { newEvent, quietLog, record } from './fixtures/store-fixture.js';
+import { newEvent, quietLog, record, supervised } from './fixtures/store-fixture.js';
 import { connectEventStore, PositionBeyondLog, ProjectionRunner, type EventStore } from './index.js';
 
 /* Each test has its own log, which is empty at first, like in a new installation. */
@@ -69,7 +69,7 @@ const runner = (version = 1): ProjectionRunner =>
   new ProjectionRunner({ store, database, projection: historyProjection({ version }), log: quietLog });
 
 const start = (started: ProjectionRunner): ProjectionRunner => {
-  running.push(started.run(stop.signal));
+  running.push(supervised(started, stop.signal));
   return started;
 };
 

@@ -8,6 +8,7 @@ import {
   quietLog,
   startStoreFixture,
   type StoreFixture,
+  supervised,
 } from './fixtures/store-fixture.js';
 import { ProjectionRunner, type Projection, type RebuildProgress } from './index.js';
 
@@ -79,7 +80,7 @@ const start = (
   runner: ProjectionRunner,
   signal = stop.signal,
 ): { runner: ProjectionRunner; done: Promise<void> } => {
-  const done = runner.run(signal);
+  const done = supervised(runner, signal);
   running.push(done);
   return { runner, done };
 };

@@ -2,7 +2,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openDatabase, type Database } from '@berth/persistence';
 import { eventually, TcpProxy } from '@berth/testing';
 import { historyProjection, rowsOf, type HistoryRow } from './fixtures/history-projection.js';
-import { newEvent, quietLog, startStoreFixture, type StoreFixture } from './fixtures/store-fixture.js';
+import {
+  newEvent,
+  quietLog,
+  startStoreFixture,
+  type StoreFixture,
+  supervised,
+} from './fixtures/store-fixture.js';
 import { ProjectionRunner, type EventStore, type Projection, type SubscriptionItem } from './index.js';
 
 let fixture: StoreFixture;
@@ -79,7 +85,7 @@ const runnerOf = (
   });
 
 const start = (runner: ProjectionRunner, signal = stop.signal): ProjectionRunner => {
-  running.push(runner.run(signal));
+  running.push(supervised(runner, signal));
   return runner;
 };
 

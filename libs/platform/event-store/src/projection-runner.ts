@@ -2,6 +2,7 @@ import { DomainError, isDomainError } from '@berth/kernel';
 import { AdvisoryLock, NO_NOTICES, type Database, type Notices } from '@berth/persistence';
 import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
+import pRetry, { type Options, type RetryContext } from 'p-retry';
 import { waitUntilCaughtUp } from './catch-up-wait.js';
 import type { ChangeWatch } from './change-watch.js';
 import { PositionBeyondLog, type EventStore } from './event-store.js';
@@ -11,6 +12,14 @@ import { countAfter } from './projection-lag.js';
 import { CheckpointMoved, ProjectionTable, type Build } from './projection-table.js';
 import { ProjectionWatch } from './projection-watch.js';
 import { ProjectionWriter } from './projection-writer.js';
+
+/** A rebuild that an operator requested waits out every outage. */
+const OUTAGES: Options = {
+  retries: Infinity,
+  minTimeout: 100,
+  maxTimeout: 2_000,
+  shouldRetry: ({ error }) => isDomainError(error, 'unavailable') || error instanceof CheckpointMoved,
+};
 
 /** How often an older version checks whether it should lead again. */
 const STAND_ASIDE_MS = 5_000;
@@ -44,15 +53,17 @@ export class ProjectionRunner {
     this.#watch = new ProjectionWatch(options.notices ?? NO_NOTICES, table, options.projection.version);
   }
 
-  /** Leads whenever no other process does, and survives every failure, until `signal` aborts. Never throws. */
+  /**
+   * Leads whenever no other process does, until `signal` aborts. Throws what `apply` throws, and when the lock, the log
+   * or the database is lost: run it again then.
+   */
   async run(signal: AbortSignal): Promise<void> {
-    const { database, log } = this.#parts;
     this.#watch.listen();
     while (!signal.aborted) {
-      await AdvisoryLock.run(database, this.#lockName('projection'), (held) => this.#lead(held), {
-        signal,
-        log,
-      });
+      await AdvisoryLock.hold(this.#parts.database, this.#lockName('projection'), signal, (held) =>
+        this.#lead(held),
+      );
+      // A newer version serves.
       await pause(STAND_ASIDE_MS, signal);
     }
   }
@@ -91,7 +102,7 @@ export class ProjectionRunner {
    */
   async rebuild(onProgress: (progress: RebuildProgress) => void, signal: AbortSignal): Promise<void> {
     let mine: Build | undefined;
-    const outcome = await this.#underBuildLock(signal, async (held) => {
+    const build = async (held: AbortSignal): Promise<void> => {
       const { table, projection } = this.#parts;
       await table.ensure();
       const serving = await table.serving();
@@ -102,9 +113,17 @@ export class ProjectionRunner {
       );
       mine = current ?? (await this.#builder.createAnew());
       await this.#builder.complete(mine, onProgress, held);
-    });
-    if (outcome !== undefined || signal.aborted) await this.#tidy();
-    if (outcome !== undefined) throw outcome;
+    };
+    try {
+      await pRetry(() => this.#underBuildLock(signal, build), {
+        ...OUTAGES,
+        signal,
+        onFailedAttempt: (failed) => this.#report(failed),
+      });
+    } catch (error) {
+      await this.#tidy();
+      if (!signal.aborted) throw error;
+    }
   }
 
   /** Throws `DomainError('unavailable', …)` when the log or the database is down. */
@@ -145,11 +164,10 @@ export class ProjectionRunner {
       { projection: projection.name, position: String(position), head: String(head) },
       'the tables are ahead of the event log and belong to another one; building them again',
     );
-    const failure = await this.#underBuildLock(held, async (lock) => {
+    await this.#underBuildLock(held, async (lock) => {
       const built = await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
       if (built !== null) this.#watch.noteBuild(built);
     });
-    if (failure !== undefined) throw failure;
   }
 
   /** The build to keep live; undefined when a newer version serves. */
@@ -172,14 +190,12 @@ export class ProjectionRunner {
       { projection: projection.name, version: projection.version },
       'building a new version of the tables',
     );
-    let built: Build | null = null;
-    const failure = await this.#underBuildLock(held, async (lock) => {
+    const built = await this.#underBuildLock(held, async (lock) => {
       const serving = await this.#parts.table.serving();
       // A rebuild in another process may have switched already.
-      if (serving !== undefined && serving.version >= projection.version) built = serving;
-      else built = await this.#builder.complete(await this.#builder.resumeOrCreate(), () => undefined, lock);
+      if (serving !== undefined && serving.version >= projection.version) return serving;
+      return this.#builder.complete(await this.#builder.resumeOrCreate(), () => undefined, lock);
     });
-    if (failure !== undefined) throw failure;
     return built ?? undefined;
   }
 
@@ -208,27 +224,16 @@ export class ProjectionRunner {
     }
   }
 
-  /** Runs `work`, and again after outages; returns any other error that it threw. */
-  async #underBuildLock(
-    signal: AbortSignal,
-    work: (held: AbortSignal) => Promise<void>,
-  ): Promise<Error | undefined> {
-    const { database, log } = this.#parts;
-    let failure: Error | undefined;
-    const attempt = async (held: AbortSignal): Promise<void> => {
-      try {
-        await work(held);
-      } catch (error) {
-        if (isDomainError(error, 'unavailable') || error instanceof CheckpointMoved) throw error;
-        failure = error instanceof Error ? error : new Error(String(error));
-      }
-    };
-    await AdvisoryLock.run(database, this.#lockName('projection-build'), attempt, {
-      signal,
-      log,
+  #report({ error, attemptNumber, retryDelay }: RetryContext): void {
+    const { projection, log } = this.#parts;
+    if (attemptNumber === 1 && retryDelay > 0)
+      log.warn({ err: error, projection: projection.name }, 'the rebuild has to wait for an outage to end');
+  }
+
+  #underBuildLock<T>(signal: AbortSignal, work: (held: AbortSignal) => Promise<T>): Promise<T | undefined> {
+    return AdvisoryLock.hold(this.#parts.database, this.#lockName('projection-build'), signal, work, {
       brief: true,
     });
-    return failure;
   }
 
   /** Drops leftover tables. A failure only wastes disk space. */

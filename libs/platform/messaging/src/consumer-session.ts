@@ -1,3 +1,4 @@
+import { NotReady } from '@berth/supervision';
 import { metrics } from '@berth/telemetry';
 import {
   AckPolicy,
@@ -28,11 +29,6 @@ const madeAnew = metrics.counter(
   'Consumers created again after the broker lost something.',
   ['durable'],
 );
-
-/** The context's relay has never run yet, as for a consumer that starts before it in a new installation. */
-export class NoStreamYet extends Error {
-  override readonly name = 'NoStreamYet';
-}
 
 /** One session of a consumer, from ensuring its durable to the first unexpected condition. */
 export class ConsumerSession {
@@ -93,7 +89,8 @@ export class ConsumerSession {
   async #consumer(): Promise<Consumer> {
     const { durable, log } = this.options;
     const stream = await this.stream.find();
-    if (stream === null) throw new NoStreamYet(`There is no stream ${this.stream.name} yet.`);
+    // The context's relay has never run yet, as for a consumer that starts before it in a new installation.
+    if (stream === null) throw new NotReady(`There is no stream ${this.stream.name} yet.`);
     const found = await this.stream.consumer(durable);
     if (found !== null && !this.#isUsable(found, stream)) {
       log.warn(

@@ -1,15 +1,12 @@
-import { backoff, pause } from '@berth/supervision';
+import { NotReady } from '@berth/supervision';
 import type { EventConsumerOptions } from './event-consumer-options.js';
-import { ConsumerSession, NoStreamYet } from './consumer-session.js';
+import { ConsumerSession } from './consumer-session.js';
 import { DeadLetters } from './dead-letters.js';
 import { EventHandling } from './event-handling.js';
 import { EventStream } from './event-stream.js';
 import { ProcessedEvents } from './processed-events.js';
 import { ProcessedEventsFloor } from './processed-events-floor.js';
 import { ensureMessagingTables } from './messaging-tables.js';
-
-/** A stream that has never existed may be missing for this long before a warning is logged. */
-const STREAM_WITHIN_MS = 15_000;
 
 /**
  * A durable consumer of a context's events: acknowledges after the effect, applies it once however often the event is
@@ -21,22 +18,17 @@ export class EventConsumer {
 
   constructor(private readonly options: EventConsumerOptions) {}
 
-  /** Consumes until `signal` aborts. Waits out outages of broker and database. Never throws. */
+  /**
+   * Consumes until `signal` aborts. Throws when the broker or the database is lost, or the broker lost the stream or the
+   * consumer: run it again then.
+   */
   async run(signal: AbortSignal): Promise<void> {
-    const { link, log, durable } = this.options;
-    const begunAt = Date.now();
-    for (let attempt = 0; !signal.aborted; attempt++) {
-      const startedAt = Date.now();
-      try {
-        if (link.connected) await this.#session(signal);
-      } catch (error) {
-        const early = error instanceof NoStreamYet && Date.now() - begunAt < STREAM_WITHIN_MS;
-        if (!early && (attempt === 0 || attempt % 20 === 0))
-          log.warn({ err: error, durable }, 'Restarting the event consumer.');
-      }
-      if (Date.now() - startedAt > 10_000) attempt = 0;
-      await pause(backoff(attempt, 100, 2_000), signal);
-    }
+    const { link, database, context } = this.options;
+    if (!link.connected) throw new NotReady('The broker is not connected.');
+    await ensureMessagingTables(database);
+    const floor = new ProcessedEventsFloor(this.options);
+    const stream = await EventStream.of(link, context);
+    await new ConsumerSession(this.options, stream, floor, await this.deadLetters()).run(signal);
   }
 
   get durable(): string {
@@ -68,13 +60,5 @@ export class EventConsumer {
     await ensureMessagingTables(this.options.database);
     const processed = new ProcessedEvents(this.options, new ProcessedEventsFloor(this.options));
     return new EventHandling(this.options, processed, deadLetters).replay(letter);
-  }
-
-  async #session(signal: AbortSignal): Promise<void> {
-    const { link, database, context } = this.options;
-    await ensureMessagingTables(database);
-    const floor = new ProcessedEventsFloor(this.options);
-    const stream = await EventStream.of(link, context);
-    await new ConsumerSession(this.options, stream, floor, await this.deadLetters()).run(signal);
   }
 }

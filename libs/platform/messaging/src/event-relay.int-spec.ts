@@ -1,5 +1,6 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { agentStarted, appendAgents, toContractEvent } from './__fixtures__/agent-events.fixture.js';
@@ -23,7 +24,7 @@ describe('the event relay', () => {
   let database: Database;
   let broker: Broker;
   const { log } = keepingLogger();
-  const running: { controller: AbortController; done: Promise<void> }[] = [];
+  const running: Supervisor[] = [];
   const expected: string[] = [];
   let round = 0;
 
@@ -46,7 +47,7 @@ describe('the event relay', () => {
     await database.query('DROP TABLE IF EXISTS event_relay');
   });
   afterEach(async () => {
-    await Promise.all(running.splice(0).map(({ controller, done }) => (controller.abort(), done)));
+    await Promise.all(running.splice(0).map((supervisor) => supervisor.stop()));
     await link.close();
     await nats.stop();
   });
@@ -57,7 +58,7 @@ describe('the event relay', () => {
   });
 
   const start = (): (() => Promise<void>) => {
-    const controller = new AbortController();
+    const supervisor = new Supervisor('test', log);
     const relay = new EventRelay({
       store,
       link,
@@ -67,12 +68,9 @@ describe('the event relay', () => {
       toContractEvent,
       log,
     });
-    const entry = { controller, done: relay.run(controller.signal) };
-    running.push(entry);
-    return async () => {
-      controller.abort();
-      await entry.done;
-    };
+    supervisor.start('relay', (signal) => relay.run(signal));
+    running.push(supervisor);
+    return () => supervisor.stop();
   };
 
   const append = async (count: number): Promise<void> => {

@@ -1,5 +1,6 @@
 import { connectEventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { appendAgents, toContractEvent } from './__fixtures__/agent-events.fixture.js';
@@ -76,7 +77,6 @@ describe('two installations on one broker', () => {
     for (const instance of ['one', 'two']) {
       const own = await link(instance);
       const database = await databaseOf(infra, instance);
-      const ending = new AbortController();
       const seen: string[] = [];
       heard.set(instance, seen);
       const common = { link: own, database, store, context: 'agents', log };
@@ -92,9 +92,10 @@ describe('two installations on one broker', () => {
         filterSubjects: ['evt.agents.started.v1.>'],
         handle: async ({ id }) => void seen.push(await Promise.resolve(id)),
       });
-      const running = [relay.run(ending.signal), consumer.run(ending.signal)];
-      cleanUps.push(() => Promise.all(running));
-      cleanUps.push(async () => ending.abort());
+      const supervisor = new Supervisor('test', log);
+      supervisor.start('relay', (signal) => relay.run(signal));
+      supervisor.start('consumer', (signal) => consumer.run(signal));
+      cleanUps.push(() => supervisor.stop());
       appended.set(instance, await appendAgents(store, instance, 5));
     }
     await eventually(() => expect(heard).toEqual(appended), { timeoutMs: 20_000 });

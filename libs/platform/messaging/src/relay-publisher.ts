@@ -1,11 +1,19 @@
+import { RestartLater } from '@berth/supervision';
 import type { JetStreamClient } from '@nats-io/jetstream';
 import type { MsgHdrs } from '@nats-io/transport-node';
-import type { StreamEnd } from './event-stream.js';
+import { DUPLICATE_WINDOW_MS, type StreamEnd } from './event-stream.js';
 import type { LogMark } from './log-mark.js';
 
-/** The stream does not end where the relay expected: the session must read its end again. */
-export class StreamMoved extends Error {
+/**
+ * The stream does not end where the relay expected: the session must read its end again. Until the broker's
+ * deduplication window is over, it would drop events that are published again.
+ */
+export class StreamMoved extends RestartLater {
   override readonly name = 'StreamMoved';
+
+  constructor(message: string) {
+    super(message, DUPLICATE_WINDOW_MS + 200);
+  }
 }
 
 export interface Publication {

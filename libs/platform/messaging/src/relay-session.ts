@@ -61,14 +61,15 @@ export class RelaySession {
     const publisher = new RelayPublisher(this.stream.client, end, (error) => this.#stop.abort(error));
     const watch = (): void => void this.#watch(publisher).catch((error: unknown) => this.#stop.abort(error));
     const watcher = setInterval(watch, WATCH_EVERY_MS);
-    const unlisten = link.onReconnect(watch);
+    // What is in flight then would be missed only after the time-out of its acknowledgement.
+    const unlisten = link.onDisconnect(() => this.#stop.abort(new Error('The broker was disconnected.')));
     try {
       await this.#relay(publisher, from, AbortSignal.any([held, this.#stop.signal]));
     } finally {
       clearInterval(watcher);
       unlisten();
     }
-    await publisher.settle();
+    if (!this.#stop.signal.aborted) await publisher.settle();
     if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
     // Does not read the log any more: a stop must not wait for a frozen log.
     if (this.#scanned?.eventId !== null) await this.#save(publisher);

@@ -1,5 +1,6 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { appendAgents, toContractEvent } from './__fixtures__/agent-events.fixture.js';
@@ -17,8 +18,7 @@ import {
 } from './index.js';
 
 const { log, lines } = keepingLogger();
-const ending = new AbortController();
-const running: Promise<void>[] = [];
+const supervisor = new Supervisor('test', log);
 let infra: TestInfra;
 let store: EventStore;
 let database: Database;
@@ -35,8 +35,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  ending.abort();
-  await Promise.all(running);
+  await supervisor.stop();
   await Promise.all([agents.close(), exec.close()]);
   await Promise.all([database.close(), store.close()]);
   await infra.stop();
@@ -79,7 +78,9 @@ it('services claim, relay, consume, dead-letter, replay and repair streams with 
     if (broken) throw new Error('Not now.');
     handled.push(id);
   });
-  running.push(relay().run(ending.signal), consuming.run(ending.signal));
+  const relaying = relay();
+  supervisor.start('relay', (signal) => relaying.run(signal));
+  supervisor.start('consumer', (signal) => consuming.run(signal));
   const first = await appendAgents(store, 'first', 2);
   const letters = await consuming.deadLetters();
   await eventually(async () => expect(await letters.count()).toBe(2), PATIENTLY);

@@ -1,5 +1,6 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { appendAgents, toContractEvent } from './__fixtures__/agent-events.fixture.js';
@@ -60,7 +61,7 @@ describe('streams in a cluster of three', () => {
   };
 
   const relay = (link: NatsLink): void => {
-    const controller = new AbortController();
+    const supervisor = new Supervisor('test', log);
     const relaying = new EventRelay({
       store,
       link,
@@ -70,8 +71,9 @@ describe('streams in a cluster of three', () => {
       toContractEvent: (event) =>
         event.stream.startsWith(`agent-s${round}x`) ? toContractEvent(event) : null,
       log,
-    }).run(controller.signal);
-    cleanups.push(() => (controller.abort(), relaying));
+    });
+    supervisor.start('relay', (signal) => relaying.run(signal));
+    cleanups.push(() => supervisor.stop());
   };
 
   it('have three replicas by default, and lose no event when a server is killed', async () => {

@@ -1,6 +1,7 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { EventConsumer, EventRelay, NatsLink, type ReceivedEvent } from '@berth/messaging';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,8 +20,7 @@ describe('the dead letters of a service', () => {
   let desk: DeadLetterDesk;
   let broken = true;
   const handled: string[] = [];
-  const ending = new AbortController();
-  let running: Promise<unknown>;
+  const supervisor = new Supervisor('test', log);
 
   const consumer = (durable: string): EventConsumer =>
     new EventConsumer({
@@ -70,12 +70,11 @@ describe('the dead letters of a service', () => {
       const event = { id: idOf(index), type: 'AgentDeleted', data: {}, metadata };
       await store.append(`agent-agt_${index}`, [event], 'no_stream');
     }
-    running = Promise.all([relay, ...consumers].map((one) => one.run(ending.signal)));
+    for (const one of [relay, ...consumers]) supervisor.start('work', (signal) => one.run(signal));
     await eventually(async () => expect(await desk.count()).toBe(6), { timeoutMs: 20_000 });
   });
   afterAll(async () => {
-    ending.abort();
-    await running;
+    await supervisor.stop();
     await link.close();
     await database.close();
     await store.close();

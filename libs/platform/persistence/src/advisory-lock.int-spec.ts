@@ -1,13 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { Supervisor } from '@berth/supervision';
+import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, TcpProxy, type TestInfra } from '@berth/testing';
 import { AdvisoryLock, openDatabase, type Database } from './index.js';
 
-const quiet = {
-  debug: () => undefined,
-  info: () => undefined,
-  warn: () => undefined,
-  error: () => undefined,
-};
+const quiet = createLogger({ service: 'test', level: 'silent' });
 
 let infra: TestInfra;
 let proxy: TcpProxy;
@@ -61,7 +58,11 @@ const contend = (
     await untilAborted(held);
     state.holds = false;
   };
-  runs.push(AdvisoryLock.run(database, name, work, { signal, log: quiet }));
+  const supervisor = new Supervisor('test', quiet);
+  supervisor.start(name, async () => {
+    await AdvisoryLock.hold(database, name, signal, work);
+  });
+  runs.push(untilAborted(signal).then(() => supervisor.stop()));
   return state;
 };
 
@@ -98,14 +99,27 @@ describe('an advisory lock', () => {
     await eventually(() => one.times === 2 && one.holds);
   });
 
-  it('is acquired again after the work failed', async () => {
-    let attempts = 0;
-    const work = async (): Promise<void> => {
-      attempts++;
-      if (attempts < 3) throw new Error('not yet');
+  it('is free again when the work failed, whose error its caller gets', async () => {
+    const fail = (): Promise<void> => Promise.reject(new Error('not yet'));
+    await expect(AdvisoryLock.hold(proxied, 'failing', stop.signal, fail)).rejects.toThrow('not yet');
+    await expect(AdvisoryLock.hold(direct, 'failing', stop.signal, async () => 'mine')).resolves.toBe('mine');
+  });
+
+  it('that is lost makes the caller of the work know, also when the work ended well', async () => {
+    const untilLost = (held: AbortSignal): Promise<void> => {
+      proxy.cut();
+      return untilAborted(held);
     };
-    await AdvisoryLock.run(direct, 'failing', work, { signal: stop.signal, log: quiet });
-    expect(attempts).toBe(3);
+    await expect(AdvisoryLock.hold(proxied, 'lost', stop.signal, untilLost)).rejects.toMatchObject({
+      kind: 'unavailable',
+      cause: { message: 'The advisory lock lost was lost.' },
+    });
+  });
+
+  it('of a server that is down fails at once', async () => {
+    proxy.cut({ refuse: true });
+    const hold = AdvisoryLock.hold(proxied, 'down', stop.signal, async () => 'never');
+    await expect(hold).rejects.toMatchObject({ kind: 'unavailable' });
   });
 
   it('is held by one run at a time in one process too, and the next gets it as soon as the first is done', async () => {
@@ -133,7 +147,7 @@ describe('an advisory lock', () => {
   });
 
   it('leaves no session behind when the work is done', async () => {
-    await AdvisoryLock.run(direct, 'over', async () => undefined, { signal: stop.signal, log: quiet });
+    await AdvisoryLock.hold(direct, 'over', stop.signal, async () => undefined);
     await eventually(async () => {
       const rows = await direct.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`);
       return rows.length === 0;
@@ -249,8 +263,7 @@ describe('the locks of a process', () => {
     const one = contend(leader, 'long');
     await eventually(() => one.holds);
     const began = performance.now();
-    const options = { signal: stop.signal, log: quiet, brief: true };
-    await AdvisoryLock.run(other, 'short', async () => undefined, options);
+    await AdvisoryLock.hold(other, 'short', stop.signal, async () => undefined, { brief: true });
     // Otherwise it is left to the leader for three seconds.
     expect(performance.now() - began).toBeLessThan(2_000);
     stop.abort();

@@ -120,7 +120,7 @@ export class Database implements SqlRunner {
 
   /**
    * Waits for the session-level advisory lock `key` (see `lockKey`). Resolves to undefined when `signal` aborts first;
-   * rejects when the connection fails. Prefer `AdvisoryLock.run`.
+   * rejects when the connection fails. Prefer `AdvisoryLock.hold`.
    */
   acquireLock(key: string, signal: AbortSignal, options: LockOptions = {}): Promise<HeldLock | undefined> {
     return this.#locks.acquire(key, signal, options);

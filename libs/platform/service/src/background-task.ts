@@ -1,11 +1,13 @@
 import { AdvisoryLock, Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
-import { Logger } from '@berth/telemetry';
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { ServiceContext } from './service-context.js';
 
-/** A provider with work for the lifetime of the service. `run` resolves soon after `signal` aborts. */
+/**
+ * A provider with work for the lifetime of the service. `run` resolves soon after `signal` aborts, and throws when it
+ * fails: the supervisor then runs it again, here or in another process.
+ */
 export interface Runnable {
   run(signal: AbortSignal): Promise<void>;
 }
@@ -24,7 +26,6 @@ export class BackgroundTasks implements OnApplicationBootstrap {
     private readonly supervisor: Supervisor,
     private readonly database: Database,
     private readonly context: ServiceContext,
-    private readonly log: Logger,
   ) {}
 
   onApplicationBootstrap(): void {
@@ -37,7 +38,7 @@ export class BackgroundTasks implements OnApplicationBootstrap {
   private start(name: string, task: Runnable): void {
     const lock = `${this.context.name}/${name}`;
     this.supervisor.start(name, (signal) =>
-      AdvisoryLock.run(this.database, lock, (held) => task.run(held), { signal, log: this.log }),
+      AdvisoryLock.hold(this.database, lock, signal, (held) => task.run(held)),
     );
   }
 }

@@ -27,8 +27,8 @@ export interface SupervisionTiming {
 
 export const TIMING: SupervisionTiming = {
   firstPauseMs: 50,
-  longestPauseMs: 2_000,
-  steadyMs: 10_000,
+  longestPauseMs: 1_000,
+  steadyMs: 5_000,
   logEveryMs: 30_000,
   notReadyMs: 15_000,
 };
@@ -40,13 +40,13 @@ const restarts = metrics.counter(
 );
 const failing = metrics.gauge(
   'berth_background_failing',
-  '1 from a failure of background work until it has run for 10 s again, otherwise 0.',
+  '1 from a failure of background work until it has run for 5 s again, otherwise 0.',
   ['service', 'work'],
 );
 
 /** One piece of work and its current series of failures. */
 export class SupervisedWork {
-  /** Failures without 10 s of work in between. */
+  /** Failures without 5 s of work in between. */
   #failures = 0;
   #failingSince = 0;
   #loggedAt = Number.NEGATIVE_INFINITY;
@@ -102,7 +102,7 @@ export class SupervisedWork {
   #report(error: unknown, now: number, pauseMs: number): void {
     restarts.inc(this.labels);
     failing.set(1, this.labels);
-    this.#lastError = redactText(error instanceof Error ? error.message : String(error));
+    this.#lastError = redactText(messageOf(error));
     if (now - this.#loggedAt < this.timing.logEveryMs) return;
     this.#loggedAt = now;
     this.log.warn(
@@ -121,3 +121,9 @@ export class SupervisedWork {
     this.log.info({ work: this.labels.work, failures }, 'Background work runs again.');
   }
 }
+
+/** The message with those of its causes: the error of an outage says only that the caller may try again. */
+const messageOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${messageOf(error.cause)})` : error.message;
+};

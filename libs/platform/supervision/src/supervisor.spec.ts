@@ -127,6 +127,15 @@ describe('what a supervisor reports', () => {
     expect(lines.at(-1)).toMatchObject({ work: 'shaky', failures: 2, msg: 'Background work runs again.' });
   });
 
+  it('names the cause of an error', async () => {
+    const cause = new Error('connect ECONNREFUSED', { cause: new Error('the socket') });
+    const { state, work } = failing(new Error('Try again shortly.', { cause }));
+    supervisor.start('caused', work);
+    await eventually(() => state.running);
+    const error = 'Try again shortly. (connect ECONNREFUSED (the socket))';
+    expect(supervisor.failing).toEqual([{ work: 'caused', error }]);
+  });
+
   it('contains no secret', async () => {
     const { state, work } = failing(new Error('refused: postgres://berth:hunter2@db/berth?token=hunter2'));
     supervisor.start('secret', work);

@@ -30,7 +30,7 @@ export class Supervisor {
     this.#running.push(supervised.run(this.#ending.signal));
   }
 
-  /** The work that failed and has not run for 10 s since. */
+  /** The work that failed and has not run for 5 s since. */
   get failing(): readonly FailingWork[] {
     return this.#works.flatMap(({ failure }) => failure ?? []);
   }

@@ -1,5 +1,6 @@
 import { connectEventStore, type EventStore } from '@berth/event-store';
 import { openDatabase, type Database } from '@berth/persistence';
+import { Supervisor } from '@berth/supervision';
 import { eventually, startTestInfra, type InfraPart, type TestInfra } from '@berth/testing';
 import { expect } from 'vitest';
 import { appendAgents, toContractEvent } from './agent-events.fixture.js';
@@ -126,12 +127,9 @@ export class ConsumerRound {
   }
 
   #run(work: (signal: AbortSignal) => Promise<void>): () => Promise<void> {
-    const controller = new AbortController();
-    const done = work(controller.signal);
-    const stop = async (): Promise<void> => {
-      controller.abort();
-      await done;
-    };
+    const supervisor = new Supervisor('test', log);
+    supervisor.start('round', work);
+    const stop = (): Promise<void> => supervisor.stop();
     this.#running.push(stop);
     return stop;
   }
