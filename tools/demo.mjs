@@ -123,10 +123,10 @@ async function startOwn(node) {
 
 function readyUrl(child) {
   return new Promise((resolve) => {
-    let said = '';
+    let output = '';
     child.stdout.on('data', (chunk) => {
-      said += chunk;
-      const match = /Berth is ready at (\S+)/.exec(said);
+      output += chunk;
+      const match = /Berth is ready at (\S+)/.exec(output);
       if (match) resolve(match[1]);
     });
   });

@@ -30,7 +30,7 @@ export class SetupError extends Error {}
  * @returns {Promise<string>}
  */
 export async function ensureReady() {
-  const waiting = () => say('Waiting for another process that is setting up this checkout ...');
+  const waiting = () => log('Waiting for another process that is setting up this checkout ...');
   return withLock(
     LOCK,
     async () => {
@@ -65,22 +65,22 @@ export async function runTool(main) {
   }
 }
 
-export function say(text) {
+export function log(text) {
   console.log(text);
 }
 
 async function install() {
   if (isInstalled()) return;
-  say('Installing dependencies (once, about a minute) ...');
+  log('Installing dependencies (once, about a minute) ...');
   const since = Date.now();
-  const heartbeat = setInterval(() => say(`  still installing, ${seconds(since)} s`), 15_000);
+  const heartbeat = setInterval(() => log(`  still installing, ${seconds(since)} s`), 15_000);
   try {
     await installDependencies();
   } finally {
     clearInterval(heartbeat);
   }
   writeFileSync(MARK, lockHash());
-  say(`Dependencies installed in ${seconds(since)} s.`);
+  log(`Dependencies installed in ${seconds(since)} s.`);
 }
 
 async function installDependencies() {
@@ -88,7 +88,7 @@ async function installDependencies() {
   if ((await runNpm(['ci', ...options])) === 0) return;
   // npm rejects a lock file that lists the binaries of fewer platforms than the registry offers. A plain install keeps
   // the locked versions and changes neither file.
-  say('"npm ci" failed; installing the locked versions with "npm install" instead ...');
+  log('"npm ci" failed; installing the locked versions with "npm install" instead ...');
   const code = await runNpm(['install', '--no-save', ...options]);
   if (code !== 0) throw new SetupError(`"npm install" failed (exit code ${code}); its message is above.`);
 }
@@ -153,7 +153,7 @@ function isEnough(version) {
 
 async function build(node) {
   const first = !existsSync(join(ROOT, 'apps', 'standalone', 'dist', '.tsbuildinfo'));
-  if (first) say('Building ...');
+  if (first) log('Building ...');
   let output = '';
   const code = await runChild(node, [join(MODULES, 'typescript', 'bin', 'tsc'), '-b', '--pretty', 'false'], {
     cwd: ROOT,

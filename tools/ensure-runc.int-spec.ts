@@ -5,10 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureRunc } from './ensure-runc.mjs';
 
 let folder = '';
-let said: string[] = [];
+let logged: string[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'berth-runc-'));
-  said = [];
+  logged = [];
   program('apt-get', `echo "$*" >> ${calls()}`);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +19,7 @@ const program = (name: string, script: string): void =>
   writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 
 const ensure = (isRoot = true): Promise<void> =>
-  ensureRunc((text: string) => void said.push(text), [folder], isRoot);
+  ensureRunc((text: string) => void logged.push(text), [folder], isRoot);
 
 describe('installing the programs that the bench compares with', () => {
   it('installs the missing programs with apt-get without removing packages, and logs the command', async () => {
@@ -29,19 +29,19 @@ describe('installing the programs that the bench compares with', () => {
     expect(update).toBe('update -q');
     expect(install).toMatch(/ install -y .*--no-remove busybox-static$/);
     expect(more).toEqual([]);
-    expect(said).toEqual(['Installing what the bench compares with: apt-get install -y busybox-static']);
+    expect(logged).toEqual(['Installing what the bench compares with: apt-get install -y busybox-static']);
   });
 
   it('does nothing if all programs are installed', async () => {
     program('runc', '');
     program('busybox', '');
     await ensure();
-    expect([existsSync(calls()), said]).toEqual([false, []]);
+    expect([existsSync(calls()), logged]).toEqual([false, []]);
   });
 
   it('does nothing if the user is not root', async () => {
     await ensure(false);
-    expect([existsSync(calls()), said]).toEqual([false, []]);
+    expect([existsSync(calls()), logged]).toEqual([false, []]);
   });
 
   it('does not fail if apt-get fails, because the tests that need the programs do', async () => {

@@ -19,16 +19,16 @@ function usualFolders() {
  * Installs runc and a static BusyBox with apt-get if they are missing and this process is root. Otherwise it does
  * nothing: the test that needs them fails and names the command to run.
  *
- * @param {(text: string) => void} say
+ * @param {(text: string) => void} log
  * @param {readonly string[]} folders where to look for programs
  * @param {boolean} isRoot
  * @returns {Promise<void>}
  */
-export async function ensureRunc(say, folders = usualFolders(), isRoot = process.getuid?.() === 0) {
+export async function ensureRunc(log, folders = usualFolders(), isRoot = process.getuid?.() === 0) {
   const missing = [...PACKAGES].filter(([program]) => !find(program, folders)).map(([, name]) => name);
   const aptGet = find('apt-get', folders);
   if (missing.length === 0 || !isRoot || !aptGet) return;
-  say(`Installing what the bench compares with: apt-get install -y ${missing.join(' ')}`);
+  log(`Installing what the bench compares with: apt-get install -y ${missing.join(' ')}`);
   const options = {
     env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
     stdio: ['ignore', 'ignore', 'inherit'],

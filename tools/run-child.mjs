@@ -22,10 +22,10 @@ export function exitCodeOf(code, signal) {
 export function runChild(command, args, { graceMs = 9000, onChild, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', ...options });
-    let asked;
+    let received;
     const end = (signal) => {
-      if (asked) return;
-      asked = signal;
+      if (received) return;
+      received = signal;
       // The terminal sends Ctrl-C to the child as well, and a second signal would force it to exit at once.
       if (!(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal);
       setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
@@ -43,7 +43,7 @@ export function runChild(command, args, { graceMs = 9000, onChild, ...options } 
     });
     child.once('exit', (code, signal) => {
       done();
-      if (asked) process.exit(signal ? exitCodeOf(null, asked) : (code ?? 1));
+      if (received) process.exit(signal ? exitCodeOf(null, received) : (code ?? 1));
       resolve(exitCodeOf(code, signal));
     });
     onChild?.(child);

@@ -16,11 +16,11 @@ import { setTimeout as delay } from 'node:timers/promises';
  */
 export async function withLock(file, work, onWait) {
   const own = `${process.pid} ${startOf(process.pid)}`;
-  let told = false;
+  let notified = false;
   while (!take(file, own)) {
     if (removeIfDead(file)) continue;
-    if (!told) onWait();
-    told = true;
+    if (!notified) onWait();
+    notified = true;
     await delay(200);
   }
   const release = () => {
@@ -82,7 +82,7 @@ function isAlive(holder) {
   return start === startOf(Number(pid));
 }
 
-/** The start time of a process, to tell it from a later one with the same id; "unknown" without /proc. */
+/** The start time of a process, to distinguish it from a later one with the same id; "unknown" without /proc. */
 function startOf(pid) {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

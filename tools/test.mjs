@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ensureReady, environmentWith, ROOT, runTool, say, SetupError } from './ensure-installed.mjs';
+import { ensureReady, environmentWith, ROOT, runTool, log, SetupError } from './ensure-installed.mjs';
 import { ensureRunc } from './ensure-runc.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
@@ -19,14 +19,14 @@ await runTool(async () => {
   const checking = given.length === 0 ? runChecks(node) : { passed: 0, failed: 0 };
   const [checks, tests] = await Promise.all([checking, prepareAndRunTests(node)]);
   const [passed, failed] = [checks.passed + tests.passed, checks.failed + tests.failed];
-  if (tests.notRun > 0) say(`${tests.notRun} tests did not run, which counts as failed.`);
-  say(`\n${passed} passed, ${failed} failed`);
+  if (tests.notRun > 0) log(`${tests.notRun} tests did not run, which counts as failed.`);
+  log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 && tests.passed > 0 ? 0 : 1;
 });
 
 async function prepareAndRunTests(node) {
   await ensureBroker(node);
-  await ensureRunc(say);
+  await ensureRunc(log);
   return runTests(node);
 }
 

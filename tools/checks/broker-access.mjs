@@ -132,21 +132,21 @@ const readUse = (file, { service, contracts, controllers, libraries, use, proble
   const handled = new Set(handledIn(file.program));
   const operations = contracts.get('operationsRequests') ?? new Map();
   const usesOperations = file.imports.some(({ specifier }) => specifier === '@berth/contracts/operations');
-  const complain = (node, what) => problems.push(`${file.path}:${file.lineAt(node.start)}: ${what}`);
+  const report = (node, what) => problems.push(`${file.path}:${file.lineAt(node.start)}: ${what}`);
   walk(file.program, (node) => {
     if (node.type === 'MemberExpression' && contracts.has(node.object.name)) {
       const subject = contracts.get(node.object.name).get(node.property.name);
       if (node.computed || subject === undefined)
-        complain(node, 'name the request itself: the permissions are derived from it');
+        report(node, 'name the request itself: the permissions are derived from it');
       else (handled.has(node) ? use.handles : use.calls).add(subject);
     }
     if (usesOperations && node.type === 'Identifier' && operations.has(node.name))
       use.calls.add(operations.get(node.name));
     if (node.type === 'CallExpression') {
       readCall(node, { service, controllers, operations, use });
-      readModule(node, file, { service, controllers, operations, use, complain });
+      readModule(node, file, { service, controllers, operations, use, report });
     }
-    if (node.type === 'NewExpression') readStreams(node, file, { use, complain });
+    if (node.type === 'NewExpression') readStreams(node, file, { use, report });
   });
 };
 
@@ -159,13 +159,13 @@ const readCall = ({ callee }, { service, controllers, operations, use }) => {
 };
 
 /** What `PlatformModule.forService`, `RelayModule.forFeature` and `@ConsumeEvents` make the platform do. */
-const readModule = (node, file, { service, controllers, operations, use, complain }) => {
+const readModule = (node, file, { service, controllers, operations, use, report }) => {
   const [callee, options] = [node.callee, node.arguments[0]];
   const made =
     callee.type === 'MemberExpression' ? `${callee.object.name}.${callee.property.name}` : callee.name;
   if (made === 'PlatformModule.forService') {
     if (textOf(options, 'name', file) !== service)
-      complain(node, `give PlatformModule.forService the name '${service}' as a literal`);
+      report(node, `give PlatformModule.forService the name '${service}' as a literal`);
     const has = (key) => options?.properties?.some((property) => property.key?.name === key);
     // Absent, or the literal `false`: its type allows nothing else.
     if (!has('eventLog')) {
@@ -181,18 +181,18 @@ const readModule = (node, file, { service, controllers, operations, use, complai
   if (made === 'ConsumeEvents') {
     const [context, durable] = [textOf(options, 'context', file), textOf(options, 'durable', file)];
     if (context === undefined || durable === undefined)
-      complain(node, 'give ConsumeEvents its names as literals: the permissions are derived from them');
+      report(node, 'give ConsumeEvents its names as literals: the permissions are derived from them');
     else use.consumes.set(durable, { context, durable });
   }
 };
 
-const readStreams = (node, file, { use, complain }) => {
+const readStreams = (node, file, { use, report }) => {
   const kind = node.callee.name;
   if (kind !== 'EventRelay' && kind !== 'EventConsumer') return;
   const context = textOf(node.arguments[0], 'context', file);
   const durable = textOf(node.arguments[0], 'durable', file);
   if (context === undefined || (kind === 'EventConsumer' && durable === undefined))
-    complain(node, `give ${kind} its names as literals: the permissions are derived from them`);
+    report(node, `give ${kind} its names as literals: the permissions are derived from them`);
   else if (kind === 'EventRelay') use.publishes.add(context);
   else use.consumes.set(durable, { context, durable });
 };

@@ -29,7 +29,7 @@ export const checkCompose = ({ root }) => {
         problems.push(`${path}: ${problem}`);
     }
   }
-  const docker = askDocker(root);
+  const docker = checkWithDocker(root);
   return { problems: [...problems, ...docker.problems], read, notes: docker.notes };
 };
 
@@ -160,13 +160,16 @@ const judgeSecretsBesideAgents = (root, name, service) => {
 };
 
 /** Runs `docker compose config` if it is installed; otherwise a note says that only this check read the files. */
-const askDocker = (root) => {
+const checkWithDocker = (root) => {
   for (const [command, ...args] of [['docker', 'compose'], ['docker-compose']]) {
     // Version 1 does not support the specification that the files use.
     const version = spawnSync(command, [...args, 'version', '--short'], { encoding: 'utf8' });
     if (version.status !== 0 || /^v?1\./.test(version.stdout.trim())) continue;
-    const asked = spawnSync(command, [...args, '-f', FILE, 'config', '-q'], { cwd: root, encoding: 'utf8' });
-    return { problems: asked.status === 0 ? [] : [`${FILE}: ${asked.stderr.trim()}`], notes: [] };
+    const checked = spawnSync(command, [...args, '-f', FILE, 'config', '-q'], {
+      cwd: root,
+      encoding: 'utf8',
+    });
+    return { problems: checked.status === 0 ? [] : [`${FILE}: ${checked.stderr.trim()}`], notes: [] };
   }
   return {
     problems: [],

@@ -38,16 +38,16 @@ export const variablesOf = (workspace) => {
     walk(file.program, (node) => {
       const one = readOf(node, file);
       if (one === null || NOT_OURS.test(one.name)) return;
-      const known = found.get(one.name) ?? {
+      const variable = found.get(one.name) ?? {
         name: one.name,
         readers: new Set(),
         kinds: new Set(),
         fallbacks: new Set(),
       };
-      known.readers.add(reader);
-      if (one.kind !== null) known.kinds.add(one.kind);
-      if (one.fallback !== null) known.fallbacks.add(one.fallback);
-      found.set(one.name, known);
+      variable.readers.add(reader);
+      if (one.kind !== null) variable.kinds.add(one.kind);
+      if (one.fallback !== null) variable.fallbacks.add(one.fallback);
+      found.set(one.name, variable);
     });
   }
   return new Map([...found].sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -13,12 +13,12 @@ export const checkErrorCodes = ({ packages }) => {
   const statusOf = statusesIn(files.find(({ path }) => path === STATUSES));
   const documented = files.flatMap((file) => declaredIn(file, statusOf));
   const thrown = files.flatMap((file) => thrownIn(file, statusOf));
-  const said = new Set(files.flatMap(textsIn));
+  const literals = new Set(files.flatMap(textsIn));
   const problems = [
     ...[...INTERNAL]
       .filter((code) => statusOf.size > 0 && !thrown.some((entry) => entry.code === code))
       .map((code) => `tools/checks/error-codes.check.mjs: '${code}' is exempt but thrown nowhere`),
-    ...documented.flatMap((entry) => notThrown(entry, thrown, said)),
+    ...documented.flatMap((entry) => notThrown(entry, thrown, literals)),
     ...notDocumented(thrown, new Set(documented.map(({ code }) => code))),
   ];
   return { problems, read: documented.length };
@@ -63,10 +63,10 @@ const NOT_DOCUMENTED = {
 };
 const INTERNAL = new Set(Object.values(NOT_DOCUMENTED).flat());
 
-const notThrown = ({ code, status, where }, thrown, said) => {
+const notThrown = ({ code, status, where }, thrown, literals) => {
   const throwers = thrown.filter((entry) => entry.code === code);
   if (throwers.length === 0)
-    return said.has(code) ? [] : [`${where}: declares ${status} '${code}', which nothing throws`];
+    return literals.has(code) ? [] : [`${where}: declares ${status} '${code}', which nothing throws`];
   return throwers.some((entry) => entry.status === status || entry.status === undefined)
     ? []
     : [`${where}: declares ${status} '${code}', which is thrown as ${throwers.map((entry) => entry.status)}`];

@@ -28,23 +28,23 @@ const HEAD = `# Errors
 Generated from the declarations of the routes and of the contracts by \`node tools/checks/errors.mjs --write\`;
 \`npm test\` fails when it is out of date.
 
-Every error is \`{"detail": {"code", "message", …}}\`. [api.md](api.md#errors) describes the conventions. The kind is what
-services state between themselves; the gateway maps it to the status.
+Every error is \`{"detail": {"code", "message", …}}\`. [api.md](api.md#errors) describes the conventions. Services use the kind among
+themselves; the gateway maps it to the status.
 
 | Code | Kind | Status | When | Routes |
 | --- | --- | --- | --- | --- |
 `;
 
-/** Most codes belong to a few routes; a long list says nothing. */
-const MOST_ROUTES = 8;
+/** Most codes belong to a few routes; longer lists are summarized. */
+const MAX_ROUTES = 8;
 
 const routeList = (routes, all) => {
   if (routes.length === all.length) return 'all';
-  if (routes.length > MOST_ROUTES) return `${routes.length} routes ${commonPart(routes)}`;
+  if (routes.length > MAX_ROUTES) return `${routes.length} routes ${commonPart(routes)}`;
   return routes.map((route) => `\`${route}\``).join(', ');
 };
 
-/** Where all of them are, or that all are POSTs. */
+/** The path prefix and the method that all of them share. */
 const commonPart = (routes) => {
   const [methods, paths] = [0, 1].map((index) => routes.map((route) => route.split(' ')[index]));
   const segments = paths.map((path) => path.split('/'));

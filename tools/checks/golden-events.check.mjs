@@ -71,8 +71,8 @@ const compareWithHistory = (root) => {
     return { problems: [], notes: ['no git history: golden files were not compared with earlier versions'] };
   const bases = new Set([git(root, 'rev-parse', 'HEAD'), git(root, 'describe', '--tags', '--abbrev=0')]);
   for (const line of ['origin/HEAD', 'origin/main']) bases.add(git(root, 'merge-base', 'HEAD', line));
-  const asked = process.env['BERTH_CHECK_BASE'];
-  if (asked) bases.add(git(root, 'merge-base', 'HEAD', asked) ?? git(root, 'rev-parse', asked));
+  const named = process.env['BERTH_CHECK_BASE'];
+  if (named) bases.add(git(root, 'merge-base', 'HEAD', named) ?? git(root, 'rev-parse', named));
   bases.delete(null);
   const problems = [...bases].flatMap((base) => changedSince(root, base));
   const notes = [];

@@ -76,7 +76,7 @@ const attempt = async (check, workspace) => {
   }
 };
 
-const tell = ({ title, read, notes, problems, seconds }) => {
+const print = ({ title, read, notes, problems, seconds }) => {
   console.log(`${problems.length === 0 ? 'ok    ' : 'FAILED'} ${title} (${read} read, ${seconds} s)`);
   for (const note of notes) console.log(`         ${note}`);
   for (const problem of problems.slice(0, MAX_SHOWN)) console.log(`       - ${problem}`);
@@ -88,7 +88,7 @@ const wanted = CHECKS.filter(([title]) => only.length === 0 || only.some((word) 
 // Reading the whole workspace takes seconds.
 const workspace = wanted.length === 0 ? undefined : readWorkspace(root);
 const outcomes = await Promise.all(wanted.map((check) => begin(check, workspace)));
-outcomes.forEach(tell);
+outcomes.forEach(print);
 const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
 const passed = outcomes.length - failed;
 console.log(`checks: ${passed} passed, ${failed} failed`);

@@ -13,7 +13,7 @@ export const renderServices = async (root, access) => {
   return format(
     `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
 
-/** Every service that \`/health\` asks. */
+/** Every service that \`/health\` queries. */
 export const SERVICES = ${JSON.stringify(that('health'))} as const;
 
 /** The services with tables and event consumers: they list projections and dead letters. */

@@ -39,12 +39,12 @@ export const executionListProjection: Projection = {
   },
 
   async apply(tx, suffix, events) {
-    const known = await present(tx, suffix, events);
+    const existing = await present(tx, suffix, events);
     const changed = new Map<string, ExecutionRow>();
     for (const recorded of events) {
       const event = executionCodec.fromStored(recorded);
       const { executionId } = event.data;
-      const row = rowAfter(changed.get(executionId) ?? known.get(executionId), event);
+      const row = rowAfter(changed.get(executionId) ?? existing.get(executionId), event);
       if (row !== undefined) changed.set(executionId, row);
     }
     if (changed.size > 0) await write(tx, suffix, [...changed.values()]);
@@ -67,7 +67,7 @@ const present = async (
   }
   if (wanted.size === 0) return new Map();
   const rows = await tx.query<{ row: ExecutionRow }>(
-    `SELECT to_jsonb(known) AS row FROM ${executions(suffix)} AS known WHERE id = ANY($1)`,
+    `SELECT to_jsonb(existing) AS row FROM ${executions(suffix)} AS existing WHERE id = ANY($1)`,
     [[...wanted]],
   );
   return new Map(rows.map(({ row }) => [row.id, row]));

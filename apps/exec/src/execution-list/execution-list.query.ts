@@ -86,7 +86,7 @@ const toSummary = (row: ListedRow): ExecutionSummary => ({
 });
 
 const statusOf = (stored: string): ExecutionStatus => {
-  const status = EXECUTION_STATUSES.find((known) => known === stored);
+  const status = EXECUTION_STATUSES.find((candidate) => candidate === stored);
   if (status === undefined) throw new Error(`A row of the execution list has the unknown status ${stored}.`);
   return status;
 };

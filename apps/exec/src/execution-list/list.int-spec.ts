@@ -33,7 +33,7 @@ describe('the list of executions', () => {
       const detached = aCommand(agentId, { command: 'sleep', detached: true });
       await test.ask(execRequests.submit, detached);
       // Both instances receive requests, so some lists come from the one that did not run the command.
-      for (let ask = 0; ask < 3; ask++)
+      for (let query = 0; query < 3; query++)
         expect((await test.list(agentId, { limit: 1 })).items).toMatchObject([
           { executionId: idOf(detached), status: 'running', exitCode: null, detached: true, timeout: 3_600 },
         ]);

@@ -30,8 +30,8 @@ export class CancelCommandHandler {
   async handle(cancel: CancelExecution): Promise<ExecutionView> {
     const { accountId, agentId, executionId } = cancel;
     const ref = { accountId, agentId, executionId };
-    const known = await this.query.find(ref);
-    if (known.running === null) return known.view;
+    const found = await this.query.find(ref);
+    if (found.running === null) return found.view;
     const { state, position } = await this.executions.requestCancel(executionId, cancel);
     if (state.status === 'refused') throw executionNotFound();
     if (state.status !== 'running') return this.query.get(ref);
@@ -48,9 +48,9 @@ export class CancelCommandHandler {
       if (Date.now() - begunAt > patience) throw agentUnreachable(tried.cause);
       await pause(TRY_AGAIN_MS);
       // The dispatcher may have ended or rerouted it in the meantime.
-      const known = await this.query.find(running);
-      if (known.running === null) return known.view;
-      running = known.running;
+      const found = await this.query.find(running);
+      if (found.running === null) return found.view;
+      running = found.running;
     }
   }
 

@@ -56,7 +56,7 @@ describe('cancelling', () => {
     const submit = aCommand(agentId, { command: 'out' });
     const submitted = await test.ask(execRequests.submit, submit);
     expect({ kind: 'execution', execution: await cancel(idOf(submit)) }).toEqual(submitted);
-    expect(test.far.asked(runtimeRequests.cancelExecution)).toEqual([]);
+    expect(test.far.requestsTo(runtimeRequests.cancelExecution)).toEqual([]);
     await eventually(async () =>
       expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
     );
@@ -94,9 +94,9 @@ describe('cancelling', () => {
     });
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.asked(runtimeRequests.execute).length === 1);
+    await eventually(() => test.far.requestsTo(runtimeRequests.execute).length === 1);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.far.asked(runtimeRequests.cancelExecution).length > 1);
+    await eventually(() => test.far.requestsTo(runtimeRequests.cancelExecution).length > 1);
     gate.resolve();
     expect((await cancelled).status).toBe('cancelled');
     expect(await submitted).toMatchObject({ execution: { status: 'cancelled' } });
@@ -113,14 +113,14 @@ describe('cancelling', () => {
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.asked(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.far.requestsTo(agentsRequests.ensureAwake).length === 2);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.far.asked(runtimeRequests.cancelExecution).length > 0);
+    await eventually(() => test.far.requestsTo(runtimeRequests.cancelExecution).length > 0);
     gate.resolve();
     const view = { executionId: idOf(submit), status: 'cancelled', exitCode: -1, stdout: '', stderr: '' };
     expect(await cancelled).toEqual(view);
     expect(await submitted).toEqual({ kind: 'execution', execution: view });
-    expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(1);
   });
 
   it('an execution whose process died before it dispatched the command ends it', async () => {

@@ -39,23 +39,23 @@ export class ExecutionQuery {
   async find(ref: ExecutionRef): Promise<KnownExecution> {
     const { accountId, agentId } = ref;
     const located = this.requester.request(agentsRequests.locate, { accountId, agentId });
-    const [known] = await Promise.all([settled(this.read(ref)), located]);
-    if ('error' in known) throw known.error;
-    return known.value;
+    const [found] = await Promise.all([settled(this.read(ref)), located]);
+    if ('error' in found) throw found.error;
+    return found.value;
   }
 
   /** Like `get`, but returns only when the execution has ended or `waitMs` has passed. */
   async await({ waitMs, ...ref }: AwaitExecution): Promise<ExecutionView> {
     const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
-    let known = await this.find(ref);
-    while (known.running !== null && Date.now() < giveUpAt && !this.service.stopping.aborted) {
-      const atHost = this.awaitAtHost(known.running, giveUpAt - Date.now());
+    let found = await this.find(ref);
+    while (found.running !== null && Date.now() < giveUpAt && !this.service.stopping.aborted) {
+      const atHost = this.awaitAtHost(found.running, giveUpAt - Date.now());
       const ended = await unlessStopping(this.service.stopping, atHost, () => Promise.resolve(null));
       if (ended !== null) return ended;
       await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.service.stopping);
-      known = await this.read(ref);
+      found = await this.read(ref);
     }
-    return known.view;
+    return found.view;
   }
 
   /** Records the end if the host reports it; null otherwise. */

@@ -90,9 +90,9 @@ export class ExecutionRepository {
 
   /** Ends the execution with the result that was stored first, and returns that result. */
   async end(result: Result, position: bigint | null = null): Promise<Result> {
-    const stands = await this.vault.keep(result, position);
-    await this.say(stands);
-    return stands;
+    const stored = await this.vault.keep(result, position);
+    await this.appendEnd(stored);
+    return stored;
   }
 
   /**
@@ -104,9 +104,9 @@ export class ExecutionRepository {
     const giveUpAt = Date.now() + END_WITHIN_MS;
     for (;;) {
       try {
-        const stands = await this.vault.keep(result, position);
-        this.say(stands).catch(() => undefined);
-        return stands;
+        const stored = await this.vault.keep(result, position);
+        this.appendEnd(stored).catch(() => undefined);
+        return stored;
       } catch (error) {
         if (!isDomainError(error, 'unavailable') || Date.now() + TRY_AGAIN_MS > giveUpAt) throw error;
         await pause(TRY_AGAIN_MS);
@@ -114,12 +114,12 @@ export class ExecutionRepository {
     }
   }
 
-  private async say(stands: Result): Promise<void> {
-    const { executionId, status, exitCode, startedAt, stdout, stderr, endedAt: at } = stands;
+  private async appendEnd(stored: Result): Promise<void> {
+    const { executionId, status, exitCode, startedAt, stdout, stderr, endedAt: at } = stored;
     const sizes = { stdoutBytes: Buffer.byteLength(stdout), stderrBytes: Buffer.byteLength(stderr) };
     const command = { type: 'End', status, exitCode, startedAt, ...sizes, at } as const;
-    const { events, replayed } = await this.streams.handle(executionId, command, ownMeta(stands, 'end'));
-    if (events.length > 0 && !replayed) countEnded(stands);
+    const { events, replayed } = await this.streams.handle(executionId, command, ownMeta(stored, 'end'));
+    if (events.length > 0 && !replayed) countEnded(stored);
   }
 }
 

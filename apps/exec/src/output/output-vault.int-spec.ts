@@ -63,8 +63,8 @@ describe('the vault of results', () => {
       exitCode: n,
     }));
     await vault.keep(first, 5n);
-    for (const stands of await Promise.all(others.map((other) => vault.keep(other, 6n))))
-      expect(stands).toEqual(first);
+    for (const stored of await Promise.all(others.map((other) => vault.keep(other, 6n))))
+      expect(stored).toEqual(first);
     expect(await vault.find(first.executionId)).toEqual(first);
   });
 

@@ -95,7 +95,7 @@ export class OutputVault {
 const ENDED: readonly EndedStatus[] = ['completed', 'timed_out', 'cancelled', 'failed'];
 
 const toResult = (row: VaultRow): Result => {
-  const status = ENDED.find((known) => known === row.status);
+  const status = ENDED.find((candidate) => candidate === row.status);
   if (status === undefined) throw new Error(`A stored result has the unknown status ${row.status}.`);
   return {
     executionId: row.execution_id,

@@ -21,8 +21,8 @@ const named = { executionId: 'exe_01jd4p2q8hf3ar0a1s6v9wz2xh', agentId: 'agt_01j
 
 describe('public events of executions', () => {
   it('report only submissions and ends', () => {
-    const told = readdirSync(folder).map((file) => toContractEvent(stored(file.replace('.json', ''))));
-    expect(told.filter((event) => event !== null)).toHaveLength(2);
+    const published = readdirSync(folder).map((file) => toContractEvent(stored(file.replace('.json', ''))));
+    expect(published.filter((event) => event !== null)).toHaveLength(2);
   });
 
   it('contain the duration and nothing about the command', () => {

@@ -20,10 +20,10 @@ export class AgentEndings {
   /** Runs in `tx`. Ignores an event older than the stored one. */
   async remember(tx: SqlRunner, { agentId, epoch, position, at }: AgentEnding): Promise<void> {
     await tx.query(
-      `INSERT INTO agent_ending AS known (agent_id, epoch, position, ended_at) VALUES ($1, $2, $3, $4)
+      `INSERT INTO agent_ending AS existing (agent_id, epoch, position, ended_at) VALUES ($1, $2, $3, $4)
        ON CONFLICT (agent_id) DO UPDATE SET epoch = excluded.epoch, position = excluded.position,
          ended_at = excluded.ended_at
-       WHERE known.position < excluded.position`,
+       WHERE existing.position < excluded.position`,
       [agentId, epoch, position.toString(), at],
     );
   }

@@ -10,8 +10,8 @@ export class AcceptedPositions {
   /** For executions returned before their end, and for refused ones; the vault has the position of all others. */
   async note(agentId: string, position: bigint): Promise<void> {
     await this.database.query(
-      `INSERT INTO accepted_position AS known (agent_id, position) VALUES ($1, $2)
-       ON CONFLICT (agent_id) DO UPDATE SET position = greatest(known.position, excluded.position), noted_at = now()`,
+      `INSERT INTO accepted_position AS existing (agent_id, position) VALUES ($1, $2)
+       ON CONFLICT (agent_id) DO UPDATE SET position = greatest(existing.position, excluded.position), noted_at = now()`,
       [agentId, position.toString()],
     );
   }

@@ -19,10 +19,10 @@ const REACH_WITHIN_MS = 3_000;
 const ASK_AGAIN_MS = 5_000;
 const ASK_AGAIN_PAUSE_MS = 100;
 /** A process that was suspended for this long first checks whether another one has ended the execution. */
-const STOOD_STILL_MS = 5_000;
+const SUSPENDED_MS = 5_000;
 
 /** A command to dispatch. */
-export interface Handing {
+export interface DispatchTask {
   readonly owned: Owned;
   readonly submit: SubmitExecution;
   readonly timeoutMs: number;
@@ -31,7 +31,7 @@ export interface Handing {
 }
 
 /** The outcome of dispatching a command. */
-export type HandedOver =
+export type DispatchResult =
   /** Started. `outcome` is `running` only for detached commands. */
   | { readonly kind: 'started'; readonly outcome: ExecutionOutcome }
   /** Certainly never started. */
@@ -40,9 +40,12 @@ export type HandedOver =
   | { readonly kind: 'overtaken' }
   | { readonly kind: 'unknown'; readonly cause: unknown };
 
-type Sent = HandedOver | { readonly kind: 'elsewhere' };
+type Sent = DispatchResult | { readonly kind: 'elsewhere' };
 
-/** Dispatches a command to an awake agent, which starts it at most once. What it returns about the start is certain. */
+/**
+ * Dispatches a command to an awake agent, which starts it at most once. Returns `unknown` unless it is certain whether
+ * the command started.
+ */
 @Injectable()
 export class AgentDispatcher {
   constructor(
@@ -53,13 +56,13 @@ export class AgentDispatcher {
   ) {}
 
   /** Never throws: every failure is an outcome. */
-  async run(handing: Handing, first: AwakeAgent): Promise<HandedOver> {
+  async run(task: DispatchTask, first: AwakeAgent): Promise<DispatchResult> {
     let awake = first;
-    let since = handing.acceptedAt;
+    let since = task.acceptedAt;
     for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
-      const sent = await this.send(handing, awake, since);
+      const sent = await this.send(task, awake, since);
       if (sent.kind !== 'elsewhere') return sent;
-      const next = await this.reroute(handing, awake.epoch);
+      const next = await this.reroute(task, awake.epoch);
       if ('kind' in next) return next;
       awake = next;
       since = Date.now();
@@ -67,43 +70,43 @@ export class AgentDispatcher {
     return refused(guestCommandUnavailable());
   }
 
-  /** Sends the command under one epoch until it is known whether it started. */
-  private async send(handing: Handing, awake: AwakeAgent, since: number): Promise<Sent> {
+  /** Sends the command under one epoch until we know whether it started. */
+  private async send(task: DispatchTask, awake: AwakeAgent, since: number): Promise<Sent> {
     const giveUpAt = Date.now() + REACH_WITHIN_MS;
-    let lookedAt = since;
+    let checkedAt = since;
     let start: Start = 'notStarted';
     for (;;) {
-      if (Date.now() - lookedAt > STOOD_STILL_MS) {
-        if (!(await this.isOurs(handing))) return { kind: 'overtaken' };
-        lookedAt = Date.now();
+      if (Date.now() - checkedAt > SUSPENDED_MS) {
+        if (!(await this.isOurs(task))) return { kind: 'overtaken' };
+        checkedAt = Date.now();
       }
       try {
-        const outcome = await this.hosts.execute(awake.host, commandOf(handing, awake));
-        return await this.follow(handing, awake, outcome);
+        const outcome = await this.hosts.execute(awake.host, commandOf(task, awake));
+        return await this.follow(task, awake, outcome);
       } catch (error) {
         const failure = judgeFailure(error);
         start = afterFailure(start, failure);
-        if (start !== 'notStarted') return this.ask(handing, awake, error);
+        if (start !== 'notStarted') return this.queryOutcome(task, awake, error);
         if (failure === 'elsewhere') return { kind: 'elsewhere' };
-        if (failure === 'refused' || Date.now() > giveUpAt) return refused(toCallersWords(error));
+        if (failure === 'refused' || Date.now() > giveUpAt) return refused(toCallerError(error));
         await pause(ASK_AGAIN_PAUSE_MS);
       }
     }
   }
 
   /** For a command that may have started: queries the journal. Also sends it again, because the guest starts an id once. */
-  private async ask(handing: Handing, awake: AwakeAgent, cause: unknown): Promise<Sent> {
+  private async queryOutcome(task: DispatchTask, awake: AwakeAgent, cause: unknown): Promise<Sent> {
     const giveUpAt = Date.now() + ASK_AGAIN_MS;
     for (;;) {
-      const found = await this.hosts.find(awake.host, handing.owned, 0).catch(() => undefined);
-      if (found?.state === 'known') return this.follow(handing, awake, found.outcome);
+      const found = await this.hosts.find(awake.host, task.owned, 0).catch(() => undefined);
+      if (found?.state === 'known') return this.follow(task, awake, found.outcome);
       if (found?.state === 'absent') {
         if (found.epoch !== awake.epoch || !found.awake) return refused(guestCommandUnavailable(cause));
         if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
         const outcome = await this.hosts
-          .executeAgain(awake.host, commandOf(handing, awake))
+          .executeAgain(awake.host, commandOf(task, awake))
           .catch(() => undefined);
-        if (outcome !== undefined) return this.follow(handing, awake, outcome);
+        if (outcome !== undefined) return this.follow(task, awake, outcome);
       }
       if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
       await pause(ASK_AGAIN_PAUSE_MS);
@@ -111,12 +114,16 @@ export class AgentDispatcher {
   }
 
   /** For a started command. If it is attached, waits for its end, however long that takes. */
-  private async follow(handing: Handing, awake: AwakeAgent, begun: ExecutionOutcome): Promise<HandedOver> {
+  private async follow(
+    task: DispatchTask,
+    awake: AwakeAgent,
+    begun: ExecutionOutcome,
+  ): Promise<DispatchResult> {
     let outcome = begun;
     let giveUpAt = Date.now() + ASK_AGAIN_MS;
-    while (outcome.status === 'running' && !handing.submit.detached) {
+    while (outcome.status === 'running' && !task.submit.detached) {
       try {
-        const found = await this.hosts.find(awake.host, handing.owned, LONGEST_WAIT_MS);
+        const found = await this.hosts.find(awake.host, task.owned, LONGEST_WAIT_MS);
         if (found.state === 'absent') throw new Error('The journal has no record of a started execution.');
         outcome = found.outcome;
         giveUpAt = Date.now() + ASK_AGAIN_MS;
@@ -128,8 +135,8 @@ export class AgentDispatcher {
     return { kind: 'started', outcome };
   }
 
-  private async reroute(handing: Handing, refusedEpoch: number): Promise<AwakeAgent | HandedOver> {
-    const { owned, submit } = handing;
+  private async reroute(task: DispatchTask, refusedEpoch: number): Promise<AwakeAgent | DispatchResult> {
+    const { owned, submit } = task;
     try {
       await this.rerouting.begin(owned.executionId);
       const awake = await this.wake.forCommand(submit, owned.agentId, refusedEpoch);
@@ -143,13 +150,13 @@ export class AgentDispatcher {
     }
   }
 
-  private async isOurs({ owned }: Handing): Promise<boolean> {
+  private async isOurs({ owned }: DispatchTask): Promise<boolean> {
     const state = await this.executions.load(owned.executionId).catch(() => undefined);
     return state?.status === 'running' && !state.cancelRequested;
   }
 }
 
-const commandOf = ({ owned, submit, timeoutMs }: Handing, { epoch }: AwakeAgent): ExecuteCommand => ({
+const commandOf = ({ owned, submit, timeoutMs }: DispatchTask, { epoch }: AwakeAgent): ExecuteCommand => ({
   agentId: owned.agentId,
   executionId: owned.executionId,
   epoch,
@@ -160,9 +167,9 @@ const commandOf = ({ owned, submit, timeoutMs }: Handing, { epoch }: AwakeAgent)
   wait: !submit.detached,
 });
 
-const refused = (error: DomainError): HandedOver => ({ kind: 'refused', error });
+const refused = (error: DomainError): DispatchResult => ({ kind: 'refused', error });
 
-const toCallersWords = (error: unknown): DomainError =>
+const toCallerError = (error: unknown): DomainError =>
   isCallersFault(error) ? error : guestCommandUnavailable(error);
 
 /** Whether the error is from `Wake`; the others are outages of tables or log. */

@@ -34,7 +34,7 @@ const stopped = (): never => {
   throw new DomainError('conflict', 'agent_stopped', 'm');
 };
 const notStarted = { code: 'guest_command_unavailable', context: { execution_started: false } };
-const refusalOf = (answer: Promise<unknown>): Promise<unknown> => answer.catch((error: unknown) => error);
+const refusalOf = (response: Promise<unknown>): Promise<unknown> => response.catch((error: unknown) => error);
 
 describe('a repeated submission', () => {
   it('of a command that ran returns its outcome, even if the agent no longer accepts commands', async () => {
@@ -79,9 +79,9 @@ describe('a repeated submission', () => {
 
   it('to an older guest is not run, because the first attempt may have run', async () => {
     test.far.guest = { version: '0.9.0', capabilities: [] };
-    const answer = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
-    expect(answer).toMatchObject({ code: 'execution_outcome_unknown' });
-    expect(test.far.asked(runtimeRequests.executeLegacy)).toEqual([]);
+    const response = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
+    expect(response).toMatchObject({ code: 'execution_outcome_unknown' });
+    expect(test.far.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
   });
 });
 
@@ -91,9 +91,9 @@ describe('a detached command that arrives twice', () => {
     test.far.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });
     const first = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.far.asked(runtimeRequests.execute).length === 1);
+    await eventually(() => test.far.requestsTo(runtimeRequests.execute).length === 1);
     const second = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 1);
+    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 1);
     host.reject(new DomainError('unavailable', 'guest_command_unavailable', 'm'));
     expect(await first).toMatchObject(notStarted);
     expect(await second).toMatchObject(notStarted);

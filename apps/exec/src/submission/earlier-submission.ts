@@ -34,14 +34,14 @@ export class EarlierSubmission {
     owned: Owned,
     submit: () => Promise<SubmittedExecution>,
   ): Promise<SubmittedExecution> {
-    const before = await this.known(owned, () => this.executions.load(owned.executionId));
+    const before = await this.orUnknown(owned, () => this.executions.load(owned.executionId));
     if (before.status === 'refused') throw guestCommandUnavailable();
     if (before.status !== 'absent') return this.joined(command, owned);
     try {
       return await submit();
     } catch (error) {
       if (!isDomainError(error) || error.context['execution_started'] !== false) throw error;
-      const after = await this.known(owned, () => this.executions.preclude(owned, error.code));
+      const after = await this.orUnknown(owned, () => this.executions.preclude(owned, error.code));
       if (after.status === 'refused') throw error;
       return this.joined(command, owned);
     }
@@ -81,9 +81,9 @@ export class EarlierSubmission {
     return found?.state === 'known';
   }
 
-  private async known<T>({ executionId }: Owned, ask: () => Promise<T>): Promise<T> {
+  private async orUnknown<T>({ executionId }: Owned, read: () => Promise<T>): Promise<T> {
     try {
-      return await ask();
+      return await read();
     } catch (error) {
       throw outcomeUnknown(executionId, error);
     }

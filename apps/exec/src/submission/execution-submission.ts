@@ -7,7 +7,7 @@ import { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
 import { AcceptedPositions } from './accepted-positions.js';
-import { AgentDispatcher, type HandedOver, type Handing } from './agent-dispatcher.js';
+import { AgentDispatcher, type DispatchResult, type DispatchTask } from './agent-dispatcher.js';
 import { newAttempt } from './attempt.js';
 import { EarlierSubmission } from './earlier-submission.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
@@ -33,7 +33,7 @@ export class ExecutionSubmission {
     const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
     // Joining does not count as following: if no process dispatches the execution, the reconciler must end it.
     if (!accepted.first) return this.earlier.join(submit, owned);
-    const handing: Handing = {
+    const task: DispatchTask = {
       owned,
       submit,
       timeoutMs: toMillis(timeoutSeconds),
@@ -42,9 +42,9 @@ export class ExecutionSubmission {
     const { position } = accepted;
     return this.followed.during(owned.executionId, async () => {
       const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
-      const handed = await this.dispatcher.run(handing, awake);
+      const handed = await this.dispatcher.run(task, awake);
       await noted;
-      return this.conclude(handing, handed, position);
+      return this.conclude(task, handed, position);
     });
   }
 
@@ -83,8 +83,8 @@ export class ExecutionSubmission {
   }
 
   private async conclude(
-    { owned }: Handing,
-    handed: HandedOver,
+    { owned }: DispatchTask,
+    handed: DispatchResult,
     position: bigint | null,
   ): Promise<ExecutionView> {
     switch (handed.kind) {
@@ -114,8 +114,8 @@ export class ExecutionSubmission {
   private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
     const state = await this.executions.load(owned.executionId).catch(() => undefined);
     if (state?.status === 'ended') {
-      const known = emptyResult(owned, state.outcome === 'cancelled' ? 'cancelled' : 'failed');
-      return this.end(known, position);
+      const result = emptyResult(owned, state.outcome === 'cancelled' ? 'cancelled' : 'failed');
+      return this.end(result, position);
     }
     if (state?.status === 'running' && state.cancelRequested)
       return this.end(emptyResult(owned, 'cancelled'), position);

@@ -51,5 +51,5 @@ export const agentUnreachable = (cause?: unknown): DomainError =>
   );
 
 /** This process is stopping; another one knows the outcome. */
-export const answerElsewhere = (): DomainError =>
+export const retryElsewhere = (): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'Try again shortly.');

@@ -8,7 +8,7 @@ import { AcceptedPositions } from './accepted-positions.js';
 /** The reconciler ends what is still not recorded after these. */
 const ATTEMPTS = 20;
 
-/** Takes back accepted executions that certainly never started; their ids are unknown from then on. */
+/** Withdraws accepted executions that certainly never started; afterwards their ids are unknown. */
 @Injectable()
 export class Refusing {
   constructor(
@@ -18,7 +18,7 @@ export class Refusing {
     @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
-  /** Never throws: that nothing started remains true while the log is unavailable; retries in the background. */
+  /** Never throws: even while the log is unavailable, nothing has started. Retries in the background. */
   async now(owned: Owned, code: string): Promise<void> {
     try {
       await this.refuse(owned, code);

@@ -10,7 +10,7 @@ import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../f
 import { lost } from '../fixtures/far-world.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
-import { AgentDispatcher, type HandedOver } from './agent-dispatcher.js';
+import { AgentDispatcher, type DispatchResult } from './agent-dispatcher.js';
 import { Rerouting } from './rerouting.js';
 import { Wake } from './wake.js';
 
@@ -68,7 +68,7 @@ describe('a command that certainly did not start', () => {
     test.far.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.far.asked(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(1);
     await isUnknownId(executionId);
   });
 
@@ -100,17 +100,17 @@ describe('a command that certainly did not start', () => {
     expect((await submitting()).response).toMatchObject(notStarted);
   });
 
-  it('because the agent falls asleep each time is given up after five tries', async () => {
+  it('because the agent falls asleep each time is abandoned after five tries', async () => {
     test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.far.asked(runtimeRequests.execute)).toHaveLength(5);
+    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(5);
     await isUnknownId(executionId);
   });
 
   it('because the agent could not be woken again gets the reason', async () => {
     test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
-    for (const [kind, code, told] of [
+    for (const [kind, code, reported] of [
       ['conflict', 'agent_deploying', 'vm_not_ready'],
       ['conflict', 'agent_stopped', 'guest_command_unavailable'],
       ['not_found', 'agent_not_found', 'agent_not_found'],
@@ -120,7 +120,7 @@ describe('a command that certainly did not start', () => {
         return test.far.ensureAwake(id, null);
       });
       const { executionId, response } = await submitting();
-      expect(response).toMatchObject({ code: told });
+      expect(response).toMatchObject({ code: reported });
       expect((await test.history(executionId)).at(-1)).toBe('ExecutionRefused');
     }
   });
@@ -135,7 +135,7 @@ describe('a command whose agent had fallen asleep on its host', () => {
     const { executionId, response } = await submitting();
     expect(response).toMatchObject({ execution: { status: 'completed' } });
     expect(test.far.starts.get(executionId)).toBe(1);
-    expect(test.far.asked(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual([
+    expect(test.far.requestsTo(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual([
       null,
       1,
       2,
@@ -166,7 +166,7 @@ describe('a command that may have started', () => {
     test.far.first(runtimeRequests.execute, 1, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 0);
+    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 0);
     test.far.finish(idOf(submit), { stdout: 'late' });
     expect(await submitted).toMatchObject({ execution: { stdout: 'late' } });
   });
@@ -188,7 +188,7 @@ describe('a command that may have started', () => {
     // The first request arrives late.
     if (first !== undefined) await test.far.execute(first);
     expect(test.far.starts.get(executionId)).toBe(1);
-    const sent = test.far.asked(runtimeRequests.execute);
+    const sent = test.far.requestsTo(runtimeRequests.execute);
     expect(sent).toHaveLength(2);
     expect(sent[1]).toEqual(sent[0]);
   });
@@ -239,7 +239,7 @@ describe('a command that may have started', () => {
     test.far.on(runtimeRequests.execute, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => test.far.asked(runtimeRequests.findExecution).length > 1);
+    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 1);
     test.far.finish(idOf(submit));
     test.far.journal.delete(idOf(submit));
     expect(await submitted).toMatchObject({ code: 'execution_outcome_unknown' });
@@ -263,7 +263,7 @@ describe('a submission while the log is unavailable', () => {
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
     test.storeProxy.restore();
-    expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
+    expect(test.far.requestsTo(runtimeRequests.execute)).toEqual([]);
     await eventually(() => isUnknownId(executionId));
   });
 
@@ -275,16 +275,16 @@ describe('a submission while the log is unavailable', () => {
     await eventually(async () => {
       expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
     });
-    expect(test.far.asked(runtimeRequests.execute)).toEqual([]);
+    expect(test.far.requestsTo(runtimeRequests.execute)).toEqual([]);
   });
 });
 
 describe('a process that was suspended between accepting a command and dispatching it', () => {
-  const handOver = async (executionId: string, stoodStillMs: number): Promise<HandedOver> => {
+  const handOver = async (executionId: string, stoodStillMs: number): Promise<DispatchResult> => {
     const requester = new Requester(test.link);
     const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
     const rerouting = new Rerouting(test.database);
-    const handing = {
+    const task = {
       owned: test.ref(agentId, executionId),
       submit: aCommand(agentId),
       timeoutMs: 60_000,
@@ -296,7 +296,7 @@ describe('a process that was suspended between accepting a command and dispatchi
       executions,
       rerouting,
     ] as const;
-    return new AgentDispatcher(...parts).run(handing, test.far.ensureAwake(agentId, null));
+    return new AgentDispatcher(...parts).run(task, test.far.ensureAwake(agentId, null));
   };
 
   it('does not dispatch a command that was given up or is to be cancelled', async () => {

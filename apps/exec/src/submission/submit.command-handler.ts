@@ -7,7 +7,7 @@ import { unlessStopping } from '../execution/unless-stopping.js';
 import { EarlierSubmission } from './earlier-submission.js';
 import { ExecutionSubmission } from './execution-submission.js';
 import { OlderGuest } from './older-guest.js';
-import { answerElsewhere, detachedUnsupported, outcomeUnknown } from './refusals.js';
+import { retryElsewhere, detachedUnsupported, outcomeUnknown } from './refusals.js';
 import { takesExecutions, Wake } from './wake.js';
 
 /** Runs a command in an agent; wakes the agent first. */
@@ -44,7 +44,7 @@ export class SubmitCommandHandler {
     const running = this.submission.run(submit, owned, awake);
     // The caller then queries another process by the execution's id.
     const execution = await unlessStopping(this.service.stopping, running, () =>
-      Promise.reject(answerElsewhere()),
+      Promise.reject(retryElsewhere()),
     );
     if (execution.status === 'running') followed.begin(awake.host, owned);
     return { kind: 'execution', execution };

@@ -4,14 +4,15 @@ import { isDomainError, type CommandEnvelope } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
 import { guestCommandUnavailable, vmNotReady } from './refusals.js';
 
-/** Wakes agents for commands, and translates the errors of that into those of submissions. */
+/** Wakes agents for commands, and maps the errors of a wake to those of a submission. */
 @Injectable()
 export class Wake {
   constructor(private readonly agents: AgentClient) {}
 
   /**
    * For a command that has not been dispatched, so that every error means that it certainly did not start. Errors:
-   * conflict `vm_not_ready`, unavailable `guest_command_unavailable`, not_found, and those of a wake that is not admitted.
+   * conflict `vm_not_ready`, unavailable `guest_command_unavailable`, not_found, and the errors of a wake that is not
+   * admitted.
    */
   async forCommand(
     envelope: CommandEnvelope,

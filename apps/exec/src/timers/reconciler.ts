@@ -12,7 +12,7 @@ const PAGE = 200;
 const AT_ONCE = 16;
 const SWEEP_EVERY_MS = 60_000;
 
-/** Brings every accepted execution to an end, whichever process died. One process at a time runs it. */
+/** Brings every accepted execution to an end, no matter which process died. One process at a time runs it. */
 @RunOnOneInstance({ name: 'timers' })
 @Injectable()
 export class Reconciler {
@@ -38,7 +38,7 @@ export class Reconciler {
     let after = '';
     for (let rows: readonly RunningRow[]; !signal.aborted; after = rows.at(-1)?.executionId ?? after) {
       rows = await this.running.page(after, this.config.pace.olderThan, PAGE);
-      await this.settleAll(rows.filter((row) => this.isUncared(row)));
+      await this.settleAll(rows.filter((row) => this.needsSettlement(row)));
       if (rows.length < PAGE) break;
     }
     if (Date.now() - this.#sweptAt < SWEEP_EVERY_MS) return;
@@ -47,7 +47,7 @@ export class Reconciler {
   }
 
   /** An execution that this process follows needs the reconciler only if its agent ended or it is to be cancelled. */
-  private isUncared({ executionId, agentEnded, cancelRequested }: RunningRow): boolean {
+  private needsSettlement({ executionId, agentEnded, cancelRequested }: RunningRow): boolean {
     return agentEnded || cancelRequested || !this.followed.has(executionId);
   }
 

@@ -45,8 +45,9 @@ const inAnotherProcess = (): Settlement => {
 };
 
 /** How often the host was queried for the execution. */
-const askedFor = (executionId: string): number =>
-  test.far.asked(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId).length;
+const queriesFor = (executionId: string): number =>
+  test.far.requestsTo(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId)
+    .length;
 
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
 
@@ -61,7 +62,7 @@ describe('an execution whose process died', () => {
   it('while the command runs ends with the later report of the guest', async () => {
     const executionId = await test.abandon(agentId);
     test.far.begin(executionId, 'sleep');
-    await eventually(() => askedFor(executionId) > 0);
+    await eventually(() => queriesFor(executionId) > 0);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     test.far.finish(executionId, { stdout: 'late', exitCode: 4 });
     await ends(executionId, { status: 'completed', stdout: 'late', exitCode: 4 });
@@ -73,16 +74,16 @@ describe('an execution whose process died', () => {
     await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
   });
 
-  it('while the guest was silent ends with the command that the guest still starts', async () => {
+  it('while the guest was silent ends with the outcome of the command that the guest starts later', async () => {
     test.far.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
     // Longer than `patience.inFlight`.
-    await eventually(() => askedFor(executionId) > 18, { timeoutMs: 15_000 });
-    const silent = askedFor(executionId);
+    await eventually(() => queriesFor(executionId) > 18, { timeoutMs: 15_000 });
+    const silent = queriesFor(executionId);
     test.far.on(runtimeRequests.findExecution, (find) => test.far.find(find));
-    await eventually(() => askedFor(executionId) > silent + 2);
+    await eventually(() => queriesFor(executionId) > silent + 2);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     test.far.begin(executionId, 'begun late');
     await ends(executionId, { status: 'completed', stdout: 'begun late' });
@@ -109,7 +110,7 @@ describe('an execution whose process died', () => {
       `INSERT INTO rerouting (execution_id, until) VALUES ($1, now() + interval '2500 milliseconds')`,
       [executionId],
     );
-    await eventually(() => askedFor(executionId) > 8);
+    await eventually(() => queriesFor(executionId) > 8);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await ends(executionId, { status: 'failed', ...nothing });
   });
@@ -126,7 +127,7 @@ describe('a command whose agent is woken again for it', () => {
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.asked(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.far.requestsTo(agentsRequests.ensureAwake).length === 2);
     await inAnotherProcess().settle({ executionId: idOf(submit), agentEnded: false });
     expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted']);
     gate.resolve();
@@ -180,7 +181,7 @@ describe('executions of an agent that ends', () => {
     });
     const executionId = await test.abandon(agentId);
     // Longer than `patience.missing`.
-    await eventually(() => askedFor(executionId) > 20, { timeoutMs: 15_000 });
+    await eventually(() => queriesFor(executionId) > 20, { timeoutMs: 15_000 });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await test.publishOfAgent('failed', agentId, 1);
     await ends(executionId, { status: 'failed', ...nothing });
@@ -192,7 +193,7 @@ describe('executions of an agent that ends', () => {
     });
     const executionId = await test.abandon(agentId);
     await test.publishOfAgent('failed', agentId, 1);
-    await eventually(() => askedFor(executionId) > 3);
+    await eventually(() => queriesFor(executionId) > 3);
     test.far.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
       outcome: done({ stdout: 'saved' }),
@@ -200,7 +201,7 @@ describe('executions of an agent that ends', () => {
     await ends(executionId, { status: 'completed', stdout: 'saved' });
   });
 
-  it('only according to its events continue', async () => {
+  it('continue if only its events report the end', async () => {
     const executionId = await detached();
     await test.publishOfAgent('failed', agentId, 1);
     await test.publishOfAgent('started', agentId, 1);
@@ -217,7 +218,7 @@ describe('executions of an agent that ends', () => {
       if (find.executionId === other) throw lost();
       return test.far.find(find);
     });
-    await eventually(() => askedFor(other) > 15, { timeoutMs: 15_000 });
+    await eventually(() => queriesFor(other) > 15, { timeoutMs: 15_000 });
     test.far.finish(executionId, { stdout: 'on' });
     await ends(executionId, { status: 'completed', stdout: 'on' });
   });
@@ -261,7 +262,7 @@ describe('while the tables are unavailable', () => {
     expect(Date.now() - begunAt).toBeLessThan(9_000);
     test.databaseProxy.restore();
     await ends(idOf(submit), { status: 'completed', stdout: 'kept later' });
-    expect(test.far.asked(agentsRequests.ensureAwake)).toHaveLength(1);
+    expect(test.far.requestsTo(agentsRequests.ensureAwake)).toHaveLength(1);
   });
 
   it('a short outage only delays the result', async () => {

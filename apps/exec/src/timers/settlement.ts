@@ -20,7 +20,7 @@ interface Watched {
   readonly seenAt: number;
 }
 
-type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
+type HostReport = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
 /**
  * Brings an execution, which may have no waiting caller left, to the outcome in its host's journal. If no journal can
@@ -28,7 +28,7 @@ type Told = FoundExecution | { readonly state: 'gone' } | { readonly state: 'awa
  */
 @Injectable()
 export class Settlement {
-  /** By this process's clock, because clocks differ. Silence resets it: a silent guest may still have unread requests. */
+  /** Measured by this process's clock. Silence resets it, because a silent guest may still have unread requests. */
   readonly #since = new Map<string, Watched>();
   #prunedAt = performance.now();
 
@@ -48,15 +48,15 @@ export class Settlement {
     const kept = await vault.find(executionId);
     // The log was unavailable when the execution ended.
     if (kept !== null) return this.#end(state, kept);
-    const told = await this.#ask(state);
-    if (told.state === 'known') return this.#known(state, told, agentEnded);
-    if (told.state === 'absent') return this.#absent(state, told);
+    const report = await this.#query(state);
+    if (report.state === 'known') return this.#known(state, report, agentEnded);
+    if (report.state === 'absent') return this.#absent(state, report);
     // Wait for a host that cannot be reached, unless the agent is known to have ended.
-    if (told.state === 'gone' || agentEnded) return this.#missing(state);
+    if (report.state === 'gone' || agentEnded) return this.#missing(state);
     return this.#forget(executionId);
   }
 
-  async #ask(state: RunningExecution): Promise<Told> {
+  async #query(state: RunningExecution): Promise<HostReport> {
     try {
       return await this.hosts.find(state.host, state, 0);
     } catch (error) {
@@ -101,8 +101,8 @@ export class Settlement {
   /** For how long the condition has held without interruption, in milliseconds. */
   #lasts({ executionId }: RunningExecution, what: 'absent' | 'missing'): number {
     const now = performance.now();
-    const known = this.#since.get(executionId);
-    const at = known?.what === what ? known.at : now;
+    const watched = this.#since.get(executionId);
+    const at = watched?.what === what ? watched.at : now;
     this.#since.set(executionId, { what, at, seenAt: now });
     this.#forgetUnseen(now);
     return now - at;

@@ -1,6 +1,6 @@
 // Generated from the services' code by `node tools/checks/write-pages.mjs`; the checks fail when it is out of date.
 
-/** Every service that `/health` asks. */
+/** Every service that `/health` queries. */
 export const SERVICES = ['accounts', 'agents', 'delivery', 'exec', 'files'] as const;
 
 /** The services with tables and event consumers: they list projections and dead letters. */
