@@ -99,13 +99,14 @@ describe('imports between packages', () => {
     expect(problemsOf(checkImports, scratch)).toMatch(message);
   });
 
-  it('may lead from the composition to apps, and from apps to contracts and platform', () => {
+  it('may lead from the composition to apps, from apps to contracts and platform, and from contracts to schemas', () => {
     using scratch = new Scratch();
     scratch.pack('apps/b', 'app', {
       'index.ts': `import '@berth/contracts/c'; import '@berth/p'; import 'node:fs';`,
     });
     scratch.pack('apps/whole', 'composition', { 'index.ts': `import '@berth/b';` });
-    scratch.pack('libs/p', 'platform', { 'index.ts': '' }).contract('c', { 'index.ts': '' });
+    scratch.pack('libs/p', 'platform', { 'index.ts': '' }).contract('schema', { 'index.ts': '' });
+    scratch.contract('c', { 'index.ts': `import '../schema/index.js'; import 'typebox';` });
     expect(problemsOf(checkImports, scratch)).toBe('');
   });
 

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AGENT_LIMITS, type EnvVarView } from '@berth/contracts/agents';
+import { VARIABLE_VALUE_CHARS } from '@berth/contracts/schema';
 import { newId } from '@berth/kernel';
 import { openDatabase, parseKeyring, SecretBox, type Database } from '@berth/persistence';
 import { createLogger } from '@berth/telemetry';
@@ -12,7 +13,7 @@ import { EnvVault } from './env-vault.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
 const box = new SecretBox(parseKeyring(`k1:${randomBytes(32).toString('base64')}`));
-const VALUE_BYTES = AGENT_LIMITS.variableValueChars;
+const VALUE_BYTES = VARIABLE_VALUE_CHARS;
 
 describe('the vault of variables', () => {
   let infra: TestInfra;

@@ -1,9 +1,8 @@
+import { PATH_LIMIT_BYTES } from '@berth/contracts/files';
 import { DomainError } from '@berth/kernel';
 
 /** Maximum name length of the file systems that hold volumes. */
 const NAME_BYTES = 255;
-/** Maximum path length that the kernel accepts. */
-const PATH_BYTES = 4_096;
 
 const invalidPath = (message: string): DomainError => new DomainError('invalid', 'invalid_path', message);
 
@@ -13,7 +12,8 @@ const invalidPath = (message: string): DomainError => new DomainError('invalid',
  */
 export const pathProblem = (path: string): DomainError | undefined => {
   if (path.includes('\0')) return invalidPath('A path must not contain a NUL byte.');
-  if (Buffer.byteLength(path) > PATH_BYTES) return invalidPath(`A path has at most ${PATH_BYTES} bytes.`);
+  if (Buffer.byteLength(path) > PATH_LIMIT_BYTES)
+    return invalidPath(`A path has at most ${PATH_LIMIT_BYTES} bytes.`);
   if (path.split('/').some((name) => Buffer.byteLength(name) > NAME_BYTES))
     return invalidPath(`A name in a path has at most ${NAME_BYTES} bytes.`);
   return undefined;

@@ -1,25 +1,35 @@
-import { agentsRequests, type AgentView } from '@berth/contracts/agents';
+import {
+  agentsRequests,
+  createAgentBody,
+  getAgentQuery,
+  listAgentsQuery,
+  type AgentView,
+  type CreateAgent,
+  type CreateAgentBody,
+  type EnvVarBody,
+  type GetAgentQuery,
+  type ListAgentsQuery,
+  type ResourcesBody,
+} from '@berth/contracts/agents';
 import type { Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiExtraModels, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { callerOf, envelopeOf } from '../auth/caller.js';
-import { EnvVarBody, isSecret } from '../env/env-var.body.js';
+import { isSecret } from '../env/is-secret.js';
 import { agentOf } from './agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { GetAgentQuery, ListAgentsQuery } from './agents.query.js';
-import { CreateAgentBody, scopesOfCreation } from './create-agent.body.js';
+import { scopesOfCreation } from './scopes-of-creation.js';
 
 @ApiTags('Agents')
-@ApiExtraModels(EnvVarBody)
 @Controller('api/agents')
 export class AgentsController {
   constructor(private readonly requester: Requester) {}
 
   @Route({
     accepts: { key: 'deploy' },
-    body: { kind: 'json', shape: CreateAgentBody, scopes: scopesOfCreation },
+    body: { kind: 'json', shape: createAgentBody, scopes: scopesOfCreation },
     summary: 'Create an agent from a template',
     description: 'Deployment starts immediately; `GET …?wait=running` returns when it is complete.',
     responses: [{ status: 201, description: 'The agent, `deploying`.', schema: 'Agent', location: true }],
@@ -49,7 +59,7 @@ export class AgentsController {
 
   @Route({
     accepts: { key: 'read' },
-    query: ListAgentsQuery,
+    query: listAgentsQuery,
     summary: 'List agents, newest first',
     responses: [{ status: 200, description: 'One page.', schema: 'AgentPage' }],
   })
@@ -70,7 +80,7 @@ export class AgentsController {
   @Route({
     accepts: { key: 'read' },
     resource: agentOf('agent_id'),
-    query: GetAgentQuery,
+    query: getAgentQuery,
     summary: 'Get an agent, or wait for its state',
     responses: [{ status: 200, description: 'The agent as of the response.', schema: 'Agent' }],
     errors: ['agent_not_found'],
@@ -102,19 +112,16 @@ export class AgentsController {
   }
 }
 
-const envOf = (env: CreateAgentBody['env']): readonly { key: string; value: string; isSecret: boolean }[] => {
+const envOf = (env: CreateAgentBody['env']): CreateAgent['env'] => {
   if (env === undefined || env === null) return [];
   if (isList(env))
     return env.map((item) => ({ key: item.key, value: item.value, isSecret: isSecret(item) ?? false }));
   return Object.entries(env).map(([key, value]) => ({ key, value, isSecret: false }));
 };
 
-const isList = (
-  env: readonly EnvVarBody[] | Readonly<Record<string, string>>,
-): env is readonly EnvVarBody[] => Array.isArray(env);
+const isList = (env: NonNullable<CreateAgentBody['env']>): env is readonly EnvVarBody[] => Array.isArray(env);
 
-const withoutNulls = (resources: NonNullable<CreateAgentBody['resources']>) => {
-  const { memMb, vcpus, diskGb } = resources;
+const withoutNulls = ({ memMb, vcpus, diskGb }: ResourcesBody): CreateAgent['resources'] => {
   return {
     ...(memMb === undefined || memMb === null ? {} : { memMb }),
     ...(vcpus === undefined || vcpus === null ? {} : { vcpus }),

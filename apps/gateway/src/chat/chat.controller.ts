@@ -1,38 +1,16 @@
-import { deliveryRequests } from '@berth/contracts/delivery';
+import { chatBody, deliveryRequests, type ChatBody } from '@berth/contracts/delivery';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiProperty, ApiTags } from '@nestjs/swagger';
-import { IsOptional } from 'class-validator';
+import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
-import { JSON_BODY_LIMIT } from '../http/error-response.js';
-import { IsText } from '../validation/rules.js';
 
 /** A 503 comes within 5 s; the rest is for the way back. */
 const UNAVAILABLE_AFTER_MS = 4_500;
 /** A client that sends its body slowly spends its own time. */
 const LEAST_MS = 2_000;
-
-/** `POST /api/agents/{agent_id}/chat` */
-export class ChatBody {
-  @ApiProperty({
-    description: 'Without NUL characters; the body may be 1 MiB.',
-  })
-  @IsText({ max: JSON_BODY_LIMIT })
-  readonly message!: string;
-
-  @ApiProperty({
-    required: false,
-    nullable: true,
-    description:
-      'Continues that conversation, or opens it. Without it, continues the current one of the agent.',
-  })
-  @IsOptional()
-  @IsText({ max: 128 })
-  readonly conversation_id?: string | null;
-}
 
 @ApiTags('Chat')
 @Controller('api/agents/:agent_id/chat')
@@ -42,7 +20,7 @@ export class ChatController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', shape: ChatBody },
+    body: { kind: 'json', shape: chatBody },
     summary: 'Chat with an agent',
     description:
       'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',

@@ -1,4 +1,4 @@
-import { execRequests, type OpenConsole } from '@berth/contracts/exec';
+import { consoleQuery, execRequests, type ConsoleQuery, type OpenConsole } from '@berth/contracts/exec';
 import { Requester } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';
 import { Controller, Get, Param, Query, Req, Res } from '@nestjs/common';
@@ -14,7 +14,6 @@ import { HttpRefusal } from '../http/http-refusal.js';
 import { requireWebSocket } from '../http/upgrades.js';
 import { WebSockets } from '../http/web-sockets.js';
 import { Bridge } from './bridge.js';
-import { ConsoleQuery } from './console.query.js';
 import { dialHost } from './dial-host.js';
 
 /** Maximum number of tickets: the agent may fall asleep before a ticket is used. */
@@ -38,7 +37,7 @@ export class ConsoleController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    query: ConsoleQuery,
+    query: consoleQuery,
     summary: 'Open a terminal in an agent, over a WebSocket',
     description:
       'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames are the terminal\'s bytes both ways; the text frame `{"type": "resize", "cols": 120, "rows": 40}` gives it another size. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer good and 1011 when the agent is gone.',
@@ -77,7 +76,7 @@ export class ConsoleController {
   private async dial(
     request: ApiRequest,
     agentId: string,
-    size: { readonly cols: number; readonly rows: number },
+    size: ConsoleQuery,
     gone: AbortSignal,
   ): Promise<WebSocket> {
     let refusedEpoch: number | null = null;

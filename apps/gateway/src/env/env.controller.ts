@@ -1,4 +1,12 @@
-import { agentsRequests, type AgentView, type EnvPage, type EnvVarView } from '@berth/contracts/agents';
+import {
+  agentsRequests,
+  envValueBody,
+  type AgentView,
+  type EnvPage,
+  type EnvValueBody,
+  type EnvVarView,
+} from '@berth/contracts/agents';
+import { variableName } from '@berth/contracts/schema';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Put, Req } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -6,8 +14,7 @@ import { callerOf, envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import { ENV_KEY } from './env-names.js';
-import { EnvValueBody, isSecret } from './env-var.body.js';
+import { isSecret } from './is-secret.js';
 
 @ApiTags('Environment')
 @Controller('api/agents/:agent_id/env')
@@ -46,8 +53,8 @@ export class EnvController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', shape: EnvValueBody },
-    params: { key: ENV_KEY },
+    body: { kind: 'json', shape: envValueBody },
+    params: { key: variableName },
     summary: 'Set a variable',
     description: 'A running agent sees it after a reload or its next start.',
     responses: [{ status: 200, description: 'The variable.', schema: 'EnvVar' }],
@@ -72,7 +79,7 @@ export class EnvController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    params: { key: ENV_KEY },
+    params: { key: variableName },
     summary: 'Delete a variable',
     responses: [{ status: 204, description: 'Deleted.' }],
     errors: ['agent_not_found', 'env_var_not_found'],

@@ -1,7 +1,11 @@
 import {
   execRequests,
   executionIdOf,
+  listExecutionsQuery,
+  submitBody,
   type ExecutionSummary,
+  type ListExecutionsQuery,
+  type SubmitBody,
   type SubmittedExecution,
 } from '@berth/contracts/exec';
 import type { Page } from '@berth/kernel';
@@ -19,11 +23,10 @@ import {
   type ExecutionResponse,
   type LegacyExecutionResponse,
 } from './execution-response.js';
-import { ListExecutionsQuery } from './exec.query.js';
 import { executionRef } from './execution-ref.js';
 import { toShellCommand } from './shell-command.js';
 import { submitAgainWhenLost } from './submit-again.js';
-import { SubmitBody, submissionRefusal } from './submit.body.js';
+import { commandRefusal } from './command-refusal.js';
 
 /** Time for a wake and everything else besides the command. */
 const BESIDE_THE_COMMAND_MS = 90_000;
@@ -39,7 +42,13 @@ export class ExecController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', shape: SubmitBody, refusal: submissionRefusal, limitBytes: BODY_LIMIT_BYTES },
+    body: {
+      kind: 'json',
+      shape: submitBody,
+      codes: { command: 'invalid_command', detached: 'invalid_detached', timeout: 'invalid_timeout' },
+      refusal: commandRefusal,
+      limitBytes: BODY_LIMIT_BYTES,
+    },
     summary: 'Run a command in an agent',
     description:
       'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest return `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
@@ -66,7 +75,7 @@ export class ExecController {
     @Body() body: SubmitBody,
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<ExecutionResponse | LegacyExecutionResponse> {
-    const { detached = false } = body;
+    const { detached } = body;
     const submitted = await this.hand(request, agentId, body);
     if (submitted.kind === 'legacy') {
       return { exitCode: submitted.exitCode, stdout: submitted.stdout, stderr: '' };
@@ -80,7 +89,7 @@ export class ExecController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    query: ListExecutionsQuery,
+    query: listExecutionsQuery,
     summary: 'List executions, newest first',
     description: 'Running ones, and those that ended within the last 24 hours. Never wakes the agent.',
     responses: [{ status: 200, description: 'One page.', schema: 'ExecutionPage' }],
@@ -142,7 +151,7 @@ export class ExecController {
 
   /** Submits the command. If the response is lost, queries the execution by its id. */
   private async hand(request: ApiRequest, agentId: string, body: SubmitBody): Promise<SubmittedExecution> {
-    const { command, detached = false, timeout = null, cwd = null, env } = body;
+    const { command, detached, timeout = null, cwd = null, env } = body;
     const envelope = envelopeOf(request);
     const submission = {
       ...envelope,

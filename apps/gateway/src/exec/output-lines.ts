@@ -1,4 +1,4 @@
-import { isPlainObject } from '../validation/dto-validation.js';
+import { isPlainObject } from '../validation/schema-keywords.js';
 
 /** One piece of output from an agent's host. */
 export type OutputPiece =

@@ -1,7 +1,9 @@
 import {
   execRequests,
+  outputQuery,
   type ExecutionRef,
   type ExecutionView,
+  type OutputQuery,
   type StreamTicket,
 } from '@berth/contracts/exec';
 import { DomainError, isDomainError } from '@berth/kernel';
@@ -18,7 +20,6 @@ import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { SseStream, type ServerSentEvent } from '../logs/sse-stream.js';
 import { FollowedStreams, MOST_FOLLOWED } from '../logs/followed-streams.js';
 import { awaitEnd } from './await-end.js';
-import { OutputQuery } from './exec.query.js';
 import { executionResponse } from './execution-response.js';
 import { executionRef } from './execution-ref.js';
 import { executionOf } from './execution.resource.js';
@@ -40,7 +41,7 @@ export class OutputController {
   @Route({
     accepts: { key: 'deploy' },
     resource: [agentOf('agent_id'), executionOf('execution_id')],
-    query: OutputQuery,
+    query: outputQuery,
     summary: 'Read or follow the output of an execution',
     description:
       'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), first what is retained, then new output; finally `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +

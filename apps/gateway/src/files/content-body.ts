@@ -1,4 +1,5 @@
-import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-response.js';
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
+import { payloadTooLarge } from '../http/error-response.js';
 import { parseJsonBody } from '../http/json-body.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { ownsBuffer } from './outgoing-bytes.js';

@@ -1,4 +1,16 @@
-import { filesRequests } from '@berth/contracts/files';
+import {
+  downloadQuery,
+  filesRequests,
+  listFilesQuery,
+  moveBody,
+  pathBody,
+  pathQuery,
+  type DownloadQuery,
+  type ListFilesQuery,
+  type MoveBody,
+  type PathBody,
+  type PathQuery,
+} from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
@@ -10,7 +22,6 @@ import { HttpRefusal } from '../http/http-refusal.js';
 import { AgentTransfers, type TransferResponse } from './agent-transfer.js';
 import { factsOf, headersFor, wishesOf } from './download-headers.js';
 import { changeErrors, readErrors } from './file-errors.js';
-import { DownloadQuery, ListQuery, MoveBody, PathBody, PathQuery } from './file-paths.js';
 import { agentUnavailable } from '../http/transfer-refusal.js';
 import { untilGone } from './until-gone.js';
 
@@ -34,7 +45,7 @@ export class FilesController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    query: ListQuery,
+    query: listFilesQuery,
     summary: 'List a folder of an agent',
     description:
       "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
@@ -45,7 +56,7 @@ export class FilesController {
   async list(
     @Req() request: ApiRequest,
     @Param('agent_id') agentId: string,
-    @Query() query: ListQuery,
+    @Query() query: ListFilesQuery,
     @Res() reply: ApiReply,
   ): Promise<void> {
     const path = query.path === undefined || query.path === '' ? null : query.path;
@@ -59,7 +70,7 @@ export class FilesController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    query: DownloadQuery,
+    query: downloadQuery,
     summary: 'Download a file of an agent',
     description:
       'Wakes a sleeping agent. Regular files to 104,857,600 bytes. Takes `Range`, `If-Range` and `If-None-Match`; the type follows from the name. A response that breaks off breaks the connection.',
@@ -103,7 +114,7 @@ export class FilesController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', shape: PathBody },
+    body: { kind: 'json', shape: pathBody },
     summary: 'Create a folder',
     description: 'Wakes a sleeping agent. Creates missing parent folders; an existing folder is fine.',
     responses: [{ status: 200, description: 'The folder exists.', schema: 'ChangedPath' }],
@@ -122,7 +133,7 @@ export class FilesController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', shape: MoveBody },
+    body: { kind: 'json', shape: moveBody },
     summary: 'Move a file or folder',
     description: 'Wakes a sleeping agent. Never replaces anything.',
     responses: [{ status: 200, description: 'Moved.', schema: 'MovedPath' }],
@@ -153,7 +164,7 @@ export class FilesController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    query: PathQuery,
+    query: pathQuery,
     summary: 'Delete a file or folder',
     description: 'Wakes a sleeping agent. Deletes folders with their content; refuses the volume itself.',
     responses: [{ status: 200, description: 'Deleted.', schema: 'ChangedPath' }],

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { JSON_BODY_LIMIT, payloadTooLarge } from '../http/error-response.js';
+import { payloadTooLarge } from '../http/error-response.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 
 import { ownsBuffer } from './outgoing-bytes.js';

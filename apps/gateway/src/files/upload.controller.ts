@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto';
-import { FILE_LIMIT_BYTES, filesRequests, type PutFile } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES, filesRequests, uploadForm, type PutFile } from '@berth/contracts/files';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Post, Req, Res } from '@nestjs/common';
-import { ApiBody, ApiConsumes, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
@@ -36,7 +36,7 @@ export class UploadController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'multipart', streamed: true },
+    body: { kind: 'multipart', streamed: true, shape: uploadForm },
     summary: 'Upload a file',
     description:
       'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is created if missing; a file of that name is replaced atomically. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
@@ -49,18 +49,6 @@ export class UploadController {
       'volume_full',
       'transfer_lost',
     ]),
-  })
-  @ApiConsumes('multipart/form-data')
-  @ApiBody({
-    schema: {
-      type: 'object',
-      required: ['file'],
-      properties: {
-        file: { type: 'string', format: 'binary', description: 'Exactly one, with a filename.' },
-        dest_dir: { type: 'string', maxLength: 4_096, description: 'A folder of the volume.' },
-        message: { type: 'string', description: 'Rides along with an attachment; fields are 1 MiB in all.' },
-      },
-    },
   })
   @Post('upload')
   async upload(

@@ -1,19 +1,17 @@
-import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts/files';
+import { FILE_LIMIT_BYTES, filesRequests, writeBody, type WriteBody } from '@berth/contracts/files';
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { Requester } from '@berth/messaging';
 import { Controller, Param, Put, Req } from '@nestjs/common';
-import { ApiBody, ApiProperty, ApiTags } from '@nestjs/swagger';
+import { ApiTags } from '@nestjs/swagger';
 import { envelopeOf } from '../auth/caller.js';
 import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
-import { JSON_BODY_LIMIT } from '../http/error-response.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 import { invalidRequest } from '../http/http-refusal.js';
 import { JSON_TYPE } from '../http/json-body.js';
-import { fillFromBody } from '../validation/dto-validation.js';
-import { Obeys } from '../validation/rules.js';
+import { Validator } from '../validation/validator.js';
 import { ContentBody } from './content-body.js';
 import { changeErrors } from './file-errors.js';
-import { IsPath, WITHIN_VOLUME } from './file-paths.js';
 import { StagedFiles, type StageReader } from './staged-files.js';
 import type { UploadStaging } from './upload-staging.js';
 import { expectBody } from './streamed-request.js';
@@ -33,22 +31,6 @@ const JSON_TEXT = {
   ],
 };
 
-/**
- * `PUT /api/agents/{agent_id}/files/write`; of `content` only its type, because its bytes have already been passed on.
- */
-export class WriteBody {
-  @ApiProperty({ type: 'string', minLength: 1, description: WITHIN_VOLUME })
-  @IsPath()
-  readonly path!: string;
-
-  @ApiProperty({
-    type: 'string',
-    description: 'Up to 104,857,600 bytes as UTF-8, without half surrogate pairs.',
-  })
-  @Obeys('isContent', (value) => (typeof value === 'string' ? undefined : 'must be a string'))
-  readonly content!: string;
-}
-
 @ApiTags('Files')
 @Controller('api/agents/:agent_id/files')
 export class WriteController {
@@ -60,7 +42,7 @@ export class WriteController {
   @Route({
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
-    body: { kind: 'json', streamed: true },
+    body: { kind: 'json', streamed: true, shape: writeBody },
     summary: 'Write a text file',
     description:
       'Wakes a sleeping agent. Creates missing parent folders and replaces a file atomically: readers see the old content or the new. Members besides `content` are 1 MiB in all; `content` may occur once only.',
@@ -74,7 +56,6 @@ export class WriteController {
       'transfer_lost',
     ]),
   })
-  @ApiBody({ type: WriteBody })
   @Put('write')
   async write(
     @Req() request: ApiRequest,
@@ -109,9 +90,9 @@ const readContent = (staging: UploadStaging): StageReader<WriteBody> => {
       return room;
     },
     finish: () => {
-      const { dto, problems } = fillFromBody(WriteBody, body.finish());
+      const { value, problems } = Validator.for(writeBody).judgeBody(body.finish());
       if (problems.length > 0) throw invalidRequest(problems);
-      return dto;
+      return value as WriteBody;
     },
   };
 };

@@ -1,3 +1,4 @@
+import { text } from '@berth/contracts/schema';
 import { fastify } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { addDeclarationCheck, declarationProblem } from './declaration-check.js';
@@ -20,7 +21,7 @@ describe('a declaration', () => {
     expect(declarationProblem('/a/:id', { accepts: 'anyone', resources: [] })).toContain(':id');
     expect(declarationProblem('/a/:id', { accepts: 'anyone', resources: [thing] })).toBeUndefined();
     expect(
-      declarationProblem('/a/:key', { accepts: 'anyone', resources: [], params: { key: { max: 9 } } }),
+      declarationProblem('/a/:key', { accepts: 'anyone', resources: [], params: { key: text({ max: 9 }) } }),
     ).toBeUndefined();
     expect(declarationProblem('/a', { accepts: 'anyone', resources: [thing] })).toContain(':id');
   });

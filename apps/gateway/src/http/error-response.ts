@@ -1,3 +1,4 @@
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { isDomainError, type DomainError, type Json } from '@berth/kernel';
 import { STATUS_OF_KIND } from '../errors/error-status.js';
 import { HttpRefusal, invalidRequest } from './http-refusal.js';
@@ -9,9 +10,6 @@ export interface ErrorResponse {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: { readonly detail: Json };
 }
-
-/** JSON bodies to 1 MiB. */
-export const JSON_BODY_LIMIT = 1_048_576;
 
 /** Messages for errors of requests between services, which callers do not know. */
 const OWN_WORDS: Readonly<Record<string, string>> = {

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { guardServer } from '@berth/sockets';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { errorResponse, JSON_BODY_LIMIT } from './error-response.js';
+import { errorResponse } from './error-response.js';
 import type { HttpServer } from './fastify-types.js';
 import { holdContinue, refuseExpectation } from './expectations.js';
 import { readJsonBody } from './json-body.js';

@@ -1,21 +1,25 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { TSchema } from 'typebox';
 import type { Access } from '../auth/access.js';
 import type { Credential } from '../auth/credentials.js';
 import type { Principal } from '../auth/principal.js';
+import type { ErrorCode } from '../errors/error-codes.js';
 import type { IdempotencyClaim } from '../idempotency/idempotent-responses.js';
-import type { DtoClass } from '../validation/dto-validation.js';
-import type { TextRule } from '../validation/text-rule.js';
-import type { HttpRefusal } from './http-refusal.js';
+import type { FieldProblem, HttpRefusal } from './http-refusal.js';
 import type { RouteResource } from './resource.js';
 
 /** A JSON body that is read and validated before the handler runs. */
 export interface JsonBody {
   readonly kind: 'json';
   readonly streamed?: false;
-  readonly shape: DtoClass;
-  /** Rejects bodies with the route's own codes, before `shape` validates the rest. */
+  readonly shape: TSchema;
+  /** Members whose problems have codes of their own, most important first. */
+  readonly codes?: Readonly<Record<string, ErrorCode>>;
+  /** Rejects bodies with the route's own codes, after `codes`. The body is an object, but maybe not valid. */
   readonly refusal?: (body: unknown) => HttpRefusal | undefined;
+  /** Problems that no schema can describe, of a body that may have others. */
+  readonly problems?: (body: unknown) => readonly FieldProblem[];
   /** Scopes that only some bodies need; checked before the body is validated. */
   readonly scopes?: (body: unknown) => readonly Scope[];
   /** Bytes; by default that of every JSON body. */
@@ -26,6 +30,8 @@ export interface JsonBody {
 export interface StreamedBody {
   readonly kind: 'json' | 'multipart' | 'raw';
   readonly streamed: true;
+  /** For the OpenAPI document; absent for bytes of any kind. */
+  readonly shape?: TSchema;
 }
 
 export type RouteBody = JsonBody | StreamedBody;
@@ -38,9 +44,9 @@ export interface RouteRules {
   readonly resources: readonly RouteResource[];
   /** Absent: the route takes no body and ignores one that is sent. */
   readonly body?: RouteBody;
-  readonly query?: DtoClass;
-  /** Patterns of path parameters that name no resource. */
-  readonly params?: Readonly<Record<string, TextRule>>;
+  readonly query?: TSchema;
+  /** Path parameters that name no resource. */
+  readonly params?: Readonly<Record<string, TSchema>>;
 }
 
 /** Whether the route's handler reads the body itself. */

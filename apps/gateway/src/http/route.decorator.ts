@@ -1,13 +1,13 @@
 import 'reflect-metadata';
 import { applyDecorators, HttpCode } from '@nestjs/common';
 import { RouteConfig } from '@nestjs/platform-fastify';
-import { ApiExtension, ApiHeader, ApiOperation, ApiParam, ApiResponse, ApiSecurity } from '@nestjs/swagger';
+import { ApiExtension, ApiHeader, ApiOperation, ApiResponse, ApiSecurity } from '@nestjs/swagger';
 import { keyScopesOf, type Access } from '../auth/access.js';
 import type { PrincipalKind } from '../auth/principal.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import type { ErrorCode } from '../errors/error-codes.js';
+import { describeInput } from '../openapi/input.js';
 import { codesOf, describeResponses, type ResponseDescription } from '../openapi/responses.js';
-import { textSchema } from '../validation/text-schema.js';
 import type { RouteRules } from './fastify-types.js';
 import type { RouteResource } from './resource.js';
 
@@ -43,9 +43,7 @@ export const Route = (declaration: RouteDeclaration): MethodDecorator => {
     ApiOperation({ summary, description: describe(declaration) }),
     ApiExtension('x-required-scope', scopeNameOf(declaration.accepts)),
     ...kindsOf(declaration.accepts).map((kind) => ApiSecurity(SECURITY_SCHEME_OF[kind])),
-    ...Object.entries(declaration.params ?? {}).map(([name, rule]) =>
-      ApiParam({ name, schema: textSchema(rule) }),
-    ),
+    ...describeInput(declaration),
     withIdempotencyKey,
     documentResponses(declaration),
   );
@@ -104,7 +102,7 @@ const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
     required: false,
     description:
       'The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Keys count per API key and path.',
-    schema: textSchema(IDEMPOTENCY_KEY),
+    schema: IDEMPOTENCY_KEY,
   })(target, key, descriptor);
 };
 

@@ -6,7 +6,7 @@ import { credentialIdOf } from '../auth/principal.js';
 import { invalidRequest, type HttpRefusal } from '../http/http-refusal.js';
 import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
-import { textProblem } from '../validation/text-rule.js';
+import { Validator } from '../validation/validator.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
 import { IdempotentResponses, type KeptResponse } from './idempotent-responses.js';
 
@@ -83,8 +83,8 @@ const routeOf = (request: FastifyRequest): string => {
 };
 
 const keyProblem = (key: string): HttpRefusal | undefined => {
-  const message = textProblem(key, IDEMPOTENCY_KEY);
-  return message === undefined ? undefined : invalidRequest([{ path: 'Idempotency-Key', message }]);
+  const { problems } = Validator.for(IDEMPOTENCY_KEY).judge(key, 'Idempotency-Key');
+  return problems.length === 0 ? undefined : invalidRequest(problems);
 };
 
 const replay = (reply: FastifyReply, { status, headers, body }: KeptResponse): void => {

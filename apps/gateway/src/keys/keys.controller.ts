@@ -1,4 +1,11 @@
-import { accountsRequests, type KeyView, type MintedKey } from '@berth/contracts/accounts';
+import {
+  accountsRequests,
+  mintKeyBody,
+  type KeyView,
+  type MintedKey,
+  type MintKeyBody,
+} from '@berth/contracts/accounts';
+import { pageQuery, type PageQuery } from '@berth/contracts/schema';
 import { isoTime, type Page } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Body, Controller, Delete, Get, Param, Post, Query, Req } from '@nestjs/common';
@@ -6,10 +13,9 @@ import { ApiTags } from '@nestjs/swagger';
 import { callerOf, envelopeOf, keyHolderOf } from '../auth/caller.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiRequest } from '../http/fastify-types.js';
-import { PageQuery } from '../http/page.query.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { keyOf } from './key.resource.js';
-import { MintKeyBody, scopesOfMinting } from './mint-key.body.js';
+import { expiryProblems, scopesOfMinting } from './minting.js';
 
 @ApiTags('Keys')
 @Controller('api/v1/keys')
@@ -18,7 +24,7 @@ export class KeysController {
 
   @Route({
     accepts: { key: 'manage' },
-    body: { kind: 'json', shape: MintKeyBody, scopes: scopesOfMinting },
+    body: { kind: 'json', shape: mintKeyBody, scopes: scopesOfMinting, problems: expiryProblems },
     summary: 'Mint a key',
     description: 'The key itself is in this response only. A key mints only scopes that it holds.',
     responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
@@ -38,7 +44,7 @@ export class KeysController {
 
   @Route({
     accepts: { key: 'manage' },
-    query: PageQuery,
+    query: pageQuery,
     summary: 'List keys, newest first',
     responses: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
   })

@@ -1,3 +1,4 @@
+import { logsQuery, type LogsQuery } from '@berth/contracts/runtime';
 import { isoTime } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { ServiceContext } from '@berth/service';
@@ -13,7 +14,6 @@ import { AgentLogs } from './agent-logs.js';
 import { SseStream } from './sse-stream.js';
 import { FollowedStreams, MOST_FOLLOWED } from './followed-streams.js';
 import { followLogs } from './follow-logs.js';
-import { LogsQuery } from './logs.query.js';
 import { SharedReads } from './shared-reads.js';
 
 @ApiTags('Logs')
@@ -30,7 +30,7 @@ export class LogsController {
   @Route({
     accepts: { key: 'read' },
     resource: agentOf('agent_id'),
-    query: LogsQuery,
+    query: logsQuery,
     summary: 'Read or follow the logs of an agent',
     description:
       'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true`, the response stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +

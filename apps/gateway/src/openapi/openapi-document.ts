@@ -2,8 +2,8 @@ import type { Json } from '@berth/kernel';
 import { Injectable, type INestApplication } from '@nestjs/common';
 import { DocumentBuilder, SwaggerModule } from '@nestjs/swagger';
 import { gatewayVersion } from '../version.js';
+import { extractNamedSchemas, type Extracted } from './named-schemas.js';
 import { RESPONSE_SCHEMAS } from './schemas.js';
-import { toOpenApi31 } from './to-openapi-31.js';
 
 const DESCRIPTION = `Hosts long-lived agents, each in a container of its own with a volume that stays.
 
@@ -22,7 +22,8 @@ items may be shorter than \`limit\`; \`nextCursor\` is null on the last page onl
 **Idempotency.** Every POST takes an \`Idempotency-Key\`. Responses with 2xx are kept for 24 h; anything else frees the key.
 
 **Limits.** JSON bodies to 1 MiB, nested to 64 levels, without a byte of text that is not UTF-8. Headers to 16 KiB, read within
-10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units.`;
+10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units. \`x-max-bytes\` limits their UTF-8;
+items of a list with \`x-unique-by\` differ in that member.`;
 
 /** Holds the document once the routes are known. */
 @Injectable()
@@ -46,8 +47,9 @@ export class OpenApiDocument {
     const document = SwaggerModule.createDocument(app, base, {
       operationIdFactory: (controller, method) => `${controller.replace(/Controller$/, '')}_${method}`,
     });
-    const plain = toOpenApi31(JSON.parse(JSON.stringify(document)) as Json);
-    this.#json = JSON.stringify(withSchemas(plain));
+    this.#json = JSON.stringify(
+      withSchemas(extractNamedSchemas(JSON.parse(JSON.stringify(document)) as Json)),
+    );
   }
 
   get json(): string {
@@ -56,11 +58,10 @@ export class OpenApiDocument {
   }
 }
 
-const withSchemas = (document: Json): Json => {
+const withSchemas = ({ document, schemas }: Extracted): Json => {
   if (typeof document !== 'object' || document === null || !('components' in document)) return document;
-  const components = document.components as { readonly schemas?: { readonly [name: string]: Json } };
   return {
     ...document,
-    components: { ...components, schemas: { ...components.schemas, ...RESPONSE_SCHEMAS } },
+    components: { ...(document.components as object), schemas: { ...schemas, ...RESPONSE_SCHEMAS } },
   };
 };

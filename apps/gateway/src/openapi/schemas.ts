@@ -1,6 +1,6 @@
 import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts/accounts';
 import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts/agents';
-import { LOG_LEVELS, type LogEntry } from '@berth/contracts/runtime';
+import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { Json } from '@berth/kernel';
@@ -153,7 +153,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   LogEntry: view<LogEntry>({
     timestamp: time,
     level: { enum: [...LOG_LEVELS] },
-    source: { enum: ['agent', 'system', 'build'] },
+    source: { enum: [...LOG_SOURCES] },
     message: text,
   }),
   LogsPage: object({ logs: list(ref('LogEntry')), nextCursor: textOrNull }),

@@ -1,11 +1,11 @@
 import { operationsRequests, SERVICES_WITH_TABLES, type DeadLetterView } from '@berth/contracts/operations';
+import { pageQuery, type PageQuery } from '@berth/contracts/schema';
 import { isDomainError, type Page, type RequestDefinition } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { decodeCursor, encodeCursor } from '@berth/persistence';
 import { Controller, Delete, Get, Param, Post, Query } from '@nestjs/common';
 import { ApiTags } from '@nestjs/swagger';
 import { Route } from '../http/route.decorator.js';
-import { PageQuery } from '../http/page.query.js';
 import { deadLetterOf } from './operations.resources.js';
 
 const REQUESTS = SERVICES_WITH_TABLES.map(operationsRequests);
@@ -20,7 +20,7 @@ export class DeadLettersController {
 
   @Route({
     accepts: { key: 'operate' },
-    query: PageQuery,
+    query: pageQuery,
     summary: 'List events that a service could not handle',
     description: 'By service and consumer, the oldest first. The payload of an event is never shown.',
     responses: [{ status: 200, description: 'One page.', schema: 'DeadLetterPage' }],

@@ -1,19 +1,23 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyRequest } from 'fastify';
 import { holdsScope, missingScope } from '../auth/access.js';
-import type { HttpServer, RouteRules } from '../http/fastify-types.js';
-import { invalidRequest, type FieldProblem } from '../http/http-refusal.js';
-import { fillFromBody, fillFromQuery, isPlainObject } from './dto-validation.js';
-import { textProblem } from './text-rule.js';
+import type { TSchema } from 'typebox';
+import type { HttpServer, JsonBody, RouteRules } from '../http/fastify-types.js';
+import { HttpRefusal, invalidRequest, type FieldProblem } from '../http/http-refusal.js';
+import { isPlainObject } from './schema-keywords.js';
+import { Validator, type Judged } from './validator.js';
 
 /** Upper bound of reported problems; a body may have more. */
 const MOST_PROBLEMS = 100;
 
 /**
- * Validates path, query and body before the handler runs, which then gets instances of its classes. 400
- * `invalid_request` names every invalid field of all three.
+ * Validates path, query and body against their schemas before the handler runs. 400 `invalid_request` names every invalid
+ * field of all three.
  */
 export const addValidationHook = (server: HttpServer): void => {
+  server.addHook('onRoute', ({ config }) => {
+    for (const schema of schemasOf(config?.rules)) Validator.for(schema);
+  });
   server.addHook('preValidation', (request, _reply, done) => {
     const { rules } = request.routeOptions.config;
     try {
@@ -25,32 +29,48 @@ export const addValidationHook = (server: HttpServer): void => {
   });
 };
 
+/** The schemas of a route, so that they are compiled before the first request. */
+const schemasOf = (rules: RouteRules | undefined): readonly TSchema[] => {
+  const { params = {}, query, body } = rules ?? {};
+  return [...Object.values(params), query, body?.shape].filter((schema) => schema !== undefined);
+};
+
 const validate = (request: FastifyRequest, rules: RouteRules): void => {
   const body = rules.body?.streamed === true ? undefined : rules.body;
   for (const scope of body?.scopes?.(request.body) ?? []) requireScope(request, scope);
   const problems = [...paramProblems(request.params, rules)];
   if (rules.query !== undefined) {
-    const filled = fillFromQuery(rules.query, request.query);
-    request.query = filled.dto;
-    problems.push(...filled.problems);
+    const judged = Validator.for(rules.query).judgeQuery(request.query);
+    request.query = judged.value;
+    problems.push(...judged.problems);
   }
   if (body !== undefined) {
-    const filled = fillFromBody(body.shape, request.body);
-    request.body = filled.dto;
-    problems.push(...filled.problems);
+    const judged = Validator.for(body.shape).judgeBody(request.body);
+    request.body = judged.value;
+    problems.push(...judged.problems, ...(body.problems?.(judged.value) ?? []));
+    throwOwnError(body, judged);
   }
-  const notAnObject = problems.some(({ path }) => path === '');
-  const refusal = notAnObject ? undefined : body?.refusal?.(request.body);
-  if (refusal !== undefined) throw refusal;
   if (problems.length > 0) throw invalidRequest(problems.slice(0, MOST_PROBLEMS));
+};
+
+/** Errors with the route's own codes come before all others. */
+const throwOwnError = ({ codes = {}, refusal }: JsonBody, { value, problems }: Judged): void => {
+  for (const [path, code] of Object.entries(codes)) {
+    const problem = problems.find((one) => one.path === path);
+    if (problem === undefined) continue;
+    const { message } = problem;
+    throw new HttpRefusal(400, code, `${path} ${message}.`, { fields: [{ path, message }] });
+  }
+  const isObject = problems.every(({ path }) => path !== '');
+  const refused = isObject ? refusal?.(value) : undefined;
+  if (refused !== undefined) throw refused;
 };
 
 const paramProblems = (params: unknown, rules: RouteRules): readonly FieldProblem[] => {
   if (rules.params === undefined || !isPlainObject(params)) return [];
-  return Object.entries(rules.params).flatMap(([path, rule]) => {
-    const message = textProblem(params[path], rule);
-    return message === undefined ? [] : [{ path, message }];
-  });
+  return Object.entries(rules.params).flatMap(
+    ([path, schema]) => Validator.for(schema).judge(params[path], path).problems,
+  );
 };
 
 const requireScope = (request: FastifyRequest, scope: Scope): void => {

@@ -1,86 +1,86 @@
-import { IsOptional } from 'class-validator';
+import { listWithUnique, orNull, pageMembers, text, whole, withDefault } from '@berth/contracts/schema';
+import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { fillFromBody, fillFromQuery } from './dto-validation.js';
 import { parseIsoTime } from './iso-time.js';
-import { FromQuery, Inside } from './nested-rules.js';
-import { IsText, IsWithin, listOf, objectOf } from './rules.js';
-import { textProblem } from './text-rule.js';
+import { Validator, type Judged } from './validator.js';
 
-class Inner {
-  @IsText({ max: 3 })
-  readonly name!: string;
-}
+const inner = Type.Object({ name: text({ max: 3 }) });
 
-class Base {
-  @FromQuery('integer')
-  @IsOptional()
-  @IsWithin(1, 10)
-  readonly limit: number = 5;
-}
+const outer = Type.Object({
+  limit: withDefault(whole(1, 10), 5),
+  one: Type.Optional(orNull(inner)),
+  many: Type.Optional(orNull(listWithUnique(inner, 2, 'name'))),
+  flag: Type.Optional(Type.Boolean()),
+});
 
-class Outer extends Base {
-  @IsOptional()
-  @Inside(objectOf(Inner))
-  readonly one?: Inner | null;
-
-  @IsOptional()
-  @Inside(listOf(Inner, 2))
-  readonly many?: readonly Inner[] | null;
-
-  @FromQuery('boolean')
-  @IsOptional()
-  readonly flag?: boolean;
-}
+const judgeBody = (body: unknown): Judged => Validator.for(outer).judgeBody(body);
+const judgeQuery = (query: unknown): Judged => Validator.for(outer).judgeQuery(query);
 
 describe('a body', () => {
-  it('becomes instances, without members that are not declared', () => {
-    const { dto, problems } = fillFromBody(Outer, {
+  it('is copied with its defaults and without members that are not declared', () => {
+    const { value, problems } = judgeBody({
       one: { name: 'a', x: 1 },
-      many: [{ name: 'b' }],
+      many: [{ name: 'b', y: 2 }],
       other: 1,
       toString: 'x',
     });
     expect(problems).toEqual([]);
-    expect(dto.one).toBeInstanceOf(Inner);
-    expect(JSON.parse(JSON.stringify(dto))).toEqual({ limit: 5, one: { name: 'a' }, many: [{ name: 'b' }] });
+    expect(value).toEqual({ limit: 5, one: { name: 'a' }, many: [{ name: 'b' }] });
+    expect(Object.keys(value as object)).not.toContain('toString');
+  });
+
+  it('takes no member from a prototype', () => {
+    const { problems } = Validator.for(inner).judgeBody(Object.create({ name: 'a' }));
+    expect(problems.map(({ path }) => path)).toEqual(['name']);
   });
 
   it('is checked to its depth, with dotted paths', () => {
-    const { problems } = fillFromBody(Outer, { limit: '5', one: [], many: [{ name: 'long' }, null] });
+    const { problems } = judgeBody({ limit: '5', one: [], many: [{ name: 'long' }, null] });
     expect(problems.map(({ path }) => path)).toEqual(['limit', 'one', 'many.0.name', 'many.1']);
   });
 
   it('is not looked into beyond its bounds', () => {
-    const { problems } = fillFromBody(Outer, { many: [1, 2, 3] });
+    const { problems } = judgeBody({ many: [1, 2, 3] });
     expect(problems).toEqual([{ path: 'many', message: 'must hold at most 2 items' }]);
   });
 
+  it('names the item that repeats another', () => {
+    const { problems } = judgeBody({ many: [{ name: 'a' }, { name: 'a' }] });
+    expect(problems).toEqual([{ path: 'many.1.name', message: 'is given twice' }]);
+  });
+
   it.each([null, [], 'text', 5, true])('%j is no object', (body) => {
-    expect(fillFromBody(Outer, body).problems).toEqual([
-      { path: '', message: 'The body must be a JSON object.' },
-    ]);
+    expect(judgeBody(body).problems).toEqual([{ path: '', message: 'The body must be a JSON object.' }]);
   });
 });
 
 describe('a query', () => {
-  it('converts members to the types declared by the class and its parents', () => {
-    expect(fillFromQuery(Outer, { limit: '7', flag: 'true' }).dto).toMatchObject({ limit: 7, flag: true });
-    expect(fillFromQuery(Outer, {}).dto.limit).toBe(5);
+  it('has its members converted to their types, and its defaults', () => {
+    expect(judgeQuery({ limit: '7', flag: 'true' }).value).toEqual({ limit: 7, flag: true });
+    expect(Validator.for(Type.Object(pageMembers)).judgeQuery({}).value).toEqual({ limit: 50 });
   });
 
   it.each(['', ' 7', '7.0', '7e0', '0x7', '11', '0', '-1', '99999999999999999999', ['1', '2']])(
     'refuses the number %j',
     (limit) => {
-      expect(fillFromQuery(Outer, { limit }).problems.map(({ path }) => path)).toEqual(['limit']);
+      expect(judgeQuery({ limit }).problems.map(({ path }) => path)).toEqual(['limit']);
     },
   );
 });
 
 describe('a text', () => {
+  const problemOf = (value: unknown): string | undefined =>
+    Validator.for(text({ max: 2, maxBytes: 4 })).judge(value).problems[0]?.message;
+
   it('holds neither NUL nor half a surrogate pair, which no table takes', () => {
-    expect(textProblem('a\0b', { max: 9 })).toBeDefined();
-    expect(textProblem('a\ud800', { max: 9 })).toBeDefined();
-    expect(textProblem('😀', { max: 2 })).toBeUndefined();
+    expect(problemOf('\0b')).toBe('must be valid Unicode without NUL characters');
+    expect(problemOf('\ud800')).toBe('must be valid Unicode without NUL characters');
+  });
+
+  it('has a length in UTF-16 units and a size in bytes of UTF-8', () => {
+    expect(problemOf('😀')).toBeUndefined();
+    expect(problemOf('😀a')).toBe('must be 1 to 2 characters long');
+    expect(problemOf('€€')).toBe('must hold at most 4 bytes of UTF-8');
   });
 });
 

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineEvent } from '../schema/define-event.js';
-import { SCOPES } from './accounts.requests.js';
+import { SCOPES } from './scopes.js';
 
 const isoTime = Type.String({ description: 'ISO 8601.' });
 

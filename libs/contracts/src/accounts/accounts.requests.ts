@@ -1,11 +1,7 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
-
-/**
- * Every key has `read`. `operate` reaches what concerns the whole installation; only keys of the first account can hold
- * it.
- */
-export const SCOPES = ['read', 'deploy', 'manage', 'computers', 'operate'] as const;
-export type Scope = (typeof SCOPES)[number];
+import type { NullWhenAbsent, PageRequest } from '../schema/index.js';
+import type { MintKeyBody } from './accounts.schemas.js';
+import type { Scope } from './scopes.js';
 
 /** A key as the API shows it; the secret itself is shown once, on minting. Times are ISO 8601. */
 export interface KeyView {
@@ -31,12 +27,10 @@ export interface Principal {
   readonly scopes: readonly Scope[];
 }
 
-export interface MintKey extends CommandEnvelope {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
+/** The form of `expiresAt` is that of every time here, in UTC. */
+export interface MintKey extends CommandEnvelope, NullWhenAbsent<MintKeyBody> {
   /** Scopes of the minting key, which mints no others (403 `missing_scope`). */
   readonly holderScopes: readonly Scope[];
-  readonly expiresAt: string | null;
 }
 
 export interface MintedKey extends KeyView {
@@ -48,10 +42,8 @@ export interface RevokeKey extends CommandEnvelope {
   readonly keyId: string;
 }
 
-export interface ListKeys {
+export interface ListKeys extends PageRequest {
   readonly accountId: string;
-  readonly cursor: string | null;
-  readonly limit: number;
 }
 
 /** The requests that `accounts` handles. */

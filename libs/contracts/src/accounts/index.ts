@@ -6,7 +6,6 @@ export {
 } from './accounts.events.js';
 export { formatKey, isWellFormedKey } from './key-format.js';
 export {
-  SCOPES,
   accountsRequests,
   type Authenticate,
   type KeyView,
@@ -15,6 +14,7 @@ export {
   type MintedKey,
   type Principal,
   type RevokeKey,
-  type Scope,
 } from './accounts.requests.js';
+export { mintKeyBody, type MintKeyBody } from './accounts.schemas.js';
+export { SCOPES, type Scope } from './scopes.js';
 export { accountsErrors } from './accounts.errors.js';

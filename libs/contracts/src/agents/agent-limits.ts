@@ -1,9 +1,9 @@
+import { utf8Bytes } from '../schema/index.js';
+
 /** What an agent may hold. Sizes are bytes of UTF-8. */
 export const AGENT_LIMITS = {
   /** One variable of a Linux process holds 128 KiB; the program finds its instructions in one. */
   instructionsBytes: 65_536,
-  /** UTF-16 units: at most 98,304 bytes, which one variable of a process holds together with its name. */
-  variableValueChars: 32_768,
   variables: 256,
   /**
    * Names and values of all variables. Written as JSON, a control character takes six bytes: variables and instructions
@@ -14,6 +14,3 @@ export const AGENT_LIMITS = {
 
 /** What one variable adds to `AGENT_LIMITS.variablesBytes`. */
 export const variableBytes = (key: string, value: string): number => utf8Bytes(key) + utf8Bytes(value);
-
-const encoder = new TextEncoder();
-const utf8Bytes = (text: string): number => encoder.encode(text).length;

@@ -1,19 +1,23 @@
 import { defineRequest, type CommandEnvelope, type Page } from '@berth/kernel';
+import type { NullWhenAbsent } from '../schema/index.js';
+import type {
+  CreateAgentBody,
+  EnvValueBody,
+  EnvVarBody,
+  GetAgentQuery,
+  ListAgentsQuery,
+  ResourcesBody,
+} from './agents.schemas.js';
 import type { ObservedAgent } from './observed-agent.js';
 import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
-export interface CreateAgent extends CommandEnvelope {
-  readonly name: string;
-  readonly templateId: string;
-  readonly externalId: string | null;
-  readonly externalUserId: string | null;
-  readonly instructions: string | null;
-  /** null takes the default, 900. */
-  readonly idleTtlSeconds: number | null;
-  readonly labels: { readonly [key: string]: string };
-  readonly env: readonly { readonly key: string; readonly value: string; readonly isSecret: boolean }[];
+/** A null `idleTtlSeconds` takes the default, 900. */
+export interface CreateAgent
+  extends CommandEnvelope, Omit<NullWhenAbsent<CreateAgentBody>, 'labels' | 'env' | 'resources'> {
+  readonly labels: NonNullable<CreateAgentBody['labels']>;
+  readonly env: readonly (Pick<EnvVarBody, 'key' | 'value'> & { readonly isSecret: boolean })[];
   /** Members left out take the template's. */
-  readonly resources: { readonly memMb?: number; readonly vcpus?: number; readonly diskGb?: number };
+  readonly resources: { readonly [Member in keyof ResourcesBody]: NonNullable<ResourcesBody[Member]> };
 }
 
 export interface AgentRef extends CommandEnvelope {
@@ -30,19 +34,14 @@ export interface GetAgent {
   readonly accountId: string;
   readonly agentId: string;
   /** Respond as soon as the agent is in this state or `failed`, or the time is over. */
-  readonly wait: { readonly state: AgentState; readonly timeoutSeconds: number } | null;
+  readonly wait: {
+    readonly state: AgentState;
+    readonly timeoutSeconds: GetAgentQuery['timeout'];
+  } | null;
 }
 
-export interface ListAgents {
+export interface ListAgents extends NullWhenAbsent<ListAgentsQuery> {
   readonly accountId: string;
-  readonly externalId: string | null;
-  readonly externalUserId: string | null;
-  readonly state: AgentState | null;
-  readonly name: string | null;
-  /** `key` or `key=value`. */
-  readonly label: string | null;
-  readonly cursor: string | null;
-  readonly limit: number;
 }
 
 export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webhook' | 'schedule' | 'start';
@@ -117,9 +116,8 @@ export interface ReportActivity {
   }[];
 }
 
-export interface SetEnvVar extends AgentRef {
+export interface SetEnvVar extends AgentRef, Pick<EnvValueBody, 'value'> {
   readonly key: string;
-  readonly value: string;
   /** null keeps the present setting; a new variable is then not secret. */
   readonly isSecret: boolean | null;
 }

@@ -29,4 +29,16 @@ export {
   type SetEnvVar,
   type TransitionResult,
 } from './agents.requests.js';
+export {
+  createAgentBody,
+  envValueBody,
+  getAgentQuery,
+  listAgentsQuery,
+  type CreateAgentBody,
+  type EnvValueBody,
+  type EnvVarBody,
+  type GetAgentQuery,
+  type ListAgentsQuery,
+  type ResourcesBody,
+} from './agents.schemas.js';
 export { agentsErrors } from './agents.errors.js';

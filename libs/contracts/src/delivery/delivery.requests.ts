@@ -1,10 +1,11 @@
 import { defineRequest, type CommandEnvelope } from '@berth/kernel';
+import type { ChatBody } from './delivery.schemas.js';
 
 export interface Chat extends CommandEnvelope {
   readonly agentId: string;
-  readonly message: string;
+  readonly message: ChatBody['message'];
   /** Continues that conversation, or opens it; null goes on with the agent's current one. */
-  readonly conversationId: string | null;
+  readonly conversationId: NonNullable<ChatBody['conversation_id']> | null;
   /**
    * An earlier attempt of this command may have been carried out: its delivery is looked up before anything is done.
    */

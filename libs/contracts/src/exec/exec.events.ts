@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox';
 import { defineEvent } from '../schema/define-event.js';
-import { ENDED_STATUSES } from './exec.requests.js';
+import { ENDED_STATUSES } from './execution-status.js';
 
 const execution = {
   executionId: Type.String(),

@@ -1,24 +1,20 @@
 import { defineRequest, deriveId, type CommandEnvelope, type Page } from '@berth/kernel';
-
-/** States of an execution. */
-export const ENDED_STATUSES = ['completed', 'timed_out', 'cancelled', 'failed'] as const;
-export const EXECUTION_STATUSES = ['running', ...ENDED_STATUSES] as const;
-export type ExecutionStatus = (typeof EXECUTION_STATUSES)[number];
+import type { NullWhenAbsent } from '../schema/index.js';
+import type { ConsoleQuery, ListExecutionsQuery, SubmitBody } from './exec.schemas.js';
+import type { ExecutionStatus } from './execution-status.js';
 
 /** The longest command, in bytes of UTF-8. */
 export const COMMAND_LIMIT_BYTES = 1_048_576;
 
 /** A command to run in an agent. The id of the execution derives from `commandId` (`executionIdOf`). */
-export interface SubmitExecution extends CommandEnvelope {
+export interface SubmitExecution
+  extends CommandEnvelope, Pick<NullWhenAbsent<SubmitBody>, 'detached' | 'cwd'> {
   readonly agentId: string;
   /** A shell command; a list of arguments is already quoted. */
   readonly command: string;
-  readonly detached: boolean;
-  /** Positive and finite, in seconds; null means 60 (attached) or 3600 (detached). */
-  readonly timeoutSeconds: number | null;
-  /** Absolute inside the agent, or relative to its volume; null means the volume. */
-  readonly cwd: string | null;
-  readonly env: { readonly [name: string]: string };
+  /** null means 60 (attached) or 3600 (detached). */
+  readonly timeoutSeconds: NullWhenAbsent<SubmitBody>['timeout'];
+  readonly env: NonNullable<SubmitBody['env']>;
   /** Whether an earlier attempt with the same command id may have started; then only the log can rule that out. */
   readonly repeated: boolean;
 }
@@ -53,13 +49,9 @@ export interface CancelExecution extends CommandEnvelope {
   readonly executionId: string;
 }
 
-export interface ListExecutions {
+export interface ListExecutions extends NullWhenAbsent<ListExecutionsQuery> {
   readonly accountId: string;
   readonly agentId: string;
-  readonly status: ExecutionStatus | null;
-  readonly cursor: string | null;
-  /** 1 to 200. */
-  readonly limit: number;
 }
 
 /** An execution in a list, without its output. Times are ISO 8601. */
@@ -86,10 +78,8 @@ export type FollowedOutput =
   | { readonly kind: 'live'; readonly stream: StreamTicket }
   | { readonly kind: 'ended'; readonly execution: ExecutionView };
 
-export interface OpenConsole extends CommandEnvelope {
+export interface OpenConsole extends CommandEnvelope, ConsoleQuery {
   readonly agentId: string;
-  readonly cols: number;
-  readonly rows: number;
   /** The epoch of the previous ticket if the host rejected it, otherwise null. */
   readonly refusedEpoch: number | null;
 }

@@ -3,11 +3,9 @@ export {
   COMMAND_LIMIT_BYTES,
   execRequests,
   executionIdOf,
-  EXECUTION_STATUSES,
   type AwaitExecution,
   type CancelExecution,
   type ExecutionRef,
-  type ExecutionStatus,
   type ExecutionSummary,
   type ExecutionView,
   type FollowedOutput,
@@ -17,4 +15,15 @@ export {
   type SubmitExecution,
   type SubmittedExecution,
 } from './exec.requests.js';
+export {
+  consoleQuery,
+  listExecutionsQuery,
+  outputQuery,
+  submitBody,
+  type ConsoleQuery,
+  type ListExecutionsQuery,
+  type OutputQuery,
+  type SubmitBody,
+} from './exec.schemas.js';
+export { EXECUTION_STATUSES, type ExecutionStatus } from './execution-status.js';
 export { execErrors } from './exec.errors.js';

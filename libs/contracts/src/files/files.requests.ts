@@ -1,4 +1,5 @@
 import { defineRequest, type CommandEnvelope } from '@berth/kernel';
+import type { DownloadQuery, MoveBody, PathBody } from './files.schemas.js';
 
 /** 100 MB, inclusive: one more byte is rejected. */
 export const FILE_LIMIT_BYTES = 104_857_600;
@@ -14,10 +15,7 @@ export interface OpenList extends OpenTransfer {
   readonly path: string | null;
 }
 
-export interface OpenDownload extends OpenTransfer {
-  /** Any absolute path inside the agent, or relative to its volume. */
-  readonly path: string;
-}
+export interface OpenDownload extends OpenTransfer, DownloadQuery {}
 
 /**
  * The client sends one request to `url` with `Authorization: Bearer <ticket>`, within 10 s. The ticket is valid once.
@@ -71,15 +69,12 @@ export interface DiscardStaged {
   readonly staged: StagedRef;
 }
 
-export interface ChangePath extends CommandEnvelope {
+export interface ChangePath extends CommandEnvelope, PathBody {
   readonly agentId: string;
-  readonly path: string;
 }
 
-export interface MovePath extends CommandEnvelope {
+export interface MovePath extends CommandEnvelope, MoveBody {
   readonly agentId: string;
-  readonly from: string;
-  readonly to: string;
 }
 
 /**

@@ -14,4 +14,20 @@ export {
   type PutStaged,
   type StagedRef,
 } from './files.requests.js';
+export {
+  downloadQuery,
+  listFilesQuery,
+  moveBody,
+  PATH_LIMIT_BYTES,
+  pathBody,
+  pathQuery,
+  uploadForm,
+  writeBody,
+  type DownloadQuery,
+  type ListFilesQuery,
+  type MoveBody,
+  type PathBody,
+  type PathQuery,
+  type WriteBody,
+} from './files.schemas.js';
 export { filesErrors } from './files.errors.js';

@@ -1,4 +1,5 @@
 import { defineRequest, type Page, type RequestDefinition } from '@berth/kernel';
+import type { PageRequest } from '../schema/index.js';
 
 /** Progress of a rebuild next to the serving tables. */
 export interface RebuildProgress {
@@ -49,11 +50,8 @@ export interface DeadLetterView {
   readonly at: string;
 }
 
-export interface ListDeadLetters {
-  /** `nextCursor` of this service's page before; null begins. */
-  readonly cursor: string | null;
-  readonly limit: number;
-}
+/** `cursor` is the `nextCursor` of this service's page before; null begins. */
+export type ListDeadLetters = PageRequest;
 
 export interface DeadLetterRef {
   readonly id: string;

@@ -1,5 +1,4 @@
 export {
-  LOG_LEVELS,
   LONGEST_LOG_WAIT_MS,
   runtimeRequests,
   type DeliverMessage,
@@ -8,8 +7,6 @@ export {
   type FoundDelivery,
   type HostView,
   type LogEntry,
-  type LogLevel,
-  type LogSource,
   type LogsPage,
   type ObservedAgent,
   type ReadLogs,
@@ -17,6 +14,14 @@ export {
   type StartAgent,
   type StartedAgent,
 } from './runtime.requests.js';
+export {
+  LOG_LEVELS,
+  LOG_SOURCES,
+  logsQuery,
+  type LogLevel,
+  type LogSource,
+  type LogsQuery,
+} from './logs.schemas.js';
 export type { AgentEpoch } from './agent-epoch.js';
 export type { StartSource } from './start-source.js';
 export type {

@@ -1,4 +1,5 @@
 import { defineRequest, type ErrorKind } from '@berth/kernel';
+import type { NullWhenAbsent } from '../schema/index.js';
 import type { AgentEpoch } from './agent-epoch.js';
 import type {
   ExecuteCommand,
@@ -8,6 +9,7 @@ import type {
   FoundExecution,
   LegacyOutcome,
 } from './executions.js';
+import type { LogLevel, LogSource, LogsQuery } from './logs.schemas.js';
 import type { StartSource } from './start-source.js';
 import type { ChangeFile, FileChange, OpenTransfer, TransferTicket } from './transfers.js';
 
@@ -71,10 +73,6 @@ export type FoundDelivery =
   | { readonly state: 'answered'; readonly response: string }
   | { readonly state: 'failed'; readonly kind: ErrorKind; readonly code: string; readonly message: string };
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
-export type LogSource = 'agent' | 'system' | 'build';
-
 export interface LogEntry {
   readonly timestamp: string;
   readonly level: LogLevel;
@@ -87,20 +85,12 @@ export interface LogEntry {
  */
 export const LONGEST_LOG_WAIT_MS = 10_000;
 
-export interface ReadLogs {
+/**
+ * Without `cursor` the newest `limit` entries, with `cursor` the oldest `limit` after the page that returned it; always
+ * oldest first.
+ */
+export interface ReadLogs extends NullWhenAbsent<Omit<LogsQuery, 'follow'>> {
   readonly agentId: string;
-  /**
-   * 1 to 1000. Without `cursor` the newest `limit` entries, with `cursor` the oldest `limit` after it; always oldest
-   * first.
-   */
-  readonly limit: number;
-  /** Lowest level to return. */
-  readonly level: LogLevel | null;
-  /** ISO 8601; returns only entries at or after this time. */
-  readonly since: string | null;
-  readonly source: LogSource | null;
-  /** Continues after the page that returned this `nextCursor`. */
-  readonly cursor: string | null;
   /** With a cursor: wait up to this many milliseconds (at most `LONGEST_LOG_WAIT_MS`) for a new entry. */
   readonly waitMs: number;
 }

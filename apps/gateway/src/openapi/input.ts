@@ -1,0 +1,26 @@
+import { ApiBody, ApiConsumes, ApiParam, ApiQuery } from '@nestjs/swagger';
+import type { TSchema } from 'typebox';
+import type { RouteRules } from '../http/fastify-types.js';
+import { keywordsOf } from '../validation/schema-keywords.js';
+
+/** What a route takes, for OpenAPI: its path parameters, query and body. */
+export const describeInput = ({
+  params = {},
+  query,
+  body,
+}: Pick<RouteRules, 'params' | 'query' | 'body'>): readonly MethodDecorator[] => [
+  ...Object.entries(params).map(([name, schema]) => ApiParam({ name, schema })),
+  ...(query === undefined ? [] : describeQuery(query)),
+  ...(body?.shape === undefined ? [] : [ApiBody({ schema: body.shape, required: true })]),
+  ...(body?.kind === 'multipart' ? [ApiConsumes('multipart/form-data')] : []),
+];
+
+const describeQuery = (query: TSchema): readonly MethodDecorator[] => {
+  const { properties = {}, required = [] } = keywordsOf(query);
+  return Object.entries(properties).map(([name, member]) => {
+    const { description, ...rest } = keywordsOf(member);
+    const schema: TSchema = rest;
+    const described = description === undefined ? {} : { description };
+    return ApiQuery({ name, required: required.includes(name), ...described, schema });
+  });
+};

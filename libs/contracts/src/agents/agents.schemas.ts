@@ -1,0 +1,159 @@
+import {
+  listWithUnique,
+  number,
+  oneOf,
+  orNull,
+  pageMembers,
+  text,
+  textsByName,
+  variableName,
+  variableValue,
+  whole,
+  withDefault,
+  type Shape,
+  type TextBounds,
+} from '../schema/index.js';
+import Type from 'typebox';
+import { AGENT_LIMITS } from './agent-limits.js';
+import { AGENT_STATES } from './agent.view.js';
+
+/** Letters, digits, space and `_ @ . : + -`. */
+const NAME: TextBounds = {
+  max: 128,
+  pattern: /^[A-Za-z0-9 _@.:+-]+$/,
+  means: 'may hold letters, digits, space and _ @ . : + - only',
+};
+
+/** The caller's own identifier of an agent: any text of one line. */
+const EXTERNAL_ID: TextBounds = {
+  max: 256,
+  pattern: /^[^\p{Cc}]+$/u,
+  means: 'must not hold control characters',
+};
+
+/** An end user's external id. */
+const EXTERNAL_USER_ID: TextBounds = {
+  max: 128,
+  pattern: /^[A-Za-z0-9_@.:+-]+$/,
+  means: 'may hold letters, digits and _ @ . : + - only',
+};
+
+/** Label names fit into the filter `label=name=value`. */
+const LABEL_NAME: TextBounds = {
+  max: 64,
+  pattern: /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
+  means: 'may hold letters, digits and . _ / - only and begins with a letter or digit',
+};
+const LABEL_VALUE: TextBounds = { min: 0, max: 256 };
+const MOST_LABELS = 64;
+
+/** Besides 0, which is always on. */
+const IDLE_SECONDS = { least: 15, most: 604_800, default: 900 };
+
+const idleTtlSeconds = Type.Refine(
+  whole(0, IDLE_SECONDS.most, {
+    description: `Seconds without activity until the agent sleeps: 0 (always on) or ${IDLE_SECONDS.least} to ${IDLE_SECONDS.most}. Default ${IDLE_SECONDS.default}.`,
+  }),
+  (seconds) => seconds === 0 || seconds >= IDLE_SECONDS.least,
+  () => `must be 0, or a whole number from ${IDLE_SECONDS.least} to ${IDLE_SECONDS.most}`,
+);
+
+const envValueMembers = {
+  value: variableValue({ description: 'Without NUL characters.' }),
+  isSecret: Type.Optional(
+    orNull(Type.Boolean(), {
+      description:
+        'Secret values are encrypted at rest and read back as `********`. If absent, an existing variable keeps its setting and a new one is not secret.',
+    }),
+  ),
+  secret: Type.Optional(orNull(Type.Boolean(), { description: 'Another name of `isSecret`.' })),
+};
+
+/** `PUT /api/agents/{agent_id}/env/{key}` */
+export const envValueBody = Type.Object(envValueMembers, { $id: 'EnvValueBody' });
+export type EnvValueBody = Shape<typeof envValueBody>;
+
+/** One variable in the body of an agent's creation. */
+export const envVarBody = Type.Object({ key: variableName, ...envValueMembers }, { $id: 'EnvVarBody' });
+export type EnvVarBody = Shape<typeof envVarBody>;
+
+/** Requested resources of an agent; absent members default to the template's. */
+export const resourcesBody = Type.Object(
+  {
+    memMb: Type.Optional(orNull(whole(128, 65_536))),
+    vcpus: Type.Optional(orNull(number(0.1, 32))),
+    diskGb: Type.Optional(orNull(whole(1, 1_024))),
+  },
+  { $id: 'ResourcesBody' },
+);
+export type ResourcesBody = Shape<typeof resourcesBody>;
+
+/** A body cannot hold more variables than an agent may. */
+const envOfBody = Type.Unsafe<EnvVarBody[] | Record<string, string>>({
+  oneOf: [
+    listWithUnique(envVarBody, AGENT_LIMITS.variables, 'key'),
+    textsByName(AGENT_LIMITS.variables, variableName, variableValue()),
+  ],
+});
+
+/** `POST /api/agents` */
+export const createAgentBody = Type.Object(
+  {
+    name: text(NAME, { description: 'Unique in the account.' }),
+    templateId: text({ max: 128 }, { description: 'From `GET /api/templates`.' }),
+    externalId: Type.Optional(
+      orNull(text(EXTERNAL_ID), {
+        description: "The caller's own identifier, unique in the account. No control characters.",
+      }),
+    ),
+    externalUserId: Type.Optional(
+      orNull(text(EXTERNAL_USER_ID), {
+        description: 'The end user who owns the agent. Needs the scope `manage` too.',
+      }),
+    ),
+    instructions: Type.Optional(
+      orNull(
+        text({ min: 0, max: AGENT_LIMITS.instructionsBytes, maxBytes: AGENT_LIMITS.instructionsBytes }),
+        { description: `At most ${AGENT_LIMITS.instructionsBytes} bytes of UTF-8.` },
+      ),
+    ),
+    idleTtlSeconds: Type.Optional(orNull(idleTtlSeconds)),
+    labels: Type.Optional(
+      orNull(textsByName(MOST_LABELS, text(LABEL_NAME), text(LABEL_VALUE)), {
+        description: `At most ${MOST_LABELS}; names of 1 to ${LABEL_NAME.max} letters, digits and \`. _ / -\`, values to ${LABEL_VALUE.max} characters.`,
+      }),
+    ),
+    env: Type.Optional(
+      orNull(envOfBody, {
+        description: 'Environment variables: a list, or an object of values that are not secret.',
+      }),
+    ),
+    resources: Type.Optional(orNull(resourcesBody)),
+  },
+  { $id: 'CreateAgentBody' },
+);
+export type CreateAgentBody = Shape<typeof createAgentBody>;
+
+/** `GET /api/agents` */
+export const listAgentsQuery = Type.Object({
+  externalId: Type.Optional(text({ max: EXTERNAL_ID.max })),
+  externalUserId: Type.Optional(text({ max: EXTERNAL_USER_ID.max })),
+  state: Type.Optional(oneOf(AGENT_STATES)),
+  name: Type.Optional(text({ max: NAME.max }, { description: 'The whole name.' })),
+  label: Type.Optional(
+    text({ max: LABEL_NAME.max + '='.length + LABEL_VALUE.max }, { description: '`name`, or `name=value`.' }),
+  ),
+  ...pageMembers,
+});
+export type ListAgentsQuery = Shape<typeof listAgentsQuery>;
+
+/** `GET /api/agents/{agent_id}` */
+export const getAgentQuery = Type.Object({
+  wait: Type.Optional(
+    oneOf(AGENT_STATES, {
+      description: 'Respond as soon as the agent is in this state or `failed`, or the time is over.',
+    }),
+  ),
+  timeout: withDefault(whole(1, 60, { description: 'Seconds to wait.' }), 30),
+});
+export type GetAgentQuery = Shape<typeof getAgentQuery>;

@@ -1,0 +1,99 @@
+import Type from 'typebox';
+import {
+  isStorable,
+  oneOf,
+  orNull,
+  pageMembers,
+  text,
+  textsByName,
+  variableName,
+  variableValue,
+  whole,
+  withDefault,
+  withMessage,
+  type Shape,
+} from '../schema/index.js';
+import { EXECUTION_STATUSES } from './execution-status.js';
+
+const MOST_VARIABLES = 64;
+const LONGEST_PATH = 4_096;
+/** Columns or rows of a terminal. */
+const MOST_CELLS = 1_000;
+
+const commandProblem = (command: unknown): string | undefined => {
+  if (typeof command === 'string') return command === '' ? 'must not be empty' : unicodeProblem(command);
+  if (!Array.isArray(command)) return 'must be a string or a list of strings';
+  if (command.length === 0) return 'must not be empty';
+  if (!command.every((item) => typeof item === 'string')) return 'must hold strings only';
+  return command.map(unicodeProblem).find((problem) => problem !== undefined);
+};
+
+const unicodeProblem = (value: string): string | undefined =>
+  isStorable(value) ? undefined : 'must be valid Unicode without NUL characters';
+
+const command = Type.Refine(
+  Type.Unsafe<string | string[]>({
+    oneOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'array', items: { type: 'string' }, minItems: 1 },
+    ],
+    description: 'Text for a shell, or a list of arguments, which are quoted. Up to 1 MiB, without NUL.',
+  }),
+  (value) => commandProblem(value) === undefined,
+  (value) => commandProblem(value) ?? 'is not valid',
+);
+
+const timeout = withMessage(
+  Type.Number({
+    exclusiveMinimum: 0,
+    description: 'Seconds the command may take. Default (also for null): 60 attached, 3600 detached.',
+  }),
+  'must be a positive number of seconds',
+);
+
+/** `POST /api/agents/{agent_id}/exec` */
+export const submitBody = Type.Object(
+  {
+    command,
+    detached: withDefault(Type.Boolean({ description: 'Respond once the command has been started.' }), false),
+    timeout: Type.Optional(orNull(timeout)),
+    cwd: Type.Optional(
+      orNull(text({ max: LONGEST_PATH }), {
+        description:
+          'Where it runs: absolute inside the agent, or relative to its volume, which is the default.',
+      }),
+    ),
+    env: Type.Optional(
+      orNull(textsByName(MOST_VARIABLES, variableName, variableValue()), {
+        description: `Variables for this command, in addition to the agent's own; at most ${MOST_VARIABLES}.`,
+      }),
+    ),
+  },
+  { $id: 'SubmitBody' },
+);
+export type SubmitBody = Shape<typeof submitBody>;
+
+/** `GET /api/agents/{agent_id}/exec` */
+export const listExecutionsQuery = Type.Object({
+  status: Type.Optional(oneOf(EXECUTION_STATUSES)),
+  ...pageMembers,
+});
+export type ListExecutionsQuery = Shape<typeof listExecutionsQuery>;
+
+/** `GET /api/agents/{agent_id}/exec/{execution_id}/output` */
+export const outputQuery = Type.Object({
+  follow: withDefault(
+    Type.Boolean({
+      description: 'Keep the response open and send new output until the execution is over.',
+    }),
+    false,
+  ),
+});
+export type OutputQuery = Shape<typeof outputQuery>;
+
+/** `GET /api/agents/{agent_id}/console` */
+export const consoleQuery = Type.Object({
+  cols: withDefault(whole(1, MOST_CELLS), 80),
+  rows: withDefault(whole(1, MOST_CELLS), 24),
+});
+export type ConsoleQuery = Shape<typeof consoleQuery>;

@@ -1,0 +1,16 @@
+export { VARIABLE_VALUE_CHARS, variableName, variableValue } from './environment.js';
+export { JSON_BODY_LIMIT } from './json-body.js';
+export {
+  isoTime,
+  listWithUnique,
+  number,
+  oneOf,
+  orNull,
+  textsByName,
+  whole,
+  withDefault,
+  withMessage,
+} from './members.js';
+export { cursor, pageMembers, pageQuery, type PageQuery, type PageRequest } from './page.js';
+export type { NullWhenAbsent, Shape } from './shapes.js';
+export { isStorable, text, utf8Bytes, type TextBounds, type TextSchema } from './text.js';
