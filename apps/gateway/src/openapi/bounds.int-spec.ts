@@ -1,0 +1,198 @@
+import { accountsRequests } from '@berth/contracts/accounts';
+import { agentsRequests } from '@berth/contracts/agents';
+import { deliveryRequests } from '@berth/contracts/delivery';
+import { execRequests } from '@berth/contracts/exec';
+import { filesRequests } from '@berth/contracts/files';
+import { operationsRequests } from '@berth/contracts/operations';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
+import { DomainError, newId, type RequestDefinition } from '@berth/kernel';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anAgent } from '../fixtures/far-services.fixture.js';
+import { startTestGateway, type Call, type TestGateway } from '../fixtures/gateway.fixture.js';
+import { SchemaEdges, type Edge, type SchemaNode } from '../fixtures/schema-edges.fixture.js';
+
+interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required?: boolean;
+  readonly schema: SchemaNode;
+}
+
+interface Operation {
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: SchemaNode }>> };
+}
+
+interface Document {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, SchemaNode>> };
+}
+
+/** One request at an edge of one bound. */
+interface Attempt {
+  readonly title: string;
+  readonly edge: Edge;
+  readonly method: string;
+  readonly path: string;
+  readonly call: Call;
+}
+
+/** What a valid request leads to, besides a look at the agent; the services refuse it without delay. */
+const { authenticate: _authenticate, ...keyRequests } = accountsRequests;
+const { get: _get, ...agentRequests } = agentsRequests;
+const REQUESTS: readonly RequestDefinition<never, never>[] = [
+  keyRequests,
+  agentRequests,
+  deliveryRequests,
+  execRequests,
+  filesRequests,
+  operationsRequests('accounts'),
+  runtimeRequests,
+].flatMap((requests) => Object.values(requests));
+
+const refuse = (): never => {
+  throw new DomainError('conflict', 'agent_stopped', 'The agent is stopped.');
+};
+
+let test: TestGateway;
+let attempts: readonly Attempt[];
+
+beforeAll(async () => {
+  test = await startTestGateway();
+  test.far.reset();
+  for (const request of REQUESTS) test.far.on(request, refuse);
+  const document = JSON.parse((await test.call('GET', '/openapi.json')).text) as Document;
+  const agentId = newId('agt');
+  test.far.agents.set(agentId, anAgent({ id: agentId }));
+  attempts = attemptsOf(document, { agent_id: agentId, execution_id: newId('exe'), key: 'A' });
+});
+afterAll(() => test.stop());
+
+const attemptsOf = (document: Document, ids: Readonly<Record<string, string>>): readonly Attempt[] => {
+  const schemas = new SchemaEdges(document.components.schemas);
+  return Object.entries(document.paths).flatMap(([template, methods]) =>
+    Object.entries(methods).flatMap(([verb, { parameters = [], requestBody }]) => {
+      const method = verb.toUpperCase();
+      const { 'application/json': body, 'multipart/form-data': form } = requestBody?.content ?? {};
+      // The gateway passes a form on while it reads it; its bound is one of the service `files`.
+      if (form !== undefined) return [];
+      const json = body?.schema;
+      const base = { url: requestTo(template, ids, parameters, schemas), json: json && schemas.valid(json) };
+      const attempt = (edge: Edge, change: Partial<Changes>): Attempt => {
+        const { url, ...call } = { ...base, ...change };
+        const title = `${method} ${template}: ${edge.bound} of ${edge.path}`;
+        return { title, edge, method, path: url, call };
+      };
+      return [
+        ...parameters.flatMap((parameter) =>
+          schemas
+            .edges(parameter.schema, parameter.name)
+            .filter((edge) => isSendable(parameter, edge))
+            .map((edge) => attempt(edge, withParameter(base.url, template, ids, parameter, edge))),
+        ),
+        ...(json === undefined ? [] : schemas.edges(json).map((edge) => attempt(edge, { json: edge.value }))),
+      ];
+    }),
+  );
+};
+
+interface Changes {
+  readonly url: string;
+  readonly json: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The request with its required query members. */
+const requestTo = (
+  template: string,
+  ids: Readonly<Record<string, string>>,
+  parameters: readonly Parameter[],
+  schemas: SchemaEdges,
+): string => {
+  const required = parameters.filter((one) => one.in === 'query' && one.required === true);
+  const query = required.map(({ name, schema }) => [name, String(schemas.valid(schema))]);
+  return `${filled(template, ids)}?${new URLSearchParams(query).toString()}`;
+};
+
+const filled = (template: string, ids: Readonly<Record<string, string>>): string =>
+  template.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(ids[name] ?? 'x'));
+
+const withParameter = (
+  url: string,
+  template: string,
+  ids: Readonly<Record<string, string>>,
+  { name, in: place }: Parameter,
+  { value }: Edge,
+): Partial<Changes> => {
+  const text = String(value);
+  if (place === 'header') return { headers: { [name]: text } };
+  if (place === 'path') return { url: filled(template, { ...ids, [name]: text }) };
+  const query = new URLSearchParams(url.split('?')[1]);
+  query.set(name, text);
+  return { url: `${filled(template, ids)}?${query.toString()}` };
+};
+
+/** What a client can put there: some of it is another path, no header, or more than all headers together may hold. */
+const isSendable = ({ in: place }: Parameter, { value }: Edge): boolean => {
+  const text = String(value);
+  if (encodeURIComponent(text).length > LONGEST_QUERY) return false;
+  return place === 'query' || (place === 'path' ? text !== '' : /^[ -~]+$/.test(text));
+};
+
+const LONGEST_QUERY = 8_192;
+
+const send = (attempt: Attempt) =>
+  test.call(attempt.method, attempt.path, {
+    ...attempt.call,
+    key: test.far.key(['read', 'deploy', 'manage', 'operate']),
+  });
+
+/** A body of this size is 413 before anybody reads it, whatever it holds. */
+const isTooLarge = ({ call }: Attempt): boolean =>
+  call.json !== undefined && Buffer.byteLength(JSON.stringify(call.json)) > JSON_BODY_LIMIT;
+
+describe('every bound in the OpenAPI document', () => {
+  it('is known to this test', () => {
+    const known = new Set(attempts.map(({ edge }) => edge.bound.replace('propertyNames.', '')));
+    expect([...known].sort()).toEqual([
+      'enum',
+      'exclusiveMinimum',
+      'maxItems',
+      'maxLength',
+      'maxProperties',
+      'maximum',
+      'minItems',
+      'minLength',
+      'minimum',
+      'pattern',
+      'required',
+      'uniqueItems',
+      'x-max-bytes',
+      'x-unique-by',
+    ]);
+  });
+
+  it('accepts the value at the bound', async () => {
+    // A cursor that no page returned is invalid whatever its length.
+    for (const attempt of attempts.filter(({ edge }) => edge.isWithin && edge.path !== 'cursor')) {
+      const { status, text } = await send(attempt);
+      if (isTooLarge(attempt)) expect(status, attempt.title).toBe(413);
+      else expect([400, 404, 405, 413], `${attempt.title}: ${text}`).not.toContain(status);
+    }
+  });
+
+  it('refuses the value beyond the bound, and names its field', async () => {
+    for (const attempt of attempts.filter(({ edge }) => !edge.isWithin)) {
+      const { status, body, text } = await send(attempt);
+      if (isTooLarge(attempt)) expect(status, attempt.title).toBe(413);
+      else {
+        expect(status, `${attempt.title}: ${text}`).toBe(400);
+        const [field, ...others] = body.detail?.fields ?? [];
+        expect(others, attempt.title).toEqual([]);
+        // Some lists are judged as a whole.
+        expect(`${attempt.edge.path}.`, attempt.title).toContain(`${field?.path}.`);
+      }
+    }
+  });
+});
