@@ -5,7 +5,7 @@ import { ChangeWatch } from './change-watch.js';
 import { fromNotice, projectionTopic, toNotice, type ProjectionAdvance } from './projection-notice.js';
 import type { ProjectionTable } from './projection-table.js';
 
-/** While notices arrive, the row is polled only in case one was lost. */
+/** While notices arrive, the row is polled only in case one was lost, and less and less often. */
 const POLL_POSITION_MS = 150;
 const POLL_STREAMS_MS = 2_000;
 const POLL_DEAF_MS = 25;
@@ -140,9 +140,14 @@ export class ProjectionWatch {
     this.#polling.add(what);
     // The first look also tells from where advances are complete.
     if (!this.notices.connected || this.#known === undefined) await this.#look();
+    let pauseMs = everyMs;
     while (awaited.size > 0) {
-      await pause(this.notices.connected ? everyMs : POLL_DEAF_MS);
-      if (awaited.size > 0) await this.#look();
+      const before = this.#known;
+      await pause(this.notices.connected ? pauseMs : POLL_DEAF_MS);
+      const hasAdvanced = this.#known !== before;
+      // An idle process has no connection: looking costs one.
+      pauseMs = hasAdvanced ? everyMs : Math.min(pauseMs * 2, POLL_STREAMS_MS);
+      if (awaited.size > 0 && !hasAdvanced) await this.#look();
     }
     this.#polling.delete(what);
   }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Notices } from './notices.js';
 
 const TOPIC = 'locks';
@@ -6,58 +5,57 @@ const TOPIC = 'locks';
 /** How often a process says which locks it holds. */
 const REPEAT_MS = 500;
 
-/** A process that was silent for so long may have died. */
+/** A holder that was silent for so long may have died. */
 const SILENT_MS = 1_200;
 
-interface Peer {
-  readonly keys: ReadonlySet<string>;
-  readonly heardAt: number;
-}
+const HELD = 'held';
+const RELEASED = 'released';
 
 /**
  * What the processes of a service tell each other about the locks that they hold. This decides nothing: it only tells a
- * process when an attempt to take a lock is worth a connection.
+ * process when an attempt to take a lock is worth a connection. A lock that is lost with its connection is not reported:
+ * the silence gives its holder time to stop before another process asks.
  */
 export class LockPeers {
-  readonly #id = randomUUID();
-  readonly #peers = new Map<string, Peer>();
+  readonly #heardAt = new Map<string, number>();
   #repeating: NodeJS.Timeout | undefined;
 
-  /** `held`: the keys that this process holds; `freed`: called when another process no longer holds some. */
+  /** `held`: the keys that this process holds; `onReleased`: called when a process has released a lock. */
   constructor(
     private readonly notices: Notices,
     private readonly held: () => readonly string[],
-    private readonly freed: () => void,
+    onReleased: () => void,
   ) {
-    notices.subscribe(TOPIC, (text) => this.#heard(text));
+    notices.subscribe(TOPIC, (text) => {
+      const [what, ...keys] = text?.split(' ') ?? [];
+      if (what === HELD) for (const key of keys) this.#heardAt.set(key, performance.now());
+      if (what !== RELEASED) return;
+      for (const key of keys) this.#heardAt.delete(key);
+      onReleased();
+    });
   }
 
-  /** Call it when `held` has changed. */
-  tell(): void {
-    this.#publish();
-    if (this.held().length === 0) {
+  /** Call it when `held` has more keys than before. */
+  tellHeld(): void {
+    this.#repeating ??= setInterval(() => this.#repeat(), REPEAT_MS).unref();
+    this.#repeat();
+  }
+
+  tellReleased(key: string): void {
+    this.notices.publish(TOPIC, `${RELEASED} ${key}`);
+  }
+
+  /** For how long a process may be assumed to hold `key`, in milliseconds; 0 if it may be free. */
+  heldFor(key: string): number {
+    return Math.max(0, (this.#heardAt.get(key) ?? -Infinity) + SILENT_MS - performance.now());
+  }
+
+  #repeat(): void {
+    const keys = this.held();
+    if (keys.length > 0) this.notices.publish(TOPIC, [HELD, ...keys].join(' '));
+    else {
       clearInterval(this.#repeating);
       this.#repeating = undefined;
-    } else this.#repeating ??= setInterval(() => this.#publish(), REPEAT_MS).unref();
-  }
-
-  /** For how long another process may be assumed to hold `key`, in milliseconds; 0 if it may be free. */
-  heldFor(key: string): number {
-    const heardAt = [...this.#peers.values()].filter(({ keys }) => keys.has(key)).map((peer) => peer.heardAt);
-    return Math.max(0, Math.max(...heardAt) + SILENT_MS - performance.now());
-  }
-
-  #publish(): void {
-    this.notices.publish(TOPIC, [this.#id, ...this.held()].join(' '));
-  }
-
-  #heard(text: string | null): void {
-    const [id, ...keys] = text?.split(' ') ?? [];
-    if (id === undefined || id === this.#id) return;
-    const now = performance.now();
-    const before = this.#peers.get(id);
-    this.#peers.set(id, { keys: new Set(keys), heardAt: now });
-    for (const [peer, { heardAt }] of this.#peers) if (heardAt + SILENT_MS < now) this.#peers.delete(peer);
-    if ([...(before?.keys ?? [])].some((key) => !keys.includes(key))) this.freed();
+    }
   }
 }

@@ -172,8 +172,7 @@ export class LockQueue {
       else this.#freeSince.set(key, freeBefore.get(key) ?? performance.now());
     }
     if (!free.some(({ taken }) => taken)) return;
-    connection.closed.addEventListener('abort', () => this.#peers.tell(), { once: true });
-    this.#peers.tell();
+    this.#peers.tellHeld();
     for (const { key, taken } of free) if (taken) await this.#grant(key, this.#lockOn(lease.share(), key));
   }
 
@@ -199,8 +198,8 @@ export class LockQueue {
       if (!connection.closed.aborted) await onlyInTime(connection, unlock).catch(() => undefined);
       this.#held.delete(key);
       this.#askNow();
+      if (!connection.closed.aborted) this.#peers.tellReleased(key);
       await lease.release();
-      this.#peers.tell();
     };
     return { lost: connection.closed, release };
   }

@@ -20,6 +20,7 @@ import {
 const SERVICES = 30;
 const INSTANCES = 4;
 const CUT_OFF = 5;
+const START_WITHIN_MS = 150_000;
 const log = createLogger({ service: 'test', level: 'silent' });
 
 const counted: Projection = {
@@ -132,7 +133,7 @@ beforeAll(async () => {
     Array.from({ length: n < CUT_OFF ? INSTANCES - 1 : INSTANCES }, () => module),
   );
   await Promise.all(others.map((module) => launch(module, infra.natsUrl, infra.databaseUrl)));
-});
+}, START_WITHIN_MS);
 
 afterAll(async () => {
   brokerProxy.restore();
@@ -182,7 +183,7 @@ describe('30 services with 4 instances each, started together on a PostgreSQL of
     const { position } = (await readers[0]?.store.append('thing-1', [event], 'no_stream')) ?? {
       position: 0n,
     };
-    const reached = await Promise.all(readers.map(({ runner }) => runner.waitFor(position, 10_000)));
+    const reached = await Promise.all(readers.map(({ runner }) => runner.waitFor(position, 20_000)));
     expect(reached.every(Boolean)).toBe(true);
   });
 
