@@ -1,5 +1,6 @@
 import type { AwakeAgent, EnsureAwake } from '@berth/contracts/agents';
 import { DomainError, isDomainError, stepOf } from '@berth/kernel';
+import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentActivity } from '../agent-list/agent-activity.js';
@@ -42,7 +43,7 @@ export class EnsureAwakeHandler {
       if (driven.settled) continue;
       if (Date.now() - start > UNREACHABLE_MS && !isDomainError(driven.error, 'conflict'))
         throw tooLate(driven.error);
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      await pause(RETRY_MS);
     }
     throw tooLate();
   }

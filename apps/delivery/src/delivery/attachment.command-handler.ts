@@ -1,7 +1,7 @@
 import type { AgentUse } from '@berth/agent-client';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { TellAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
+import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { AgentDispatcher, type Message } from './agent-dispatcher.js';
@@ -55,7 +55,7 @@ export class AttachmentCommandHandler {
   /** Waits for deliveries in progress, at most `withinMs`. */
   async settle(withinMs: number): Promise<void> {
     const ending = new AbortController();
-    const late = sleep(withinMs, undefined, { signal: ending.signal }).catch(() => undefined);
+    const late = pause(withinMs, ending.signal);
     await Promise.race([Promise.all(this.#inFlight), late]);
     ending.abort();
     if (this.#inFlight.size > 0)

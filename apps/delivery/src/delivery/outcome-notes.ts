@@ -1,11 +1,12 @@
 import { isDomainError, type CommandEnvelope, type DomainError } from '@berth/kernel';
-import { backoff, pause } from '@berth/supervision';
+import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
+import pRetry, { type Options, type RetryContext } from 'p-retry';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
 
 /** About a quarter of an hour; the search for lost deliveries finds outcomes not recorded by then. */
-const ATTEMPTS = 180;
+const ATTEMPTS: Options = { retries: 180, minTimeout: 200, maxTimeout: 5_000, randomize: true };
 /** An unavailable log accepts no messages either, so only few outcomes wait for it. */
 const MOST_WAITING = 10_000;
 
@@ -60,15 +61,11 @@ export class OutcomeNotes {
 
   /** Never rejects. */
   async #note(deliveryId: string, note: () => Promise<void>): Promise<void> {
-    const { signal } = this.#stopping;
-    for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt++) {
-      if (attempt > 0) await pause(backoff(attempt, 200), signal);
-      try {
-        return await note();
-      } catch (error) {
-        this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not recorded yet');
-      }
-    }
+    const onFailedAttempt = ({ error }: RetryContext): void =>
+      this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not recorded yet');
+    await pRetry(note, { ...ATTEMPTS, onFailedAttempt, signal: this.#stopping.signal }).catch(
+      () => undefined,
+    );
   }
 }
 

@@ -2,6 +2,7 @@ import { pause } from '@berth/supervision';
 import { RunOnOneInstance } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
+import pMap from 'p-map';
 import { ExecConfig } from '../config.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { RunningExecutionsQuery, type RunningRow } from './running-executions.query.js';
@@ -53,16 +54,12 @@ export class Reconciler {
 
   /** A failure of one execution does not affect the others. */
   async settleAll(rows: readonly RunningRow[]): Promise<void> {
-    const waiting = [...rows];
-    const worker = async (): Promise<void> => {
-      for (let row = waiting.shift(); row !== undefined; row = waiting.shift()) {
-        await this.settlement
-          .settle(row)
-          .catch((error: unknown) =>
-            this.log.warn({ err: error, executionId: row?.executionId }, 'could not settle an execution'),
-          );
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE, rows.length) }, worker));
+    const settle = (row: RunningRow): Promise<void> =>
+      this.settlement
+        .settle(row)
+        .catch((error: unknown) =>
+          this.log.warn({ err: error, executionId: row.executionId }, 'could not settle an execution'),
+        );
+    await pMap(rows, settle, { concurrency: AT_ONCE });
   }
 }

@@ -1,8 +1,14 @@
-import { backoff, pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
+import pRetry, { type Options } from 'p-retry';
 
-const GIVE_UP_MS = 600_000;
+const ATTEMPTS: Options = {
+  retries: Infinity,
+  maxRetryTime: 600_000,
+  minTimeout: 200,
+  maxTimeout: 15_000,
+  randomize: true,
+};
 /**
  * Limit of concurrent retries; further ones are dropped, so that an outage of the event store does not fill the memory.
  */
@@ -37,19 +43,10 @@ export class LaterAttempts implements BeforeApplicationShutdown {
   }
 
   async #keepTrying(what: object, attempt: () => Promise<unknown>): Promise<void> {
-    const { signal } = this.#ending;
-    const begun = performance.now();
-    let last: unknown;
-    for (let round = 0; performance.now() - begun < GIVE_UP_MS; round++) {
-      await pause(backoff(round, 200, 15_000), signal);
-      if (signal.aborted) break;
-      try {
-        await attempt();
-        return;
-      } catch (error) {
-        last = error;
-      }
+    try {
+      await pRetry(attempt, { ...ATTEMPTS, signal: this.#ending.signal });
+    } catch (error) {
+      this.log.error({ ...what, err: error }, 'gave up a background retry');
     }
-    this.log.error({ ...what, err: last }, 'gave up a background retry');
   }
 }

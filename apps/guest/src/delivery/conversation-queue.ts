@@ -1,4 +1,7 @@
-/** Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. */
+/**
+ * Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. Libraries have
+ * queues without lanes, and a guest carries as few packages as possible.
+ */
 export class ConversationQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 

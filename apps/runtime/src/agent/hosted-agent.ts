@@ -6,6 +6,7 @@ import type {
   StartedAgent,
 } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
+import pLimit from 'p-limit';
 import { keepUpWithRunning } from '../execution/follow-execution.js';
 import type { AgentStanding, Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
@@ -15,7 +16,6 @@ import type { BoxedGuest } from './boxed-guest.js';
 import { dropBox, endGuest, findGuest, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
-import { Serial } from './serial.js';
 
 /** Maximum time an explicit sleep waits for running chats. */
 const DRAIN_MS = 20_000;
@@ -29,7 +29,7 @@ const RELOAD_WITHIN_MS = 50_000;
  */
 export class HostedAgent {
   #life: Life = { at: 'resting' };
-  readonly #serial = new Serial();
+  readonly #serial = pLimit(1);
   readonly #long = new InterruptibleTask();
   readonly #keeper: RecordKeeper;
 
@@ -61,11 +61,11 @@ export class HostedAgent {
     if (joined !== undefined) return joined;
     if (epoch < this.#long.epoch) return Promise.reject(this.#stale());
     this.#long.interrupt(epoch - 1);
-    return this.#long.start(epoch, (interrupt) => this.#serial.run(() => this.#startNow(request, interrupt)));
+    return this.#long.start(epoch, (interrupt) => this.#serial(() => this.#startNow(request, interrupt)));
   }
 
   thaw({ agentId, epoch }: AgentEpoch): Promise<StartedAgent> {
-    return this.#serial.run(async () => {
+    return this.#serial(async () => {
       this.#refuseBelow(this.#record.epoch, epoch);
       const life = this.#life;
       if (life.at !== 'awake' && life.at !== 'frozen') throw agentNotFrozen();
@@ -86,15 +86,15 @@ export class HostedAgent {
    */
   async freeze({ epoch }: AgentEpoch): Promise<void> {
     const giveUpAt = Date.now() + DRAIN_MS;
-    await this.#serial.run(() => this.#quiesce(epoch));
-    while (!(await this.#serial.run(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
+    await this.#serial(() => this.#quiesce(epoch));
+    while (!(await this.#serial(() => this.#freezeIfQuiet(epoch, giveUpAt)))) {
       if (this.#life.at === 'awake') await this.#life.guest.untilQuiet(giveUpAt - Date.now());
     }
   }
 
   async stop({ epoch }: AgentEpoch): Promise<void> {
     this.#long.interrupt(epoch);
-    await this.#serial.run(async () => {
+    await this.#serial(async () => {
       this.#refuseBelow(this.#record.epoch, epoch);
       const ran = this.#life.at !== 'resting';
       await this.#end(STOP_GRACE_MS);
@@ -106,7 +106,7 @@ export class HostedAgent {
   /** Ends the agent because its host shuts down; returns the epoch at which it was up, or null if it was not. */
   async shutDown(graceMs: number): Promise<number | null> {
     this.#long.interrupt();
-    return this.#serial.run(async () => {
+    return this.#serial(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
       await this.#keeper.save(NO_BOX);
@@ -118,7 +118,7 @@ export class HostedAgent {
   async remove(): Promise<void> {
     this.#keeper.removed = true;
     this.#long.interrupt();
-    await this.#serial.run(async () => {
+    await this.#serial(async () => {
       await this.#end(REMOVE_GRACE_MS);
       await this.deps.driver.remove(this.agentId);
       await this.deps.records.remove(this.agentId);
@@ -126,7 +126,7 @@ export class HostedAgent {
   }
 
   replaceEnv({ epoch, env }: ReplaceEnv): Promise<void> {
-    return this.#long.run(epoch, (interrupt) => this.#serial.run(() => this.#reload(epoch, env, interrupt)));
+    return this.#long.run(epoch, (interrupt) => this.#serial(() => this.#reload(epoch, env, interrupt)));
   }
 
   /** The guest, if it is awake at exactly that epoch. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
@@ -152,7 +152,7 @@ export class HostedAgent {
 
   /** Takes over the box that an earlier process of this host left running if it is `ours`; otherwise ends it. */
   settleBox(ours: boolean): Promise<void> {
-    return this.#serial.run(async () => {
+    return this.#serial(async () => {
       const { driver } = this.deps;
       const guest = ours ? await findGuest(driver, this.#keeper) : await dropBox(driver, this.#keeper);
       if (guest === undefined) return;
@@ -289,7 +289,7 @@ export class HostedAgent {
   }
 
   #inBackground(work: () => Promise<void>): void {
-    this.#serial.run(work).catch((error: unknown) => {
+    this.#serial(work).catch((error: unknown) => {
       this.deps.log.error({ agentId: this.agentId, err: error }, 'background work of an agent failed');
     });
   }

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
+import { pause } from '@berth/supervision';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
 
 /** How long one request waits for the end. */
@@ -25,7 +25,7 @@ export const followExecution = async (
     } catch (error) {
       if (isUnknown(error)) return 'unknown';
       // The end of the guest is handled elsewhere; all other errors are temporary.
-      await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
+      await pause(RETRY_PAUSE_MS, still);
     }
   }
   return 'at_rest';
@@ -57,7 +57,7 @@ const untilTold = async (guest: BoxedGuest, still: AbortSignal): Promise<readonl
     } catch (error) {
       // Older guests have no executions that outlive their request.
       if (isDomainError(error) && error.code !== 'guest_unreachable') return [];
-      await delay(RETRY_PAUSE_MS, undefined, { signal: still }).catch(() => undefined);
+      await pause(RETRY_PAUSE_MS, still);
     }
   }
   return [];

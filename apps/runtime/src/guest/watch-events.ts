@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { GuestEvent } from '@berth/guest-protocol';
+import { pause } from '@berth/supervision';
 import type { GuestClient } from './guest-client.js';
 
 const RETRY_PAUSE_MS = 500;
@@ -21,7 +21,7 @@ export const watchEvents = async (
       for (const event of events) if (!signal.aborted) onEvent(event);
     } catch {
       // The end of the guest is handled elsewhere; all other errors are temporary.
-      await delay(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      await pause(RETRY_PAUSE_MS, signal);
     }
   }
 };

@@ -4,6 +4,7 @@ import type { ObservedAgent } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { Requester, type NatsLink } from '@berth/messaging';
 import { HostIdentity } from '@berth/service';
+import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable } from '@nestjs/common';
 import { HostedAgents } from '../agent/hosted-agents.js';
@@ -17,7 +18,7 @@ const RETRY_MS = 1_000;
 @Injectable()
 export class HostAnnouncer {
   readonly #incarnation = randomUUID();
-  #wake: (() => void) | undefined;
+  #wake = new AbortController();
 
   constructor(
     private readonly host: HostIdentity,
@@ -29,9 +30,10 @@ export class HostAnnouncer {
   ) {}
 
   async run(link: Pick<NatsLink, 'onReconnect'>, signal: AbortSignal): Promise<void> {
-    const forget = link.onReconnect(() => this.#wake?.());
+    const forget = link.onReconnect(() => this.#wake.abort());
     let heard = true;
     while (!signal.aborted) {
+      this.#wake = new AbortController();
       try {
         await this.announce();
         heard = true;
@@ -39,7 +41,7 @@ export class HostAnnouncer {
         if (heard && !signal.aborted) this.#warn(error);
         heard = false;
       }
-      await this.#pause(heard ? EVERY_MS : RETRY_MS, signal);
+      await pause(heard ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
     }
     forget();
   }
@@ -81,17 +83,5 @@ export class HostAnnouncer {
     await work().catch((error: unknown) => {
       this.log.warn({ agentId, err: error }, 'could not end an agent that should not be here yet');
     });
-  }
-
-  async #pause(millis: number, signal: AbortSignal): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, millis);
-    timer.unref();
-    this.#wake = resolve;
-    const onAbort = (): void => resolve();
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (!signal.aborted) await promise;
-    signal.removeEventListener('abort', onAbort);
-    clearTimeout(timer);
   }
 }

@@ -1,4 +1,7 @@
-/** Runs work with the same key sequentially and work with different keys concurrently. */
+/**
+ * Runs work with the same key sequentially and work with different keys concurrently. One `p-limit` for each key would
+ * cost every command an extra object and turn of the event loop, and needs the same map.
+ */
 export class KeyedQueue {
   readonly #tails = new Map<string, Promise<unknown>>();
 
