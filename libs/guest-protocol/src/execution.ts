@@ -34,6 +34,12 @@ export interface ExecutionReport {
   readonly endedAt: string | null;
 }
 
+/** Response of `precludeExecution`. */
+export interface PrecludedExecution {
+  /** Whether it had started, or its start is being prepared; then it is not precluded. */
+  readonly started: boolean;
+}
+
 /** Body of `executeLegacy` for older guests: no id, no journal. `timeoutMs` is at most 120,000. */
 export interface RunLegacyCommand {
   readonly command: string;
@@ -69,6 +75,8 @@ export const executionFileName = (executionId: string): string => `${executionId
 export interface ExecutionRecord extends ExecutionReport {
   readonly stdout: string;
   readonly stderr: string;
+  /** Present if the execution was precluded. */
+  readonly neverStarted?: true;
 }
 
 /** Serializes one record. */

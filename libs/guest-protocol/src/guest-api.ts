@@ -59,6 +59,11 @@ export const GUEST_ROUTES = {
    */
   cancelExecution: { method: 'POST', path: '/v1/executions/cancel' },
   /**
+   * `{executionId}` → `PrecludedExecution`: an execution that has not started never starts; the journal has it as
+   * `failed`. Errors: unavailable `guest_command_unavailable` if that cannot be recorded. Older guests lack this route.
+   */
+  precludeExecution: { method: 'POST', path: '/v1/executions/preclude' },
+  /**
    * `{}` → `{}`: ends all running executions as `failed` before the agent is frozen or stopped. The guest starts no new
    * ones until the next `health` request.
    */

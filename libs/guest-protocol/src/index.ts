@@ -53,6 +53,7 @@ export {
   type ExecutionStatus,
   type LegacyReport,
   type OutputLine,
+  type PrecludedExecution,
   type RunCommand,
   type RunLegacyCommand,
 } from './execution.js';

@@ -5,6 +5,7 @@ import {
   type ExecutionOutcome,
   type FoundExecution,
   type LegacyOutcome,
+  type PrecludedExecution,
   type Transfer,
   type TransferTicket,
 } from '@berth/contracts/runtime';
@@ -54,6 +55,18 @@ export class ExecutionHosts {
       runtimeRequests.findExecution,
       { agentId, executionId, waitMs: bounded },
       { host, deadlineMs: bounded + 5_000 },
+    );
+  }
+
+  /** At the epoch of the execution. Errors: see `runtimeRequests.precludeExecution`. */
+  preclude(
+    host: string,
+    { agentId, executionId, epoch }: Owned & { readonly epoch: number },
+  ): Promise<PrecludedExecution> {
+    return this.requester.request(
+      runtimeRequests.precludeExecution,
+      { agentId, executionId, epoch },
+      { host },
     );
   }
 

@@ -2,8 +2,10 @@
 export interface Patience {
   /** Unknown to an agent that cannot start it. The dispatcher reroutes a command in less time. */
   readonly absent: number;
+  /** Unknown to a guest that can start it, before the guest is told never to start it. */
+  readonly preclude: number;
   /**
-   * Unknown to a guest that can start it. After this time no request that is in flight can begin: hosts and guests reject
+   * Unknown to a guest that can start it and cannot preclude that. After this time no request that is in flight can begin: hosts and guests reject
    * requests that arrive too late (ADR 19).
    */
   readonly inFlight: number;
@@ -11,4 +13,4 @@ export interface Patience {
   readonly missing: number;
 }
 
-export const PATIENCE: Patience = { absent: 10_000, inFlight: 30_000, missing: 60_000 };
+export const PATIENCE: Patience = { absent: 10_000, preclude: 5_000, inFlight: 30_000, missing: 60_000 };

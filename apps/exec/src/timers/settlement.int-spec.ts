@@ -15,6 +15,7 @@ import { OutputVault } from '../output/output-vault.js';
 import { Rerouting } from '../submission/rerouting.js';
 import { Settlement } from './settlement.js';
 
+const NEVER_MS = 3_600_000;
 let test: TestExec;
 let agentId: string;
 
@@ -33,13 +34,13 @@ const ends = (executionId: string, expected: Partial<ExecutionView>): Promise<vo
   });
 
 /** A settlement like in another process: it does not know this process's waiting callers, and gives up at once. */
-const inAnotherProcess = (): Settlement => {
+const inAnotherProcess = (inFlight = 0): Settlement => {
   const hosts = new ExecutionHosts(new Requester(test.link));
   const vault = new OutputVault(test.database);
   const executions = new ExecutionRepository(test.streams, vault);
   const log = createLogger({ service: 'test', level: 'silent' });
   const followed = new FollowedExecutions(hosts, executions, log, { stopping: new AbortController().signal });
-  const patience = { absent: 0, inFlight: 0, missing: 0 };
+  const patience = { absent: 0, preclude: 0, inFlight, missing: 0 };
   const rerouting = new Rerouting(test.database);
   return new Settlement(executions, vault, hosts, followed, rerouting, { patience });
 };
@@ -57,6 +58,30 @@ describe('an execution whose process died', () => {
     await ends(executionId, { status: 'failed', ...nothing });
     expect(test.far.starts.size).toBe(0);
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
+  });
+
+  it('before it dispatched the command ends at once where the guest can preclude that it starts', async () => {
+    const executionId = await test.abandon(agentId);
+    await inAnotherProcess(NEVER_MS).settle({ executionId, agentEnded: false });
+    expect(await test.get(agentId, executionId)).toMatchObject({ status: 'failed', ...nothing });
+    test.far.begin(executionId, 'too late');
+    expect(test.far.starts.size).toBe(0);
+  });
+
+  it('is not ended by a guest that has started the command meanwhile, or cannot preclude it', async () => {
+    test.far.on(runtimeRequests.precludeExecution, () => {
+      throw new DomainError('unsupported', 'guest_route_unknown', 'No such route.');
+    });
+    const executionId = await test.abandon(agentId);
+    const settlement = inAnotherProcess(NEVER_MS);
+    await settlement.settle({ executionId, agentEnded: false });
+    test.far.on(runtimeRequests.precludeExecution, (which) => {
+      test.far.begin(executionId, 'in time');
+      return test.far.preclude(which);
+    });
+    await settlement.settle({ executionId, agentEnded: false });
+    expect(await test.history(executionId)).toEqual(['ExecutionSubmitted']);
+    await ends(executionId, { status: 'completed', stdout: 'in time' });
   });
 
   it('while the command runs ends with the later report of the guest', async () => {

@@ -87,10 +87,23 @@ export class Settlement {
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
   ): Promise<void> {
-    const { patience } = this.config;
+    const { absent, preclude, inFlight } = this.config.patience;
     const canStart = awake && epoch === state.epoch;
-    if (this.#lasts(state, 'absent') < (canStart ? patience.inFlight : patience.absent)) return;
+    const lasts = this.#lasts(state, 'absent');
+    if (lasts < (canStart ? preclude : absent)) return;
+    if (canStart && lasts < inFlight && !(await this.#preclude(state))) return;
     await this.#giveUp(state);
+  }
+
+  /** Whether it certainly never starts. */
+  async #preclude(state: RunningExecution): Promise<boolean> {
+    if (await this.rerouting.isOn(state.executionId)) return false;
+    try {
+      return !(await this.hosts.preclude(state.host, state)).started;
+    } catch (error) {
+      if (!isDomainError(error)) throw error;
+      return false;
+    }
   }
 
   /** At present no journal can provide the outcome. */

@@ -70,6 +70,11 @@ export class ExecutionJournal {
     this.#write(record);
   }
 
+  /** Records that a command is never started. Throws if the write fails. */
+  preclude(record: ExecutionRecord): void {
+    this.#keep(record.executionId, Date.now(), this.#write(record));
+  }
+
   /** Reverts `begin`: the command was not started. */
   forget(executionId: string): void {
     rmSync(this.#path(executionId), { force: true });

@@ -23,7 +23,7 @@ export const readRunLegacyCommand = (body: unknown): RunLegacyCommand => {
   return fields as unknown as RunLegacyCommand;
 };
 
-/** Body of `cancelExecution`. */
+/** Body of `cancelExecution` and `precludeExecution`. */
 export const readExecutionId = (body: unknown): string => {
   const { executionId } = fieldsOf(body);
   if (!isExecutionId(executionId)) throw notUnderstood();

@@ -23,6 +23,10 @@ export const executionRoutes = (executions: GuestExecutions): readonly Route[] =
   { ...GUEST_ROUTES.runningExecutions, handle: async () => ({ executionIds: executions.running }) },
   { ...GUEST_ROUTES.cancelExecution, handle: async ({ body }) => executions.cancel(readExecutionId(body)) },
   {
+    ...GUEST_ROUTES.precludeExecution,
+    handle: async ({ body }) => executions.preclude(readExecutionId(body)),
+  },
+  {
     ...GUEST_ROUTES.failExecutions,
     handle: async () => {
       await executions.failAll();

@@ -21,6 +21,41 @@ describe('a command', () => {
     expect(Date.parse(report.endedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(report.startedAt));
   });
 
+  it('that is precluded never starts, also after a restart of the guest; one that has started goes on', async () => {
+    const own = await CommandGuest.open();
+    try {
+      const preclude = async (executionId: string) =>
+        (await own.ask(GUEST_ROUTES.precludeExecution, { executionId })).body;
+      expect(await preclude('exe_late')).toEqual({ started: false });
+      expect(await preclude('exe_late')).toEqual({ started: false });
+      const late = async () => own.run('touch late', { executionId: 'exe_late' });
+      expect(await late()).toMatchObject({ status: 'failed', exitCode: -1, stdout: '' });
+      await own.kill();
+      await own.start();
+      expect(await preclude('exe_late')).toEqual({ started: false });
+      expect(await late()).toMatchObject({ status: 'failed', exitCode: -1, stdout: '' });
+      expect(existsSync(join(own.volume, 'late'))).toBe(false);
+      const running = await own.run('sleep 1; echo on', { executionId: 'exe_on', waitMs: 0 });
+      expect(running.status).toBe('running');
+      expect(await preclude('exe_on')).toEqual({ started: true });
+      expect(await own.run('', { executionId: 'exe_on' })).toMatchObject({ stdout: 'on\n' });
+      expect(await preclude('exe_on')).toEqual({ started: true });
+    } finally {
+      await own.destroy();
+    }
+  });
+
+  it('that is precluded while its start is prepared either starts or never does, as the response says', async () => {
+    for (let round = 0; round < 10; round++) {
+      const executionId = `exe_round${String(round)}`;
+      const report = guest.run('echo ran', { executionId, cwd: guest.volume });
+      const { started } = (await guest.ask(GUEST_ROUTES.precludeExecution, { executionId })).body;
+      expect(await report).toMatchObject(
+        started === true ? { status: 'completed', stdout: 'ran\n' } : { status: 'failed', stdout: '' },
+      );
+    }
+  });
+
   it("runs as the agent's own user, without root's groups, in its volume, with empty input", async () => {
     const { stdout } = await guest.run('echo "$(id -u) $(id -G) $PWD"; cat; readlink /proc/self/fd/0');
     const user = agentUser === null ? `${process.getuid?.()} ` : '61234 61234 ';

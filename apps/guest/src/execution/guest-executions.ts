@@ -1,4 +1,10 @@
-import type { ExecutionRecord, ExecutionReport, PutProgram, RunCommand } from '@berth/guest-protocol';
+import type {
+  ExecutionRecord,
+  ExecutionReport,
+  PrecludedExecution,
+  PutProgram,
+  RunCommand,
+} from '@berth/guest-protocol';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { folderToEnter } from './enter-folder.js';
 import type { ExecutionJournal } from './execution-journal.js';
@@ -22,6 +28,8 @@ export type FindEnvironment = () => ExecutionEnvironment | undefined;
  */
 export class GuestExecutions {
   readonly #running = new Map<string, RunningExecution>();
+  /** Commands whose start is being prepared. */
+  readonly #starting = new Set<string>();
   #accepts: 'all' | 'paused' | 'none' = 'all';
 
   constructor(
@@ -44,9 +52,14 @@ export class GuestExecutions {
     const existing = this.#find(executionId, waitMs);
     if (existing !== undefined) return existing;
     const { shell, environment } = this.#ready();
-    const folder = cwd === null ? null : await folderToEnter(cwd, shell, environment.program);
-    while (this.pipes.isShort) await this.pipes.refill();
-    return this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs);
+    this.#starting.add(executionId);
+    try {
+      const folder = cwd === null ? null : await folderToEnter(cwd, shell, environment.program);
+      while (this.pipes.isShort) await this.pipes.refill();
+      return await (this.#find(executionId, waitMs) ?? this.#start(command, folder).report(waitMs));
+    } finally {
+      this.#starting.delete(executionId);
+    }
   }
 
   /** The report after `waitMs` or at the end. Errors: not_found `execution_unknown`. */
@@ -59,6 +72,21 @@ export class GuestExecutions {
   /** Ends the execution; a finished one is unchanged. Errors: not_found `execution_unknown`. */
   async cancel(executionId: string): Promise<ExecutionReport> {
     return this.#running.get(executionId)?.end('cancelled') ?? this.find(executionId, 0);
+  }
+
+  /** See `GUEST_ROUTES.precludeExecution`. Synchronous, so that no start comes between the check and the record. */
+  preclude(executionId: string): PrecludedExecution {
+    if (this.#running.has(executionId) || this.#starting.has(executionId)) return { started: true };
+    const record = this.journal.find(executionId);
+    if (record !== undefined) return { started: record.neverStarted !== true };
+    const { startedAt: endedAt, ...fresh } = newRecord(executionId);
+    const ended = { status: 'failed', exitCode: -1, startedAt: endedAt, endedAt } as const;
+    try {
+      this.journal.preclude({ ...fresh, ...ended, neverStarted: true });
+    } catch (error) {
+      throw commandUnavailable(error);
+    }
+    return { started: false };
   }
 
   /**

@@ -6,6 +6,8 @@ import {
   type FindExecution,
   type FoundExecution,
   type LegacyOutcome,
+  type PrecludedExecution,
+  type PrecludeExecution,
 } from '@berth/contracts/runtime';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
@@ -29,6 +31,11 @@ export class ExecutionsNatsController {
   @HandleRequest(runtimeRequests.findExecution)
   async find(query: FindExecution): Promise<FoundExecution> {
     return this.executions.find(query);
+  }
+
+  @HandleRequest(runtimeRequests.precludeExecution)
+  async preclude(which: PrecludeExecution): Promise<PrecludedExecution> {
+    return this.executions.preclude(which);
   }
 
   @HandleRequest(runtimeRequests.cancelExecution)

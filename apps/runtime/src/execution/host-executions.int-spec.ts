@@ -67,6 +67,22 @@ describe('a command in an agent of a host', () => {
 
   const failed = { status: 'failed', exitCode: -1, stdout: 'begun\n' };
 
+  it('that is precluded never starts, in this epoch and after a wake', async () => {
+    const executionId = newId('exe');
+    const preclude = (epoch: number) => host.executions.preclude({ agentId, epoch, executionId });
+    await expect(preclude(2)).rejects.toMatchObject({ code: 'stale_epoch' });
+    expect(await find(executionId)).toMatchObject({ state: 'absent' });
+    expect(await preclude(1)).toEqual({ started: false });
+    const never = { status: 'failed', exitCode: -1, stdout: '' };
+    expect(await execute('touch begun', { executionId })).toMatchObject(never);
+    const agent = host.agents.of(agentId);
+    await agent.freeze({ agentId, epoch: 1 });
+    await agent.thaw({ agentId, epoch: 2 });
+    expect(await execute('touch begun', { executionId, epoch: 2 })).toMatchObject(never);
+    expect(await find(executionId)).toMatchObject({ state: 'known', outcome: never });
+    expect(existsSync(inVolume('begun'))).toBe(false);
+  });
+
   it('returns its output and exit code, and counts as activity', async () => {
     const outcome = await execute('echo out; echo err >&2; exit 3');
     expect(outcome).toMatchObject({ status: 'completed', exitCode: 3, stdout: 'out\n', stderr: 'err\n' });

@@ -5,6 +5,8 @@ import type {
   FindExecution,
   FoundExecution,
   LegacyOutcome,
+  PrecludedExecution,
+  PrecludeExecution,
 } from '@berth/contracts/runtime';
 import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
@@ -74,6 +76,12 @@ export class HostExecutions {
     );
     if (outcome !== undefined) return { state: 'known', outcome };
     return { state: 'absent', epoch: standing.epoch, awake: standing.awake !== null };
+  }
+
+  /** See `runtimeRequests.precludeExecution`. */
+  async preclude({ agentId, epoch, executionId }: PrecludeExecution): Promise<PrecludedExecution> {
+    const guest = this.agents.of(agentId).awakeAt(epoch);
+    return guest.client.precludeExecution(executionId, guest.signals.still);
   }
 
   /** See `runtimeRequests.cancelExecution`. */

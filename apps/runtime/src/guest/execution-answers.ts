@@ -6,6 +6,7 @@ import {
   type ExecutionReport,
   type ExecutionStatus,
   type LegacyReport,
+  type PrecludedExecution,
 } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 import { guestUnreachable } from './guest-answers.js';
@@ -46,6 +47,13 @@ export const readRunningExecutions = (body: unknown): readonly string[] => {
   return executionIds
     .filter((id: unknown): id is string => typeof id === 'string' && isId('exe', id))
     .slice(0, MAX_RUNNING);
+};
+
+/** Response of `precludeExecution`. */
+export const readPrecluded = (body: unknown): PrecludedExecution => {
+  const { started } = fields(body);
+  if (typeof started !== 'boolean') throw guestUnreachable();
+  return { started };
 };
 
 const readStream = (value: unknown): string => {

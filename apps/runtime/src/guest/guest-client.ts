@@ -9,6 +9,7 @@ import {
   type GuestEvents,
   type GuestHealth,
   type LegacyReport,
+  type PrecludedExecution,
   type ProgramAnswer,
   type PutEnv,
   type PutProgram,
@@ -16,7 +17,12 @@ import {
   type RunLegacyCommand,
 } from '@berth/guest-protocol';
 import { readDelivery } from './delivery-answers.js';
-import { readExecution, readLegacyReport, readRunningExecutions } from './execution-answers.js';
+import {
+  readExecution,
+  readLegacyReport,
+  readPrecluded,
+  readRunningExecutions,
+} from './execution-answers.js';
 import { readFileChange } from './file-answers.js';
 import { readEvents, readHealth, readProgramAnswer } from './guest-answers.js';
 import { GuestSocket } from './guest-socket.js';
@@ -115,6 +121,14 @@ export class GuestClient {
     const body = { executionId };
     const answer = await this.#socket.ask({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
     return readExecution(answer, executionId);
+  }
+
+  async precludeExecution(executionId: string, signal: AbortSignal): Promise<PrecludedExecution> {
+    const bounded = within(HEALTH_WITHIN_MS, signal);
+    const body = { executionId };
+    return readPrecluded(
+      await this.#socket.ask({ route: GUEST_ROUTES.precludeExecution, body, signal: bounded }),
+    );
   }
 
   async failExecutions(): Promise<void> {

@@ -45,6 +45,18 @@ export type FoundExecution =
   | { readonly state: 'known'; readonly outcome: ExecutionOutcome }
   | { readonly state: 'absent'; readonly epoch: number; readonly awake: boolean };
 
+export interface PrecludeExecution {
+  readonly agentId: string;
+  /** The agent's present epoch. */
+  readonly epoch: number;
+  readonly executionId: string;
+}
+
+export interface PrecludedExecution {
+  /** Whether it had started, or its start is being prepared; then it is not precluded. */
+  readonly started: boolean;
+}
+
 /** For older guests: attached only, no id. `timeoutMs` is at most 120,000. */
 export interface ExecuteLegacyCommand extends AgentEpoch {
   readonly command: string;

@@ -32,6 +32,8 @@ export type {
   FindExecution,
   FoundExecution,
   LegacyOutcome,
+  PrecludedExecution,
+  PrecludeExecution,
 } from './executions.js';
 export type {
   ChangeFile,

@@ -8,6 +8,8 @@ import type {
   FindExecution,
   FoundExecution,
   LegacyOutcome,
+  PrecludedExecution,
+  PrecludeExecution,
 } from './executions.js';
 import type { LogLevel, LogSource, LogsQuery } from './logs.schemas.js';
 import type { StartSource } from './start-source.js';
@@ -184,6 +186,15 @@ export const runtimeRequests = {
    * activity.
    */
   findExecution: defineRequest<FindExecution, FoundExecution>('qry.runtime.find-execution.v1.{host}', 25_000),
+  /**
+   * Makes an execution that has not started never start, in any epoch. Errors: conflict `stale_epoch`, not_found
+   * `agent_not_on_host`, unavailable `guest_unreachable`, unsupported `guest_route_unknown` on an older guest.
+   */
+  precludeExecution: defineRequest<PrecludeExecution, PrecludedExecution>(
+    'cmd.runtime.preclude-execution.v1.{host}',
+    4_000,
+    { whenLost: 'repeat' },
+  ),
   /**
    * Sends TERM, then KILL after 2 s; returns the final outcome, even if the command ended on its own first. Errors:
    * not_found `execution_unknown`.
