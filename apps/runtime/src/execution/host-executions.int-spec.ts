@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExecuteCommand, ExecutionOutcome, FoundExecution } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
@@ -183,6 +183,8 @@ describe('a command in an agent of a host', () => {
   it('fails with its partial output when the agent is put to sleep, which does not wait for it', async () => {
     const [attached, detached] = [toCommand(HELD), toCommand(HELD, { wait: false })];
     await host.executions.execute(detached);
+    await begun();
+    rmSync(inVolume('begun'));
     const outcome = host.executions.execute(attached);
     await begun();
     const asked = performance.now();
