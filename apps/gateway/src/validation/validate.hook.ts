@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
 import type { FastifyRequest } from 'fastify';
-import { holdsScope, missingScope } from '../auth/access.js';
 import type { TSchema } from 'typebox';
+import { holdsScope, missingScope } from '../auth/access.js';
 import type { HttpServer, JsonBody, RouteRules } from '../http/fastify-types.js';
 import { HttpRefusal, invalidRequest, type FieldProblem } from '../http/http-refusal.js';
 import { isPlainObject } from './schema-keywords.js';

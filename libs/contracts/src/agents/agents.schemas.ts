@@ -1,3 +1,4 @@
+import Type from 'typebox';
 import {
   listWithUnique,
   number,
@@ -13,7 +14,6 @@ import {
   type Shape,
   type TextBounds,
 } from '../schema/index.js';
-import Type from 'typebox';
 import { AGENT_LIMITS } from './agent-limits.js';
 import { AGENT_STATES } from './agent.view.js';
 
