@@ -25,6 +25,8 @@ export class AttachmentCommandHandler {
   /** By delivery id, until the outcome is in the log, where a repeated command finds it. */
   readonly #attempts = new Map<string, Promise<AcceptedAttachment>>();
   readonly #inFlight = new Set<Promise<unknown>>();
+  /** By conversation: resolves once its last message was sent, so that the next one is sent after it. */
+  readonly #sent = new Map<string, Promise<void>>();
 
   constructor(
     private readonly deliveries: DeliveryCommandHandler,
@@ -85,14 +87,34 @@ export class AttachmentCommandHandler {
     const { envelope } = purpose;
     const { deliveryId, agentId } = message;
     const patience = new Patience(WITHIN_MS);
+    const turn = this.#takeTurn(message);
     try {
       const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
-      const response = await this.dispatcher.deliver(message, awake, purpose, patience);
-      return { recorded: this.notes.answered(envelope, deliveryId, response) };
+      await turn.comes;
+      const response = this.dispatcher.deliver(message, awake, purpose, patience);
+      turn.end();
+      return { recorded: this.notes.answered(envelope, deliveryId, await response) };
     } catch (error) {
       this.log.info({ deliveryId, agentId, err: error }, 'an attachment could not be delivered');
       return { recorded: this.notes.failed(envelope, deliveryId, error) };
+    } finally {
+      turn.end();
     }
+  }
+
+  #takeTurn({ agentId, conversationId }: Message): {
+    readonly comes: Promise<void>;
+    readonly end: () => void;
+  } {
+    const conversation = `${agentId}/${conversationId}`;
+    const comes = this.#sent.get(conversation) ?? Promise.resolve();
+    const sent = Promise.withResolvers<void>();
+    this.#sent.set(conversation, sent.promise);
+    const end = (): void => {
+      sent.resolve();
+      if (this.#sent.get(conversation) === sent.promise) this.#sent.delete(conversation);
+    };
+    return { comes, end };
   }
 }
 

@@ -5,6 +5,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { awakeAt } from '../fixtures/far-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
 const PER_MINUTE = 20;
@@ -65,6 +66,25 @@ describe('a file that came', () => {
     open.resolve();
     expect(await ended(deliveryId)).toMatchObject({ type: 'MessageAnswered', data: { responseLength: 6 } });
     expect((await delivery.history(deliveryId))[0]?.data).toMatchObject({ kind: 'attachment' });
+  });
+
+  it('arrives after the one that was accepted before it, even if waking took longer for that one', async () => {
+    const slow = Promise.withResolvers<void>();
+    const agentId = newId('agt');
+    await ended((await tell(agentId)).deliveryId);
+    const wakes: Promise<void>[] = [slow.promise];
+    delivery.far.on(agentsRequests.ensureAwake, async (request) => {
+      await wakes.pop();
+      return awakeAt(1, request);
+    });
+    const earlier = delivery.far.asked(agentsRequests.ensureAwake).length;
+    const first = await tell(agentId, 'first');
+    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === earlier + 1);
+    const second = await tell(agentId, 'second');
+    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === earlier + 2);
+    slow.resolve();
+    await Promise.all([ended(first.deliveryId), ended(second.deliveryId)]);
+    expect(handed().slice(-2)).toMatchObject([{ message: 'first' }, { message: 'second' }]);
   });
 
   it.each([null, ''])('without a message of its sender is announced by its path: %j', async (message) => {
