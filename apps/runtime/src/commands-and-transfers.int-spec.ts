@@ -10,7 +10,7 @@ import {
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RuntimeFixture, told } from './__fixtures__/runtime.fixture.js';
+import { RuntimeFixture, received } from './__fixtures__/runtime.fixture.js';
 import { agentFolders } from './agent/agent-folders.js';
 
 const IDLE_MS = 1_000;
@@ -61,7 +61,8 @@ describe('commands and transfers of a host', () => {
     await eventually(() => performance.now() - since > 1.5 * IDLE_MS);
   };
 
-  const asleep = (): boolean => told.observations.some(({ observation }) => observation.type === 'asleep');
+  const asleep = (): boolean =>
+    received.observations.some(({ observation }) => observation.type === 'asleep');
 
   it('continue when their host is killed, and its successor keeps the agent awake until they are over', async () => {
     const command = toCommand(HELD, false);
@@ -117,9 +118,9 @@ describe('commands and transfers of a host', () => {
       { host: runtime.host },
     );
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/transfer$/);
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${ticket}` } });
-    expect(answer.status).toBe(422);
-    expect(await answer.json()).toMatchObject({ error: { kind: 'not_found', code: 'execution_unknown' } });
+    const response = await fetch(url, { headers: { authorization: `Bearer ${ticket}` } });
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ error: { kind: 'not_found', code: 'execution_unknown' } });
   });
 
   it('return two full streams of the widest characters over the broker', async () => {
@@ -138,7 +139,7 @@ describe('commands and transfers of a host', () => {
   });
 
   it('transfer 100 MB both ways without growing the host’s memory', async () => {
-    const ask = async (
+    const exchange = async (
       transfer: Transfer,
       init: RequestInit & { duplex?: 'half' } = {},
     ): Promise<Response> => {
@@ -154,7 +155,7 @@ describe('commands and transfers of a host', () => {
     const [sent, received] = [createHash('sha256'), createHash('sha256')];
     // The first transfer of a process allocates memory that later ones reuse.
     const warm = { kind: 'stage', stagedId: newId('cmd'), limitBytes: 20 * piece.length } as const;
-    await ask(warm, { method: 'PUT', body: Buffer.alloc(20 * piece.length) });
+    await exchange(warm, { method: 'PUT', body: Buffer.alloc(20 * piece.length) });
     const before = runtime.memory();
     let most = before;
     const body = (async function* () {
@@ -165,7 +166,7 @@ describe('commands and transfers of a host', () => {
       }
     })();
     const stage = { kind: 'stage', stagedId, limitBytes: 100 * piece.length } as const;
-    const staged = await ask(stage, { method: 'PUT', body: ReadableStream.from(body), duplex: 'half' });
+    const staged = await exchange(stage, { method: 'PUT', body: ReadableStream.from(body), duplex: 'half' });
     expect(await staged.json()).toEqual({ stagedId, size: 100 * piece.length });
     const command = { op: 'commit', stagedId, target: { kind: 'path', path: 'big' } } as const;
     await runtime.requester.request(
@@ -179,7 +180,7 @@ describe('commands and transfers of a host', () => {
       within: 'volume',
       limitBytes: 100 * piece.length,
     } as const;
-    for await (const chunk of (await ask(download)).body ?? []) {
+    for await (const chunk of (await exchange(download)).body ?? []) {
       most = Math.max(most, runtime.memory());
       received.update(chunk);
     }

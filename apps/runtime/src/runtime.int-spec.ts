@@ -2,7 +2,7 @@ import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RuntimeFixture, told } from './__fixtures__/runtime.fixture.js';
+import { RuntimeFixture, received } from './__fixtures__/runtime.fixture.js';
 import { listPids, readStartVariable } from './driver/process/process-table.js';
 
 describe('the runtime of a host', () => {
@@ -27,7 +27,7 @@ describe('the runtime of a host', () => {
 
   const start: RuntimeFixture['start'] = (changes) => runtime.start(changes);
 
-  const say = (
+  const chat = (
     agentId: string,
     message: string,
     epoch = 1,
@@ -60,16 +60,16 @@ describe('the runtime of a host', () => {
 
   it('delivers messages to an agent and reports its activity', async () => {
     const agentId = await start({ idleTtlSeconds: 60 });
-    expect(await say(agentId, 'hello')).toEqual({ response: 'echo: hello' });
-    await eventually(() => told.activities.some((item) => item.lastActivityKind === 'chat'));
-    const last = told.activities.at(-1);
+    expect(await chat(agentId, 'hello')).toEqual({ response: 'echo: hello' });
+    await eventually(() => received.activities.some((item) => item.lastActivityKind === 'chat'));
+    const last = received.activities.at(-1);
     expect(last?.agentId).toBe(agentId);
     expect(Date.parse(last?.sleepAt ?? '') - Date.parse(last?.lastActiveAt ?? '')).toBe(60_000);
   });
 
   it('does not hand over a message whose caller has given up before its turn came', async () => {
     const agentId = await start({ templateId: 'shell' });
-    const first = say(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
+    const first = chat(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
     const deliveryId = newId('dlv');
     const given = runtime.requester.request(
       runtimeRequests.deliver,
@@ -80,14 +80,14 @@ describe('the runtime of a host', () => {
     await eventually(async () => expect(await found(agentId, deliveryId)).toEqual({ state: 'absent' }), {
       timeoutMs: 10_000,
     });
-    await say(agentId, 'touch $HOME/go', 1, 'cnv_2');
+    await chat(agentId, 'touch $HOME/go', 1, 'cnv_2');
     expect(await first).toEqual({ response: 'first' });
-    expect(await say(agentId, 'ls $HOME')).toEqual({ response: 'go' });
+    expect(await chat(agentId, 'ls $HOME')).toEqual({ response: 'go' });
   });
 
   it('hands over a message of which one caller has given up and another one waits', async () => {
     const agentId = await start({ templateId: 'shell' });
-    const first = say(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
+    const first = chat(agentId, 'until [ -e $HOME/go ]; do sleep 0.05; done; echo first');
     const message = {
       agentId,
       epoch: 1,
@@ -115,20 +115,20 @@ describe('the runtime of a host', () => {
         timeoutMs: 10_000,
       },
     );
-    await say(agentId, 'touch $HOME/go', 1, 'cnv_2');
+    await chat(agentId, 'touch $HOME/go', 1, 'cnv_2');
     expect(await first).toEqual({ response: 'first' });
     expect(await waiting).toEqual({ response: 'second' });
   });
 
   it('does not leak a descriptor that its own parent left open to an agent', async () => {
     const agentId = await start({ templateId: 'shell' });
-    const { response } = await say(agentId, 'ls /proc/$$/fd; true');
+    const { response } = await chat(agentId, 'ls /proc/$$/fd; true');
     expect(response).toBe('0\n1\n2');
   });
 
   it('serves the log without the agent, and continues after a cursor', async () => {
     const agentId = await start();
-    await say(agentId, 'one');
+    await chat(agentId, 'one');
     await runtime.requester.request(runtimeRequests.stop, { agentId, epoch: 1 }, { host: runtime.host });
     const query = { agentId, limit: 100, level: null, since: null, source: null, cursor: null, waitMs: 0 };
     const page = await runtime.requester.request(runtimeRequests.logs, query, { host: runtime.host });
@@ -154,39 +154,39 @@ describe('the runtime of a host', () => {
       start({ templateId: 'shell' }),
       start({ templateId: 'shell' }),
     ]);
-    const { response: pid } = await say(awake, 'echo $PPID');
+    const { response: pid } = await chat(awake, 'echo $PPID');
     await runtime.requester.request(
       runtimeRequests.freeze,
       { agentId: frozen, epoch: 1 },
       { host: runtime.host },
     );
-    const before = told.announcements.at(-1)?.incarnation;
+    const before = received.announcements.at(-1)?.incarnation;
     await runtime.end('SIGKILL');
     expect(await processesOf(awake)).toBeGreaterThan(0);
     await runtime.launch();
-    const announced = told.announcements.at(-1);
+    const announced = received.announcements.at(-1);
     expect(announced?.incarnation).not.toBe(before);
     expect(announced?.agents.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
       { agentId: frozen, epoch: 1, state: 'frozen' },
       { agentId: awake, epoch: 1, state: 'running' },
     ]);
-    expect((await say(awake, 'echo $PPID')).response).toBe(pid);
+    expect((await chat(awake, 'echo $PPID')).response).toBe(pid);
     await runtime.requester.request(
       runtimeRequests.thaw,
       { agentId: frozen, epoch: 2 },
       { host: runtime.host },
     );
-    expect((await say(frozen, 'echo back', 2)).response).toBe('back');
+    expect((await chat(frozen, 'echo back', 2)).response).toBe('back');
   });
 
   it('ends all its agents on SIGTERM within 5 s, reports it, and leaves no process', async () => {
     const ids = await Promise.all([start(), start({ templateId: 'shell' }), start({ templateId: 'blank' })]);
-    await say(ids[1] ?? '', 'setsid sh -c \'trap "" TERM; sleep 1000\' >/dev/null 2>&1 &');
-    const asked = performance.now();
+    await chat(ids[1] ?? '', 'setsid sh -c \'trap "" TERM; sleep 1000\' >/dev/null 2>&1 &');
+    const begunAt = performance.now();
     await runtime.end('SIGTERM');
-    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect(performance.now() - begunAt).toBeLessThan(5_000);
     for (const agentId of ids) expect(await processesOf(agentId)).toBe(0);
-    expect(told.observations.map(({ agentId, observation }) => ({ agentId, ...observation }))).toEqual(
+    expect(received.observations.map(({ agentId, observation }) => ({ agentId, ...observation }))).toEqual(
       expect.arrayContaining(
         ids.map((agentId) => ({ agentId, type: 'asleep', depth: 'cold', reason: 'host_shutdown' })),
       ),
@@ -195,22 +195,22 @@ describe('the runtime of a host', () => {
 
   it('ends the agents that it is told to end when it restarts', async () => {
     const [gone, stale] = await Promise.all([start(), start()]);
-    told.orders = { remove: [gone], stop: [stale] };
+    received.orders = { remove: [gone], stop: [stale] };
     await runtime.end('SIGKILL');
     await runtime.launch();
     await eventually(async () => (await processesOf(gone)) + (await processesOf(stale)) === 0);
-    told.orders = { remove: [], stop: [] };
+    received.orders = { remove: [], stop: [] };
     await start({ agentId: stale, epoch: 2 });
-    expect((await say(stale, 'again', 2)).response).toBe('echo: again');
+    expect((await chat(stale, 'again', 2)).response).toBe('echo: again');
   });
 
   it('reports the sleep of an idle agent until it is acknowledged', async () => {
-    told.deaf = true;
+    received.rejecting = true;
     const agentId = await start({ idleTtlSeconds: 1 });
-    await eventually(() => told.refused > 1);
-    told.deaf = false;
-    await eventually(() => told.observations.length > 0);
-    expect(told.observations).toEqual([
+    await eventually(() => received.refused > 1);
+    received.rejecting = false;
+    await eventually(() => received.observations.length > 0);
+    expect(received.observations).toEqual([
       {
         host: runtime.host,
         agentId,
@@ -222,11 +222,11 @@ describe('the runtime of a host', () => {
 
   it('keeps its id, and announces itself, after an outage of the broker', async () => {
     const agentId = await start();
-    const heard = told.announcements.length;
+    const announcements = received.announcements.length;
     runtime.infra.part('nats').kill();
-    await eventually(() => told.announcements.length > heard, { timeoutMs: 20_000 });
+    await eventually(() => received.announcements.length > announcements, { timeoutMs: 20_000 });
     await eventually(() =>
-      say(agentId, 'back').then(
+      chat(agentId, 'back').then(
         ({ response }) => response === 'echo: back',
         () => false,
       ),

@@ -19,12 +19,12 @@ import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host
 const PAGE_BYTES = 4_096;
 
 /** The reports that hosts sent, and the agents that hosts are told to end. */
-export const told = {
+export const received = {
   announcements: [] as AnnounceHost[],
   observations: [] as ReportObservation[],
   activities: [] as ReportActivity['items'][number][],
   orders: { remove: [] as string[], stop: [] as string[] },
-  deaf: false,
+  rejecting: false,
   refused: 0,
 };
 
@@ -33,23 +33,23 @@ export const told = {
 class Agents {
   @HandleRequest(agentsRequests.announceHost)
   async announce(request: AnnounceHost): Promise<HostOrders> {
-    told.announcements.push(request);
-    return { ...told.orders, logId: 'log_1' };
+    received.announcements.push(request);
+    return { ...received.orders, logId: 'log_1' };
   }
 
   @HandleRequest(agentsRequests.reportObservation)
   async observe(request: ReportObservation): Promise<Record<string, never>> {
-    if (told.deaf) {
-      told.refused += 1;
+    if (received.rejecting) {
+      received.refused += 1;
       throw new Error('not now');
     }
-    told.observations.push(request);
+    received.observations.push(request);
     return {};
   }
 
   @HandleRequest(agentsRequests.reportActivity)
   async activity(request: ReportActivity): Promise<Record<string, never>> {
-    told.activities.push(...request.items);
+    received.activities.push(...request.items);
     return {};
   }
 }
@@ -87,12 +87,12 @@ export class RuntimeFixture {
 
   /** Starts with a new host. */
   async begin(): Promise<void> {
-    Object.assign(told, {
+    Object.assign(received, {
       announcements: [],
       observations: [],
       activities: [],
       orders: { remove: [], stop: [] },
-      deaf: false,
+      rejecting: false,
       refused: 0,
     });
     this.dataDir = mkdtempSync(join(tmpdir(), 'berth-host-'));
@@ -106,7 +106,7 @@ export class RuntimeFixture {
 
   /** Starts the runtime on the data folder of an earlier one. */
   async launch(): Promise<void> {
-    const heard = told.announcements.length;
+    const announcements = received.announcements.length;
     this.#runtime = spawn(process.execPath, [join(import.meta.dirname, '../../dist/main.js')], {
       // The fourth descriptor imitates one that a shell or a supervisor leaves open.
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
@@ -119,8 +119,8 @@ export class RuntimeFixture {
         BERTH_LOG_LEVEL: 'silent',
       },
     });
-    await eventually(() => told.announcements.length > heard, { timeoutMs: 15_000 });
-    this.host = told.announcements.at(-1)?.host ?? '';
+    await eventually(() => received.announcements.length > announcements, { timeoutMs: 15_000 });
+    this.host = received.announcements.at(-1)?.host ?? '';
   }
 
   /** Resident memory of the runtime's process in bytes. */

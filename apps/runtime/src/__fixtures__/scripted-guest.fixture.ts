@@ -9,7 +9,7 @@ type Script = (request: IncomingMessage, response: ServerResponse, body: string)
 
 /** A server on a unix socket that responds as a test scripts it, wrapped in a guest and a box. */
 export class ScriptedGuest {
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly guest: BoxedGuest;
   readonly #gone = Promise.withResolvers<void>();
   readonly #script = new Map<string, Script>();
@@ -44,7 +44,7 @@ export class ScriptedGuest {
   }
 
   async listen(socket: string): Promise<void> {
-    this.#server = createServer((request, response) => void this.#answer(request, response)).listen(socket);
+    this.#server = createServer((request, response) => void this.#respond(request, response)).listen(socket);
     await once(this.#server, 'listening');
   }
 
@@ -75,7 +75,7 @@ export class ScriptedGuest {
 
   /** The number of requests for that path. */
   times(path: string): number {
-    return this.asked.filter((one) => one === path).length;
+    return this.requests.filter((one) => one === path).length;
   }
 
   /** Stops listening. */
@@ -90,9 +90,9 @@ export class ScriptedGuest {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? '/', 'http://guest').pathname;
-    this.asked.push(path);
+    this.requests.push(path);
     const early = this.#onArrival.get(path);
     if (early !== undefined) return early(request, response, '');
     let body = '';

@@ -53,11 +53,11 @@ describe('the idle time of an agent', () => {
     const work = Promise.withResolvers<void>();
     const chat = activity.during('chat', () => work.promise);
     activity.end();
-    const told = views.length;
+    const count = views.length;
     work.resolve();
     await chat;
     vi.advanceTimersByTime(100_000);
     expect(onIdle).not.toHaveBeenCalled();
-    expect(views).toHaveLength(told);
+    expect(views).toHaveLength(count);
   });
 });

@@ -13,7 +13,7 @@ export interface AgentRecord {
   readonly agentId: string;
   /** The highest epoch this host has seen. */
   readonly epoch: number;
-  /** The agent was told to stop up to this epoch; a late start for it is rejected. */
+  /** A stop was requested up to this epoch; a late start for it is rejected. */
   readonly endedEpoch: number;
   readonly idleTtlSeconds: number;
   /** The agent's box, if it has one. `guest` is the guest's description of itself after its start. */

@@ -29,7 +29,7 @@ describe('a start that fails', () => {
     expect(failure.cause).toMatchObject({ message: INTERNAL });
   });
 
-  it('does not tell the owner the text of an unexpected error, and keeps it for the log', () => {
+  it('hides the text of an unexpected error from the owner, and keeps it for the log', () => {
     const failure = startFailure(new Error(INTERNAL));
     expect(failure).toMatchObject({ code: 'agent_start_failed', context: {} });
     expect(failure.message).toBe('The agent could not be started on its host.');

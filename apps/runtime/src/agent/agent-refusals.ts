@@ -25,7 +25,7 @@ export const agentStartFailed = (message: string, cause?: unknown): DomainError 
 
 const START_FAILED = 'The agent could not be started on its host.';
 
-/** What the owner of an agent learns when its box cannot be started; null: nothing specific. */
+/** The message for the agent's owner when its box cannot be started; null: the generic one. */
 const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError) => string) | null } = {
   spec_unsupported: ({ message }) => message,
   host_exhausted: () => 'The host of the agent has no room for it.',
@@ -38,8 +38,8 @@ const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError
 /** The error that a failed start ends with. `error` becomes its cause, for the operator's log only. */
 export const startFailure = (error: unknown): DomainError => {
   if (isDomainError(error, 'upstream')) return error;
-  const known = error instanceof DriverError ? START_FAILURES[error.code]?.(error) : undefined;
-  return agentStartFailed(known ?? START_FAILED, error);
+  const specific = error instanceof DriverError ? START_FAILURES[error.code]?.(error) : undefined;
+  return agentStartFailed(specific ?? START_FAILED, error);
 };
 
 /** The message was abandoned before it was handed to the agent's program. */

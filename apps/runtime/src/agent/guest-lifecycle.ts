@@ -14,7 +14,7 @@ export const startGuest = async (
   interrupt: AbortSignal,
 ): Promise<BoxedGuest> => {
   await keeper.save(startingRecord(request));
-  await keeper.say('info', 'Starting.');
+  await keeper.log('info', 'Starting.');
   const started = await starter.start(request, interrupt, (made) =>
     keeper.save({ box: made.record, boxEpoch: request.epoch }),
   );

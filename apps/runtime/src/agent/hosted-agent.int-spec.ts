@@ -113,7 +113,7 @@ describe('an agent on a host', () => {
     expect(await guestsOf(agentId)).toHaveLength(1);
   });
 
-  it('is not started by an epoch that was told to stop, even if the start arrives late', async () => {
+  it('is not started at an epoch for which a stop was requested, even if the start arrives late', async () => {
     const agentId = newId('agt');
     const starting = host.agents.start(again(agentId, 3, { templateId: 'mute' }));
     const refused = expect(starting).rejects.toMatchObject({ kind: 'conflict', code: 'stale_epoch' });

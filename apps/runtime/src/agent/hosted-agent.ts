@@ -99,18 +99,18 @@ export class HostedAgent {
       const ran = this.#life.at !== 'resting';
       await this.#end(STOP_GRACE_MS);
       await this.#keeper.save({ epoch, endedEpoch: epoch, ...NO_BOX });
-      if (ran) await this.#keeper.say('info', 'Stopped.');
+      if (ran) await this.#keeper.log('info', 'Stopped.');
     });
   }
 
-  /** Ends the agent because its host shuts down; returns the epoch at which it was up, or null if it was not. */
+  /** Ends the agent because its host shuts down; returns the epoch at which it was running, or null if it was not. */
   async shutDown(graceMs: number): Promise<number | null> {
     this.#long.interrupt();
     return this.#serial(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
       await this.#keeper.save(NO_BOX);
-      await this.#keeper.say('info', 'Stopped with its host.');
+      await this.#keeper.log('info', 'Stopped with its host.');
       return this.#record.epoch;
     });
   }
@@ -172,7 +172,7 @@ export class HostedAgent {
       const guest = await startGuest(this.deps.starter, this.#keeper, request, interrupt);
       this.#watchEnd(guest);
       this.#wake(guest);
-      await this.#keeper.say('info', 'Started.');
+      await this.#keeper.log('info', 'Started.');
       return guest.started;
     } catch (error) {
       this.#life = { at: 'resting' };
@@ -180,7 +180,7 @@ export class HostedAgent {
       await this.#keeper.save(NO_BOX);
       if (interrupt.aborted) throw this.#stale();
       this.deps.log.warn({ agentId: this.agentId, err: error }, 'could not start an agent');
-      await this.#keeper.say('error', isDomainError(error) ? error.message : 'The start failed.');
+      await this.#keeper.log('error', isDomainError(error) ? error.message : 'The start failed.');
       throw error;
     }
   }
@@ -189,7 +189,7 @@ export class HostedAgent {
     const guest = this.awakeAt(epoch);
     try {
       await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt);
-      await this.#keeper.say('info', 'Restarted with a new environment.');
+      await this.#keeper.log('info', 'Restarted with a new environment.');
     } catch (error) {
       if (interrupt.aborted) throw this.#stale();
       if (isDomainError(error, 'upstream')) await this.#fail(guest, 'crash_loop', error.message);
@@ -266,7 +266,7 @@ export class HostedAgent {
     await this.#end(0);
     await this.#keeper.save(NO_BOX);
     // The guest itself has already logged a crash loop.
-    if (type === 'exited') await this.#keeper.say('error', message);
+    if (type === 'exited') await this.#keeper.log('error', message);
     this.#keeper.report({ type, message });
   }
 

@@ -54,8 +54,8 @@ export class HostedAgents implements OnModuleInit {
 
   /** The agent, known or not. Errors: not_found `agent_not_on_host` for a removed agent or an invalid id. */
   of(agentId: string): HostedAgent {
-    const known = this.#agents.get(agentId);
-    if (known !== undefined) return known;
+    const existing = this.#agents.get(agentId);
+    if (existing !== undefined) return existing;
     // The id becomes part of folder and cgroup names.
     if (this.#closing || this.#removed.has(agentId) || !isId('agt', agentId)) throw agentNotOnHost();
     const agent = new HostedAgent(blankRecord(agentId), this.deps);

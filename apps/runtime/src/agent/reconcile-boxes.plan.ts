@@ -26,9 +26,9 @@ export const planBoxes = (
   listed: readonly ListedBox[],
 ): readonly BoxAction[] => {
   const boxes = new Map(listed.map((box) => [box.agentId, box]));
-  const known = new Set(records.map(({ agentId }) => agentId));
+  const recorded = new Set(records.map(({ agentId }) => agentId));
   const ofRecords = records.flatMap((record) => planRecord(record, boxes.get(record.agentId)) ?? []);
-  const unknown = listed.filter(({ agentId }) => !known.has(agentId));
+  const unknown = listed.filter(({ agentId }) => !recorded.has(agentId));
   return [
     ...ofRecords,
     ...unknown.map(({ agentId }): BoxAction => ({ type: 'stop', agentId, reason: 'no_record' })),

@@ -23,7 +23,7 @@ export class RecordKeeper {
     await this.deps.records.save(this.#record);
   }
 
-  async say(level: 'info' | 'error', message: string): Promise<void> {
+  async log(level: 'info' | 'error', message: string): Promise<void> {
     await this.deps.systemLog.add(this.#record.agentId, level, message);
   }
 

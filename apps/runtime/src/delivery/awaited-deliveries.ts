@@ -23,7 +23,7 @@ export class AwaitedDeliveries {
   async during<T>(deliveryId: string, caller: RequestCaller | undefined, work: () => Promise<T>): Promise<T> {
     const waiting = { deliveryId, caller };
     this.#waiting.add(waiting);
-    this.#timer ??= setInterval(() => this.#look(), POLL_EVERY_MS).unref();
+    this.#timer ??= setInterval(() => this.#check(), POLL_EVERY_MS).unref();
     try {
       return await work();
     } finally {
@@ -35,7 +35,7 @@ export class AwaitedDeliveries {
     }
   }
 
-  #look(): void {
+  #check(): void {
     const wanted = new Map<string, boolean>();
     for (const { deliveryId, caller } of this.#waiting)
       wanted.set(deliveryId, wanted.get(deliveryId) === true || caller?.gaveUp !== true);

@@ -87,7 +87,7 @@ describe('a message to an agent of a host', () => {
     expect(await find(deliveryId)).toEqual(awake);
   });
 
-  it('is found behind anything that an agent may have written into its journal', async () => {
+  it('is found after anything that an agent may have written to its journal', async () => {
     const deliveryId = newId('dlv');
     await host.deliver(agentId, 1, 'echo hi', deliveryId);
     await rest();

@@ -19,11 +19,11 @@ export class Deliveries {
   /** See `runtimeRequests.findDelivery`. */
   async find({ agentId, deliveryId }: FindDelivery): Promise<FoundDelivery> {
     const { awake } = this.agents.of(agentId).standing;
-    const asked =
+    const reported =
       awake === null
         ? undefined
         : await awake.client.delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS)).catch(unlessDead);
-    return toFound(asked ?? (await this.journal.read(agentId, deliveryId)));
+    return toFound(reported ?? (await this.journal.read(agentId, deliveryId)));
   }
 }
 

@@ -1,4 +1,4 @@
-/** The code of a box. `version` counts the versions of one agent, so that a driver can keep two of them apart. */
+/** The code of a box. `version` counts the versions of one agent, so that a driver can distinguish them. */
 export type BoxSource =
   /** The files of a template, in a folder of the host. */
   | {
@@ -42,8 +42,8 @@ export interface GuestFolders {
 }
 
 /**
- * Everything that a driver is told about a box. Contains no secret: those go to the guest over its socket. The driver
- * brings the guest, which is the entry of every box, and chooses the paths inside (`InsidePaths`).
+ * Everything that a driver knows about a box. Contains no secrets; those go to the guest over its socket. The driver
+ * provides the guest, which is the entry point of every box, and chooses the paths inside (`InsidePaths`).
  */
 export interface BoxSpec {
   /** `agt_…`: names the box. An agent has at most one box at a time. */

@@ -1,5 +1,5 @@
 /**
- * Why a driver could not do what it was asked.
+ * Why a driver could not carry out a call.
  *
  * - `host_unsuitable`: this host lacks what the driver needs.
  * - `host_exhausted`: this host has no room for another agent.

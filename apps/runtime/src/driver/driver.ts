@@ -43,7 +43,7 @@ export interface ListedBox {
   readonly epoch: number | null;
 }
 
-/** What a box uses. null: this host cannot tell. */
+/** What a box uses. null: unknown on this host. */
 export interface BoxStats {
   /** Memory in use, without caches that the kernel can drop. */
   readonly memoryBytes: number | null;
@@ -81,8 +81,8 @@ export abstract class Driver {
   /** Prepares the driver; call it once. Errors: `host_unsuitable`. */
   abstract open(): Promise<void>;
   /**
-   * Makes a source available on this host; call it before `start`. May take minutes, during which every other call of
-   * the driver goes on. Errors: `spec_unsupported`.
+   * Makes a source available on this host; call it before `start`. May take minutes, during which every other call to
+   * the driver continues. Errors: `spec_unsupported`.
    */
   abstract prepare(source: BoxSource): Promise<void>;
   /**

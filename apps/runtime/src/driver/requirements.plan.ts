@@ -3,8 +3,8 @@ import { DriverError } from './driver-error.js';
 import type { DriverCapabilities } from './driver.js';
 
 /**
- * Refuses a spec that the driver could only pretend to honour. Limits that are not enforced do not count: they are
- * advisory (`DriverCapabilities.limits`). Errors: `spec_unsupported`.
+ * Rejects a spec that the driver cannot honour. Limits that it does not enforce are exempt, because they are advisory
+ * (`DriverCapabilities.limits`). Errors: `spec_unsupported`.
  */
 export const refuseUnsupported = (spec: BoxSpec, capabilities: DriverCapabilities): void => {
   refuseSource(spec.source, capabilities);

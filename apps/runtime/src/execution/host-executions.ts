@@ -100,17 +100,17 @@ export class HostExecutions {
     return outcome;
   }
 
-  /** Asks the guest, or reads its journal if the guest is at rest. `standing` is the state before the request. */
+  /** Queries the guest, or reads its journal if the guest is at rest. `standing` is the state before the request. */
   async #learn(
     agentId: string,
     executionId: string,
-    ask: (guest: BoxedGuest) => Promise<ExecutionReport>,
+    query: (guest: BoxedGuest) => Promise<ExecutionReport>,
   ): Promise<{ readonly standing: AgentStanding; readonly outcome: ExecutionOutcome | undefined }> {
     const { standing } = this.agents.of(agentId);
     const guest = standing.awake;
     if (guest !== null) {
       try {
-        return { standing, outcome: toOutcome(await ask(guest)) };
+        return { standing, outcome: toOutcome(await query(guest)) };
       } catch (error) {
         if (isUnknown(error)) return { standing, outcome: undefined };
         if (isDomainError(error) && error.code !== 'guest_unreachable') throw guestUnreachable(error);

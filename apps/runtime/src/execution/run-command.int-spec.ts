@@ -116,7 +116,7 @@ describe('a command on its way through a guest', () => {
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('has an unknown outcome when the guest broke off and lives on without knowing it: it may still read it', async () => {
+  it('has an unknown outcome when the guest broke off and lives on without a record of it, because it may still read the request', async () => {
     scripted.on(EXECUTE, breaksOff).on(ONE, refuses('not_found', 'execution_unknown'));
     await expect(run().ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });
     expect(scripted.times(EXECUTE)).toBe(1);

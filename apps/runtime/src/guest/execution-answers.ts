@@ -19,13 +19,13 @@ const MAX_RUNNING = 10_000;
 const MAX_EXIT_CODE = 0xffff_ffff;
 
 /** Response of `execute`, `execution` and `cancelExecution`, for that execution. */
-export const readExecution = (body: unknown, asked: string): ExecutionReport => {
+export const readExecution = (body: unknown, expectedId: string): ExecutionReport => {
   const { executionId, status, exitCode, stdout, stderr, startedAt, endedAt } = fields(body);
-  if (executionId !== asked || !isStatus(status)) throw guestUnreachable();
-  const known = { executionId: asked, status, startedAt: readTime(startedAt) };
-  if (status === 'running') return { ...known, exitCode: null, stdout: null, stderr: null, endedAt: null };
+  if (executionId !== expectedId || !isStatus(status)) throw guestUnreachable();
+  const common = { executionId: expectedId, status, startedAt: readTime(startedAt) };
+  if (status === 'running') return { ...common, exitCode: null, stdout: null, stderr: null, endedAt: null };
   return {
-    ...known,
+    ...common,
     exitCode: status === 'completed' ? readExitCode(exitCode) : -1,
     stdout: readStream(stdout),
     stderr: readStream(stderr),
@@ -73,4 +73,4 @@ const readTime = (value: unknown): string => {
 };
 
 const isStatus = (value: unknown): value is ExecutionStatus =>
-  EXECUTION_STATUSES.some((known) => known === value);
+  EXECUTION_STATUSES.some((candidate) => candidate === value);

@@ -45,8 +45,8 @@ export const guestUnreachable = (cause?: unknown): DomainError =>
 export const readHealth = (body: unknown): GuestHealth => {
   const { version, capabilities, program } = fields(body);
   if (!isText(version, 64) || !isState(program) || !Array.isArray(capabilities)) throw guestUnreachable();
-  const known = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MAX_CAPABILITIES);
-  return { version, capabilities: known, program };
+  const valid = capabilities.filter((item): item is string => isText(item, 64)).slice(0, MAX_CAPABILITIES);
+  return { version, capabilities: valid, program };
 };
 
 /** Response of `deliver`. */

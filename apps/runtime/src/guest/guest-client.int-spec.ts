@@ -22,10 +22,13 @@ describe('the client of a guest', () => {
     rmSync(dir, { recursive: true, force: true });
   });
 
-  const serve = async (folder: string, answer: Parameters<typeof createServer>[1]): Promise<GuestClient> => {
+  const serve = async (
+    folder: string,
+    listener: Parameters<typeof createServer>[1],
+  ): Promise<GuestClient> => {
     const before = process.cwd();
     process.chdir(folder);
-    server = createServer(answer as never).listen('guest.sock');
+    server = createServer(listener as never).listen('guest.sock');
     await once(server, 'listening');
     process.chdir(before);
     client = new GuestClient(join(folder, 'guest.sock'));
@@ -59,9 +62,9 @@ describe('the client of a guest', () => {
 
   it('times out when a guest accepts connections but does not respond', async () => {
     const guest = await serve(dir, () => undefined);
-    const asked = performance.now();
+    const begunAt = performance.now();
     await expect(guest.health()).rejects.toMatchObject({ code: 'guest_unreachable' });
-    expect(performance.now() - asked).toBeLessThan(4_000);
+    expect(performance.now() - begunAt).toBeLessThan(4_000);
   });
 
   it.each(['nonsense', '[1', '"text"'])('rejects %s as a response', async (text) => {

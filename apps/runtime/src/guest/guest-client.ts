@@ -97,16 +97,16 @@ export class GuestClient {
 
   /** Starts a command. No time-out of its own. On an error, `neverSent` tells whether the request left. */
   async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
-    const question = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
-    const answer = await this.#socket.askOnce(question);
-    return readExecution(answer, command.executionId);
+    const request = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
+    const response = await this.#socket.askOnce(request);
+    return readExecution(response, command.executionId);
   }
 
   async execution(executionId: string, waitMs: number, signal: AbortSignal): Promise<ExecutionReport> {
     const query = { id: executionId, waitMs };
     const bounded = within(waitMs + SLACK_MS, signal);
-    const answer = await this.#socket.ask({ route: GUEST_ROUTES.execution, query, signal: bounded });
-    return readExecution(answer, executionId);
+    const response = await this.#socket.ask({ route: GUEST_ROUTES.execution, query, signal: bounded });
+    return readExecution(response, executionId);
   }
 
   async runningExecutions(signal: AbortSignal): Promise<readonly string[]> {
@@ -119,8 +119,8 @@ export class GuestClient {
   async cancelExecution(executionId: string, signal: AbortSignal): Promise<ExecutionReport> {
     const bounded = within(END_COMMANDS_WITHIN_MS, signal);
     const body = { executionId };
-    const answer = await this.#socket.ask({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
-    return readExecution(answer, executionId);
+    const response = await this.#socket.ask({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
+    return readExecution(response, executionId);
   }
 
   async precludeExecution(executionId: string, signal: AbortSignal): Promise<PrecludedExecution> {
@@ -138,14 +138,14 @@ export class GuestClient {
 
   /** Like `execute`, for an older guest. */
   async executeLegacy(command: RunLegacyCommand, signal: AbortSignal): Promise<LegacyReport> {
-    const question = { route: GUEST_ROUTES.executeLegacy, body: command, signal, begins: true };
-    return readLegacyReport(await this.#socket.askOnce(question));
+    const request = { route: GUEST_ROUTES.executeLegacy, body: command, signal, begins: true };
+    return readLegacyReport(await this.#socket.askOnce(request));
   }
 
   async changeFile(command: FileCommand, signal: AbortSignal): Promise<FileChange> {
     const bounded = within(CHANGE_FILE_WITHIN_MS, signal);
-    const question = { route: GUEST_ROUTES.changeFile, body: command, signal: bounded, begins: true };
-    return readFileChange(await this.#socket.askOnce(question));
+    const request = { route: GUEST_ROUTES.changeFile, body: command, signal: bounded, begins: true };
+    return readFileChange(await this.#socket.askOnce(request));
   }
 
   /** Aborts every open request. */

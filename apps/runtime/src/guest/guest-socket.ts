@@ -11,14 +11,14 @@ import {
 } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
-import { Agent, request } from 'undici';
+import { Agent, request as undiciRequest } from 'undici';
 import { guestUnreachable, readRefusal } from './guest-answers.js';
 
 /** Maximum length of a socket path in bytes, including the terminating NUL. */
 const SOCKET_PATH_BYTES = 108;
 
 /** One request to a guest. */
-export interface Question {
+export interface GuestRequest {
   readonly route: GuestRoute;
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, string | number>>;
@@ -27,7 +27,7 @@ export interface Question {
   readonly begins?: boolean;
 }
 
-/** Limit of retries for a guest that is suspended again and again. */
+/** Limit of retries for a guest that is suspended repeatedly. */
 const MAX_TOO_LATE = 20;
 
 /** HTTP connection to one guest. */
@@ -56,13 +56,13 @@ export class GuestSocket {
   }
 
   /** Errors: unavailable `guest_unreachable`, and the guest's own errors. */
-  ask(question: Question): Promise<unknown> {
-    return this.#ask(question, this.#connections);
+  ask(request: GuestRequest): Promise<unknown> {
+    return this.#ask(request, this.#connections);
   }
 
   /** Like `ask`, over a new connection: a request that fails before it was written has certainly not left. */
-  askOnce(question: Question): Promise<unknown> {
-    return this.#ask(question, this.#onceEach);
+  askOnce(request: GuestRequest): Promise<unknown> {
+    return this.#ask(request, this.#onceEach);
   }
 
   /** Aborts every open request. */
@@ -71,9 +71,9 @@ export class GuestSocket {
     if (this.#folder !== undefined) closeSync(this.#folder);
   }
 
-  async #ask(question: Question, connections: Agent): Promise<unknown> {
+  async #ask(request: GuestRequest, connections: Agent): Promise<unknown> {
     for (let tooLate = 0; ; tooLate++) {
-      const { status, json, clock } = await exchange(question, connections, this.#deadline(question)).catch(
+      const { status, json, clock } = await exchange(request, connections, this.#deadline(request)).catch(
         (error: unknown) => {
           throw guestUnreachable(error);
         },
@@ -83,12 +83,12 @@ export class GuestSocket {
       if (status === 200) return json;
       const refusal = readRefusal(json);
       // The guest runs again after a suspension; retry if the caller is still waiting.
-      const wanted = !question.signal.aborted && requestContext.current()?.caller?.gaveUp !== true;
+      const wanted = !request.signal.aborted && requestContext.current()?.caller?.gaveUp !== true;
       if (refusal.code !== TOO_LATE_CODE || !wanted || tooLate >= MAX_TOO_LATE) throw refusal;
     }
   }
 
-  #deadline({ begins = false }: Question): Readonly<Record<string, string>> {
+  #deadline({ begins = false }: GuestRequest): Readonly<Record<string, string>> {
     if (!begins || this.#clockOffset === undefined) return {};
     const before = monotonicNow() + BEGIN_WITHIN_MS + this.#clockOffset;
     return { [BEGIN_BEFORE_HEADER]: before.toFixed(3) };
@@ -103,22 +103,22 @@ export const neverSent = (error: unknown): boolean =>
   error.cause.syscall === 'connect';
 
 /** Path and query of a request. */
-export const toTarget = ({ route, query }: Pick<Question, 'route' | 'query'>): string => {
+export const toTarget = ({ route, query }: Pick<GuestRequest, 'route' | 'query'>): string => {
   const pairs = Object.entries(query ?? {}).map(([name, value]) => [name, String(value)]);
   return pairs.length === 0 ? route.path : `${route.path}?${new URLSearchParams(pairs).toString()}`;
 };
 
 const exchange = async (
-  question: Question,
+  request: GuestRequest,
   connections: Agent,
   deadline: Readonly<Record<string, string>>,
 ): Promise<{ readonly status: number; readonly json: unknown; readonly clock: number | undefined }> => {
-  const { route, body, signal } = question;
+  const { route, body, signal } = request;
   const {
     statusCode,
     headers,
     body: stream,
-  } = await request(`http://guest${toTarget(question)}`, {
+  } = await undiciRequest(`http://guest${toTarget(request)}`, {
     dispatcher: connections,
     method: route.method,
     signal,

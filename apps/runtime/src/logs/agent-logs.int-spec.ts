@@ -115,9 +115,9 @@ describe('the logs of an agent', () => {
     write(1, 'b');
     expect(await waiting).toEqual(['b']);
     const end = (await read()).nextCursor;
-    const asked = performance.now();
+    const begunAt = performance.now();
     expect(await messages({ cursor: end, waitMs: 300 })).toEqual([]);
-    expect(performance.now() - asked).toBeGreaterThanOrEqual(295);
+    expect(performance.now() - begunAt).toBeGreaterThanOrEqual(295);
   });
 
   it('wake their readers soon, with one watch for all, and stop watching without readers', async () => {

@@ -22,7 +22,7 @@ export class SystemLog {
       const file = join(logs, logFileName(newestLogFile(await readdir(logs))));
       await appendFile(file, line, { mode: 0o600 });
     } catch {
-      // A full disk costs a log line, never the agent.
+      // A full disk loses log lines but must not stop the agent.
     }
   }
 }

@@ -36,9 +36,9 @@ describe('the data port of a host', () => {
     return recipe.agentId;
   };
 
-  const refusalOf = async (answer: Awaited<ReturnType<HostFixture['redeem']>>): Promise<unknown> => {
-    expect(answer.statusCode).toBe(422);
-    return ((await answer.body.json()) as { error: unknown }).error;
+  const refusalOf = async (response: Awaited<ReturnType<HostFixture['redeem']>>): Promise<unknown> => {
+    expect(response.statusCode).toBe(422);
+    return ((await response.body.json()) as { error: unknown }).error;
   };
 
   const state = (): string | undefined => host.agents.of(agentId).observed?.state;
@@ -62,35 +62,35 @@ describe('the data port of a host', () => {
       });
       response.end('abc');
     });
-    const answer = await host.transfer(agentId, 1, DOWNLOAD, {
+    const response = await host.transfer(agentId, 1, DOWNLOAD, {
       headers: { range: 'bytes=1-3', 'if-range': '"e"', 'if-none-match': '"n"', cookie: 'c=d' },
     });
-    expect(answer.statusCode).toBe(206);
-    expect(answer.headers).toMatchObject({
+    expect(response.statusCode).toBe(206);
+    expect(response.headers).toMatchObject({
       'content-length': '3',
       'content-range': 'bytes 1-3/9',
       etag: '"e"',
       'content-type': 'application/octet-stream',
     });
-    expect(answer.headers).not.toHaveProperty('set-cookie');
-    expect(answer.headers).not.toHaveProperty('location');
-    expect(await answer.body.text()).toBe('abc');
+    expect(response.headers).not.toHaveProperty('set-cookie');
+    expect(response.headers).not.toHaveProperty('location');
+    expect(await response.body.text()).toBe('abc');
   });
 
   it('forwards a HEAD request as HEAD', async () => {
     scripted.on('/v1/files/content', (request, response) => {
       response.writeHead(request.method === 'HEAD' ? 200 : 500, { 'content-length': 900, etag: '"e"' }).end();
     });
-    const answer = await host.transfer(agentId, 1, DOWNLOAD, { method: 'HEAD' });
-    expect(answer).toMatchObject({ statusCode: 200, headers: { 'content-length': '900', etag: '"e"' } });
+    const response = await host.transfer(agentId, 1, DOWNLOAD, { method: 'HEAD' });
+    expect(response).toMatchObject({ statusCode: 200, headers: { 'content-length': '900', etag: '"e"' } });
   });
 
   it('transfers bytes to an agent', async () => {
     scripted.on('/v1/files/staged', (request, response, body) =>
       says({ url: request.url, length: request.headers['content-length'], body })(request, response, body),
     );
-    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'hello' });
-    expect(await answer.body.json()).toEqual({
+    const response = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'hello' });
+    expect(await response.body.json()).toEqual({
       url: '/v1/files/staged?id=stg_1&limit=1000',
       length: '5',
       body: 'hello',
@@ -126,7 +126,7 @@ describe('the data port of a host', () => {
       expect((await host.redeem(ticket, { method })).statusCode).toBe(422);
       expect(await refusalOf(await host.redeem(ticket))).toMatchObject({ code: 'ticket_unknown' });
     }
-    expect(scripted.asked).toEqual([]);
+    expect(scripted.requests).toEqual([]);
   });
 
   it('rejects another epoch, both when the ticket is issued and when it is redeemed', async () => {
@@ -189,8 +189,8 @@ describe('the data port of a host', () => {
       connection.resolve({ header: request.headers.connection, closed: once(request.socket, 'close') });
       refuses('too_large', 'payload_too_large')(request, response, body);
     });
-    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'x' });
-    expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
+    const response = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'x' });
+    expect(await refusalOf(response)).toMatchObject({ code: 'payload_too_large' });
     const { header, closed } = await connection.promise;
     expect(header).toBe('keep-alive');
     await closed;
@@ -199,8 +199,8 @@ describe('the data port of a host', () => {
   it('returns an early error while the body is still being sent', async () => {
     scripted.onArrival('/v1/files/staged', refuses('too_large', 'payload_too_large'));
     const body = Readable.from(chunks(200), { objectMode: false });
-    const answer = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body });
-    expect(await refusalOf(answer)).toMatchObject({ code: 'payload_too_large' });
+    const response = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body });
+    expect(await refusalOf(response)).toMatchObject({ code: 'payload_too_large' });
   });
 
   it('returns an early error also to a client that sends its body after it', async () => {
@@ -225,8 +225,8 @@ describe('the data port of a host', () => {
       if (request.method === 'GET') response.writeHead(200).write('{');
     };
     scripted.onArrival('/v1/files/list', hold).onArrival('/v1/files/staged', hold);
-    const answer = await host.transfer(agentId, 1, LIST);
-    answer.body.destroy();
+    const response = await host.transfer(agentId, 1, LIST);
+    response.body.destroy();
     await eventually(() => ended.includes('GET'));
     const { host: hostname, port } = new URL(host.dataPort.url);
     const ticket = host.transfers.open({ agentId, epoch: 1, transfer: STAGE });
@@ -243,9 +243,9 @@ describe('the data port of a host', () => {
     scripted.on('/v1/files/content', (request, response) => {
       response.writeHead(200, { 'content-length': 900 }).write('only a part', () => request.socket.destroy());
     });
-    const answer = await host.transfer(agentId, 1, DOWNLOAD);
-    expect(answer.statusCode).toBe(200);
-    await expect(answer.body.text()).rejects.toThrow();
+    const response = await host.transfer(agentId, 1, DOWNLOAD);
+    expect(response.statusCode).toBe(200);
+    await expect(response.body.text()).rejects.toThrow();
   });
 
   describe('and an agent that falls asleep when idle', () => {
@@ -266,11 +266,11 @@ describe('the data port of a host', () => {
 
     it('stays awake while a transfer runs, and no longer', async () => {
       scripted.on('/v1/files/list', hold);
-      const answer = await host.transfer(agentId, 1, LIST);
+      const response = await host.transfer(agentId, 1, LIST);
       await pastIdle();
       expect(state()).toBe('running');
       expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'file', sleepAt: null });
-      answer.body.destroy();
+      response.body.destroy();
       await eventually(() => state() === 'frozen');
     });
 
@@ -283,9 +283,9 @@ describe('the data port of a host', () => {
 
     it('falls asleep even if a client follows output that does not come', async () => {
       scripted.on('/v1/executions/output', hold);
-      const answer = await host.transfer(agentId, 1, OUTPUT);
+      const response = await host.transfer(agentId, 1, OUTPUT);
       await eventually(() => state() === 'frozen');
-      await expect(answer.body.text()).rejects.toThrow();
+      await expect(response.body.text()).rejects.toThrow();
     });
   });
 
@@ -306,9 +306,9 @@ describe('the data port of a host', () => {
     });
     const held = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
     await eventually(() => scripted.times('/v1/files/staged') === 1);
-    const asked = performance.now();
+    const begunAt = performance.now();
     await Promise.all([end(), expect(open.body.text()).rejects.toThrow()]);
-    expect(performance.now() - asked).toBeLessThan(9_000);
+    expect(performance.now() - begunAt).toBeLessThan(9_000);
     expect(await refusalOf(await waiting)).toMatchObject({ code: 'stale_epoch' });
     expect((await host.redeem(held)).statusCode).toBe(422);
   });
@@ -336,7 +336,7 @@ describe('the data port of a host', () => {
       else guest?.end();
       await eventually(() => client.destroyed && guest?.destroyed === true);
     }
-    expect(scripted.asked).toEqual([]);
+    expect(scripted.requests).toEqual([]);
   });
 
   it('passes on the error for a terminal, and accepts no other upgrade', async () => {

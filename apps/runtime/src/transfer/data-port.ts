@@ -56,7 +56,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     });
-    this.#server.on('request', (request, response) => void this.#answer(request, response));
+    this.#server.on('request', (request, response) => void this.#respond(request, response));
     this.#server.on('upgrade', (request: IncomingMessage, client: Duplex, head: Buffer) => {
       void this.#upgrade(request, client, head);
     });
@@ -97,7 +97,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
 
   readonly #upgraded = new Set<Duplex>();
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => response.destroy());
     try {
       await this.#relay(request, response);

@@ -11,13 +11,13 @@ export interface GuestExchange {
   readonly target: string;
   /** Request headers that are passed on to the guest. */
   readonly passedOn: readonly string[];
-  readonly answer: AnswerRules;
+  readonly response: ResponseRules;
   /** Time-out for a stalled transfer; null: no time-out. */
   readonly idleMs: number | null;
 }
 
 /** Allowed statuses and headers of a guest's response; each header has a required format. */
-export interface AnswerRules {
+export interface ResponseRules {
   readonly statuses: readonly number[];
   readonly contentType: string;
   readonly headers: { readonly [name: string]: RegExp };
@@ -63,8 +63,8 @@ export const consoleTarget = ({ cols, rows }: Extract<Transfer, { kind: 'console
   toTarget({ route: GUEST_ROUTES.console, query: { cols, rows } });
 
 /** The parts of a guest's response to pass on; undefined if the response is invalid. */
-export const checkAnswer = (
-  rules: AnswerRules,
+export const checkResponse = (
+  rules: ResponseRules,
   status: number,
   headers: IncomingHttpHeaders,
   hasBody: boolean,
@@ -88,7 +88,7 @@ const plain = (
 ): Omit<GuestExchange, 'target'> => ({
   methods: [method],
   passedOn: [],
-  answer: { statuses: [200], contentType, headers: { 'content-length': LENGTH }, limitBytes: null },
+  response: { statuses: [200], contentType, headers: { 'content-length': LENGTH }, limitBytes: null },
   idleMs,
 });
 
@@ -96,7 +96,7 @@ const download = ({ path, within, limitBytes }: Extract<Transfer, { kind: 'downl
   methods: ['GET', 'HEAD'],
   target: toTarget({ route: GUEST_ROUTES.readFile, query: { path, within, limit: limitBytes } }),
   passedOn: ['range', 'if-range', 'if-none-match'],
-  answer: {
+  response: {
     statuses: [200, 206, 304, 416],
     contentType: 'application/octet-stream',
     headers: {

@@ -29,19 +29,19 @@ describe('between a client and an agent', () => {
 
   const inVolume = (name: string): string => join(agentFolders(host.dataDir, agentId).volume, name);
 
-  const refusalOf = async (answer: Dispatcher.ResponseData): Promise<unknown> => {
-    expect(answer.statusCode).toBe(422);
-    return ((await answer.body.json()) as { error: unknown }).error;
+  const refusalOf = async (response: Dispatcher.ResponseData): Promise<unknown> => {
+    expect(response.statusCode).toBe(422);
+    return ((await response.body.json()) as { error: unknown }).error;
   };
 
   it('output is followed live until a sleep ends the execution', async () => {
     const executionId = newId('exe');
     const command = 'echo one; until [ -e go ]; do sleep 0.02; done; echo two; sleep 1000';
     await host.executions.execute({ ...held, agentId, executionId, command });
-    const answer = await host.transfer(agentId, 1, { kind: 'output', executionId });
-    expect(answer.headers['content-type']).toBe('application/x-ndjson');
+    const response = await host.transfer(agentId, 1, { kind: 'output', executionId });
+    expect(response.headers['content-type']).toBe('application/x-ndjson');
     const lines: unknown[] = [];
-    createInterface({ input: answer.body }).on('line', (line) => lines.push(JSON.parse(line)));
+    createInterface({ input: response.body }).on('line', (line) => lines.push(JSON.parse(line)));
     await eventually(() => expect(lines).toEqual([{ stream: 'stdout', text: 'one\n' }]));
     writeFileSync(inVolume('go'), '');
     await eventually(() => expect(lines).toHaveLength(2));
@@ -58,9 +58,9 @@ describe('between a client and an agent', () => {
   it('the output of a silent command can be followed: the response begins before the output', async () => {
     const executionId = newId('exe');
     await host.executions.execute({ ...held, agentId, executionId, command: 'sleep 1000' });
-    const answer = await host.transfer(agentId, 1, { kind: 'output', executionId });
-    expect(answer.statusCode).toBe(200);
-    answer.body.destroy();
+    const response = await host.transfer(agentId, 1, { kind: 'output', executionId });
+    expect(response.statusCode).toBe(200);
+    response.body.destroy();
   });
 
   const change = (command: FileCommand): Promise<unknown> => host.changeFile({ agentId, epoch: 1, command });

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { guestUnreachable, readRefusal } from '../guest/guest-answers.js';
 import { readBoundedJson } from '../guest/guest-socket.js';
-import { checkAnswer, type GuestExchange } from './guest-exchange.js';
+import { checkResponse, type GuestExchange } from './guest-exchange.js';
 
 /** Maximum number of bytes buffered between two sockets. */
 export const BUFFERED_BYTES = 256 * 1024;
@@ -47,15 +47,15 @@ export const relayExchange = async (
   cut.addEventListener('abort', breakOff, { once: true });
   if (rules.idleMs !== null) request.setTimeout(rules.idleMs, () => request.destroy());
   try {
-    const answered = once(upstream, 'response') as Promise<[IncomingMessage]>;
+    const responded = once(upstream, 'response') as Promise<[IncomingMessage]>;
     upstream.on('error', () => request.unpipe(upstream));
     if (request.method === 'PUT') request.pipe(upstream);
     else upstream.end();
     if (cut.aborted) leave();
-    const [answer] = await answered.catch((error: unknown) => {
+    const [guestResponse] = await responded.catch((error: unknown) => {
       throw guestUnreachable(error);
     });
-    await passBack(rules, answer, response, request.method !== 'HEAD');
+    await passBack(rules, guestResponse, response, request.method !== 'HEAD');
   } finally {
     request.unpipe(upstream);
     cut.removeEventListener('abort', breakOff);
@@ -66,25 +66,25 @@ export const relayExchange = async (
 
 const passBack = async (
   rules: GuestExchange,
-  answer: IncomingMessage,
+  guestResponse: IncomingMessage,
   response: ServerResponse,
   hasBody: boolean,
 ): Promise<void> => {
-  const status = answer.statusCode ?? 0;
-  if (status === REFUSED) throw await readRefusalOf(answer);
+  const status = guestResponse.statusCode ?? 0;
+  if (status === REFUSED) throw await readRefusalOf(guestResponse);
   const withBody = hasBody && status !== 304 && status !== 416;
-  const headers = checkAnswer(rules.answer, status, answer.headers, withBody);
+  const headers = checkResponse(rules.response, status, guestResponse.headers, withBody);
   if (headers === undefined) throw guestUnreachable();
   response.writeHead(status, headers);
   // Followed output may stay silent for long, so send the headers first.
   if (rules.idleMs === null) response.flushHeaders();
-  await pipeline(answer, response);
+  await pipeline(guestResponse, response);
 };
 
 /** Parses the error in a guest's response. */
-export const readRefusalOf = async (answer: IncomingMessage): Promise<Error> => {
+export const readRefusalOf = async (guestResponse: IncomingMessage): Promise<Error> => {
   try {
-    return readRefusal(await readBoundedJson(answer));
+    return readRefusal(await readBoundedJson(guestResponse));
   } catch (error) {
     return guestUnreachable(error);
   }

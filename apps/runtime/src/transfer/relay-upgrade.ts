@@ -1,4 +1,4 @@
-import { request as askGuest, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http';
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { holdSocket } from '@berth/sockets';
@@ -19,7 +19,7 @@ export interface Upgrade {
 
 /** The guest's side of the connection, and the bytes it sent after its response. */
 interface Opened {
-  readonly answer: IncomingMessage;
+  readonly response: IncomingMessage;
   readonly guest: Duplex;
   readonly head: Buffer;
 }
@@ -38,12 +38,12 @@ const PROBE_AFTER_MS = 15_000;
  */
 export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<void> => {
   const { request, client, head, socketPath, cut } = upgrade;
-  const asked = askGuest({
+  const guestRequest = httpRequest({
     createConnection: () => connect({ path: socketPath }),
     path: target,
     headers: { host: 'guest', connection: 'Upgrade', upgrade: 'websocket', ...pick(request, PASSED_ON) },
   });
-  const giveUp = (): void => void asked.destroy();
+  const giveUp = (): void => void guestRequest.destroy();
   const timer = setTimeout(giveUp, ANSWERED_WITHIN_MS);
   const held = holdSocket(client, head);
   held.gone.addEventListener('abort', giveUp, { once: true });
@@ -51,7 +51,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
   let opened: Opened;
   try {
     if (cut.aborted || held.gone.aborted) giveUp();
-    opened = await open(asked);
+    opened = await open(guestRequest);
   } finally {
     clearTimeout(timer);
     held.gone.removeEventListener('abort', giveUp);
@@ -59,26 +59,26 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
   }
   // A gateway whose machine is gone sends nothing; without keep-alive its shell would live on.
   if (client instanceof Socket) client.setKeepAlive(true, PROBE_AFTER_MS);
-  client.write(agreement(opened.answer));
+  client.write(agreement(opened.response));
   if (opened.head.length > 0) client.write(opened.head);
   const early = held.take();
   if (early.length > 0) opened.guest.write(early);
   await splice(client, opened.guest, cut);
 };
 
-const open = async (asked: ClientRequest): Promise<Opened> => {
+const open = async (guestRequest: ClientRequest): Promise<Opened> => {
   const opened = Promise.withResolvers<Opened>();
-  asked.once('upgrade', (answer: IncomingMessage, guest: Duplex, head: Buffer) =>
-    opened.resolve({ answer, guest, head }),
+  guestRequest.once('upgrade', (response: IncomingMessage, guest: Duplex, head: Buffer) =>
+    opened.resolve({ response, guest, head }),
   );
-  asked.once('response', (answer) => {
-    if (answer.statusCode === REFUSED) void readRefusalOf(answer).then(opened.reject);
+  guestRequest.once('response', (response) => {
+    if (response.statusCode === REFUSED) void readRefusalOf(response).then(opened.reject);
     else opened.reject(guestUnreachable());
   });
-  asked.on('error', (error) => opened.reject(guestUnreachable(error)));
-  asked.end();
+  guestRequest.on('error', (error) => opened.reject(guestUnreachable(error)));
+  guestRequest.end();
   return opened.promise.catch((error: unknown) => {
-    asked.destroy();
+    guestRequest.destroy();
     throw error;
   });
 };
@@ -106,8 +106,8 @@ const splice = async (one: Duplex, other: Duplex, cut: AbortSignal): Promise<voi
   cut.removeEventListener('abort', close);
 };
 
-const agreement = (answer: IncomingMessage): string => {
-  const headers = Object.entries(pick(answer, PASSED_BACK)).map(([name, value]) => `${name}: ${value}\r\n`);
+const agreement = (response: IncomingMessage): string => {
+  const headers = Object.entries(pick(response, PASSED_BACK)).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: websocket\r\n${headers.join('')}\r\n`;
 };
 

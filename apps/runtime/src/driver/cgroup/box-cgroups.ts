@@ -12,8 +12,8 @@ export const OBEYED_WITHIN_MS = 5_000;
 const AGAIN_AFTER_MS = 50;
 
 /**
- * Freezes and measures boxes through the groups that the kernel has for them, in either version of cgroups: a few
- * milliseconds and no other program. For every driver whose boxes have a group `<hierarchy>/<name>` each.
+ * Freezes and measures boxes through their cgroups, version 1 or 2, within milliseconds and without other programs. For
+ * every driver whose boxes each have a group `<hierarchy>/<name>`.
  */
 export class BoxCgroups {
   readonly freezer: Hierarchy;
@@ -96,7 +96,7 @@ export class BoxCgroups {
     };
   }
 
-  /** Names of all groups, also of those without processes. */
+  /** Names of all groups, including those without processes. */
   async list(): Promise<readonly string[]> {
     const entries = await readdir(this.freezer.folder, { withFileTypes: true }).catch(() => []);
     return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -120,7 +120,7 @@ export class BoxCgroups {
     };
   }
 
-  /** Content of the file that has the figure in the version at hand; null if no hierarchy counts it. */
+  /** Content of the file with the figure for the cgroup version in use; null if no hierarchy counts it. */
   async #figure(
     name: string,
     controller: Controller,

@@ -104,7 +104,7 @@ export const describeBoxes = (host: () => DriverFixture, codeFile: string): void
     expect(await again.sh('ls -A $BERTH_VOLUME')).toBe('');
   });
 
-  it('is refused, with nothing done, if the driver could only pretend to honour its spec', async () => {
+  it('is refused, with nothing done, if the driver cannot honour its spec', async () => {
     const { capabilities } = host().driver;
     const running = await host().start();
     const { box } = running;

@@ -6,9 +6,8 @@ import { describeProcesses } from './processes.contract.js';
 import { describeRestarts } from './restarts.contract.js';
 
 /**
- * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. What only some drivers
- * offer is decided by `Driver.capabilities`: both sides are tested, that an offered capability holds and that a missing
- * one is refused.
+ * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. `Driver.capabilities`
+ * decides what is tested of the optional features: an offered capability must work, and a missing one must be refused.
  */
 export const describeDriverContract = (name: string, underTest: DriverUnderTest): void => {
   describe(`a box of the ${name}`, () => {

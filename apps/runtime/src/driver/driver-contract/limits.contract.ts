@@ -39,7 +39,7 @@ export const describeLimits = (host: () => DriverFixture): void => {
     expect((await stats(started)).cpuSeconds).toBeCloseTo(first.cpuSeconds ?? -1, 2);
   });
 
-  it('loses what exceeds its memory, counts it, and neither its guest nor another box is harmed', async () => {
+  it('loses the processes that exceed its memory and counts them, and neither its guest nor another box is harmed', async () => {
     const { limits } = host().driver.capabilities;
     const [greedy, other] = await Promise.all([
       host().start({ limits: { memoryBytes: 64 * MB, cpus: 1, processes: 256, diskBytes: 256 * MB } }),
@@ -54,7 +54,7 @@ export const describeLimits = (host: () => DriverFixture): void => {
     expect((await stats(other)).oomKills ?? 0).toBe(0);
   });
 
-  it('has at most the processes of its limit, and another box still starts new ones', async () => {
+  it('has at most as many processes as its limit allows, and another box still starts new ones', async () => {
     const { limits } = host().driver.capabilities;
     const [greedy, other] = await Promise.all([
       host().start({ limits: { memoryBytes: 256 * MB, cpus: 1, processes: 60, diskBytes: 256 * MB } }),

@@ -34,13 +34,16 @@ const MORE_ROOM_FOR_ARGUMENTS =
  * children are inside from the first instruction. Exits without running the command if any step fails.
  */
 export const launchScript = ({ groups, view, noNewPrivileges, command }: Launch): string => {
-  const run = words(['exec', ...(noNewPrivileges ? ['setpriv', '--no-new-privs', '--'] : []), ...command]);
+  const run = quoteAll(['exec', ...(noNewPrivileges ? ['setpriv', '--no-new-privs', '--'] : []), ...command]);
   const join = groups.map((file) => `echo $$ > ${quote(file)}`);
   if (view === null) return ['set -e', MORE_ROOM_FOR_ARGUMENTS, ...join, run].join('\n');
   const inside = ['set -e', ...mountView(view.root, view.mounts), run].join('\n');
-  return ['set -e', MORE_ROOM_FOR_ARGUMENTS, ...join, words(['exec', ...ownMounts('sh', '-c', inside)])].join(
-    '\n',
-  );
+  return [
+    'set -e',
+    MORE_ROOM_FOR_ARGUMENTS,
+    ...join,
+    quoteAll(['exec', ...ownMounts('sh', '-c', inside)]),
+  ].join('\n');
 };
 
 /** The command line that runs a command in its own mount namespace. */
@@ -54,17 +57,17 @@ export const ownMounts = (...command: readonly string[]): readonly string[] => [
 ];
 
 const mountView = (root: string, mounts: readonly Mount[]): readonly string[] => [
-  words(['mount', '-t', 'tmpfs', '-o', 'mode=0755,size=64k', 'berth', root]),
+  quoteAll(['mount', '-t', 'tmpfs', '-o', 'mode=0755,size=64k', 'berth', root]),
   ...mounts.flatMap(({ from, to, kind, readOnly }) => [
-    words(['mkdir', '-p', kind === 'folder' ? to : to.slice(0, to.lastIndexOf('/'))]),
+    quoteAll(['mkdir', '-p', kind === 'folder' ? to : to.slice(0, to.lastIndexOf('/'))]),
     ...(kind === 'file' ? [`: > ${quote(to)}`] : []),
-    words(['mount', '--bind', from, to]),
-    ...(readOnly ? [words(['mount', '-o', 'remount,ro,bind', to])] : []),
+    quoteAll(['mount', '--bind', from, to]),
+    ...(readOnly ? [quoteAll(['mount', '-o', 'remount,ro,bind', to])] : []),
   ]),
-  words(['mount', '-o', 'remount,ro,mode=0755,size=64k', root]),
+  quoteAll(['mount', '-o', 'remount,ro,mode=0755,size=64k', root]),
 ];
 
-const words = (list: readonly string[]): string => list.map(quote).join(' ');
+const quoteAll = (list: readonly string[]): string => list.map(quote).join(' ');
 
 const quote = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

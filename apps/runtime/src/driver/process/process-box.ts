@@ -41,12 +41,12 @@ export class ProcessBox implements Box {
   static adopt(facts: BoxFacts): ProcessBox {
     const gone = Promise.withResolvers<void>();
     const box = new ProcessBox(facts, gone.promise);
-    const look = async (): Promise<void> => {
+    const check = async (): Promise<void> => {
       if (await isAlive(facts.guest)) return;
       box.forget();
       gone.resolve();
     };
-    box.#watch = setInterval(() => void look(), POLL_EVERY_MS).unref();
+    box.#watch = setInterval(() => void check(), POLL_EVERY_MS).unref();
     return box;
   }
 

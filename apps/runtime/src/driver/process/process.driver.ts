@@ -161,9 +161,9 @@ export class ProcessDriver extends Driver {
   }
 
   async find(agentId: string, record: Json): Promise<Box | undefined> {
-    const known = readBoxRecord(agentId, record);
-    if (known === undefined || !(await isAlive(known.guest))) return undefined;
-    const box = ProcessBox.adopt(known);
+    const stored = readBoxRecord(agentId, record);
+    if (stored === undefined || !(await isAlive(stored.guest))) return undefined;
+    const box = ProcessBox.adopt(stored);
     this.#boxes.set(agentId, box);
     return box;
   }

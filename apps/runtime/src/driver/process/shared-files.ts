@@ -22,8 +22,8 @@ export class SharedFiles {
   async share(path: string): Promise<string> {
     const { mtimeMs, ino } = await stat(path);
     const key = createHash('sha256').update(`${path}\0${mtimeMs}\0${ino}`).digest('hex').slice(0, 16);
-    const known = this.#ready.get(key);
-    if (known !== undefined) return known;
+    const existing = this.#ready.get(key);
+    if (existing !== undefined) return existing;
     const ready = this.#shareNow(path, join(this.folder, key, basename(path)));
     this.#ready.set(key, ready);
     ready.catch(() => this.#ready.delete(key));

@@ -43,8 +43,8 @@ export class UidAllocation {
   }
 
   async allocate(agentId: string): Promise<number> {
-    const known = this.#uids.get(agentId);
-    if (known !== undefined) return known;
+    const assigned = this.#uids.get(agentId);
+    if (assigned !== undefined) return assigned;
     const taken = new Set(this.#uids.values());
     for (let uid = this.base; uid < this.base + BLOCK; uid++) {
       if (taken.has(uid)) continue;
