@@ -31,17 +31,17 @@ export class HostAnnouncer {
 
   async run(link: Pick<NatsLink, 'onReconnect'>, signal: AbortSignal): Promise<void> {
     const forget = link.onReconnect(() => this.#wake.abort());
-    let heard = true;
+    let acknowledged = true;
     while (!signal.aborted) {
       this.#wake = new AbortController();
       try {
         await this.announce();
-        heard = true;
+        acknowledged = true;
       } catch (error) {
-        if (heard && !signal.aborted) this.#warn(error);
-        heard = false;
+        if (acknowledged && !signal.aborted) this.#warn(error);
+        acknowledged = false;
       }
-      await pause(heard ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
+      await pause(acknowledged ? EVERY_MS : RETRY_MS, AbortSignal.any([signal, this.#wake.signal]));
     }
     forget();
   }
