@@ -104,7 +104,7 @@ describe('berth keys list', () => {
 });
 
 describe('berth keys revoke', () => {
-  it('revokes the key, whatever characters its id contains', async () => {
+  it('revokes the key, even if its id contains characters that are special in a URL', async () => {
     const result = await berth(['keys', 'revoke', 'key_1/../x'], { respond: () => ({ status: 204 }) });
     expect(result.exitCode).toBe(0);
     expect(result.seen[0]).toMatchObject({ method: 'DELETE', url: '/api/v1/keys/key_1%2F..%2Fx' });

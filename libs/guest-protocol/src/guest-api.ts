@@ -21,7 +21,7 @@ export const GUEST_ROUTES = {
   env: { method: 'PUT', path: '/v1/env' },
   /**
    * `DeliverToProgram` → `ProgramAnswer`. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable
-   * `agent_unavailable`, unsupported `chat_unsupported`; the effect tells whether the program may have received the
+   * `agent_unavailable`, unsupported `chat_unsupported`; the effect states whether the program may have received the
    * message.
    */
   deliver: { method: 'POST', path: '/v1/deliver' },

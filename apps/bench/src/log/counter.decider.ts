@@ -1,7 +1,7 @@
 import type { EventCodec, StoredEvent } from '@berth/event-store';
 import type { Decider } from '@berth/kernel';
 
-/** Counts the events of its stream, whatever they are. */
+/** Counts the events of its stream, of any type. */
 export const counterDecider: Decider<number, never, StoredEvent> = {
   initial: 0,
   decide: () => [],

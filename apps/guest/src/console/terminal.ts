@@ -67,8 +67,8 @@ export class Terminal {
   }
 
   /**
-   * Not by the library's `write`: libuv cannot wait for a pseudo terminal that is full, so it tries again and again, and
-   * nothing else of the guest runs until the shell reads.
+   * Bypasses the library's `write`: libuv cannot wait for a full pseudo-terminal and retries in a busy loop, which
+   * blocks the whole guest until the shell reads.
    */
   #pass(): void {
     this.#retry = undefined;

@@ -104,7 +104,7 @@ describe('a file that is read', () => {
     expect((await files.read('file', { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('gets a new tag when it changes, whatever its modification time', async () => {
+  it('gets a new tag when it changes, regardless of its modification time', async () => {
     const path = join(files.volume, 'file');
     utimesSync(path, 0, 1_700_000_000);
     const tag = await etag();

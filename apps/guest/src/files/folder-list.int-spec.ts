@@ -39,7 +39,7 @@ describe('a list of an agent’s folder', () => {
     });
   });
 
-  it('shows a symlink as itself, whatever its target', async () => {
+  it('shows a symlink as itself, regardless of its target', async () => {
     mkdirSync(join(files.outside, 'far'));
     symlinkSync(join(files.outside, 'far'), join(files.volume, 'out'));
     symlinkSync('no-such', join(files.volume, 'dangling'));

@@ -18,7 +18,7 @@ interface Waste {
 /**
  * Removes files and folders in the background. They move from the volume into the staging folder at once. An agent may
  * still have such a folder open and swap its contents, so every folder is moved out of its parent and held while it is
- * emptied. It follows no symlinks, and holds one folder at a time whatever the depth.
+ * emptied. It follows no symlinks, and holds one folder at a time, regardless of the depth.
  */
 export class Trash {
   readonly #prefix = `.gone-${process.pid}-${Date.now().toString(36)}-`;
@@ -36,7 +36,7 @@ export class Trash {
     }
   }
 
-  /** Moves `name` out of `parent`, whatever its type. Errors: those of rename(2). */
+  /** Moves `name`, which may be of any type, out of `parent`. Errors: those of rename(2). */
   discard(parent: Descriptor, name: string): void {
     this.#take(parent.at(name));
   }

@@ -130,7 +130,7 @@ export class VolumeChanges {
     } catch (error) {
       if (codeOf(error) === 'EEXIST') throw destinationExists();
       if (!['EPERM', 'EMLINK', 'EOPNOTSUPP'].includes(codeOf(error) ?? '')) throw error;
-      // Some files cannot be linked; a rename then replaces whatever appears there at this very moment.
+      // Some files cannot be linked; a rename then replaces any entry that appears there at this very moment.
       return renameSync(old, next);
     }
     this.staging.takeAway(from.parent, from.name, lstatSync(next, { bigint: true }).ino);

@@ -11,7 +11,7 @@ describe('the output of a program', () => {
     return lines;
   };
 
-  it('is split into lines, whatever the chunks', () => {
+  it('is split into lines, regardless of the chunks', () => {
     expect(split('one\ntw', 'o\r\nthree')).toEqual(['one', 'two', 'three']);
     const bytes = Buffer.from('grün\n');
     expect(split(bytes.subarray(0, 3), bytes.subarray(3))).toEqual(['grün']);

@@ -66,7 +66,7 @@ export interface DriverCapabilities {
   /** The limits that are enforced; the others are advisory. */
   readonly limits: readonly (keyof BoxLimits)[];
   readonly users: readonly BoxSpec['user'][];
-  /** The networks that a box can have. `host`: every box has the host's network, whatever its spec says. */
+  /** The networks that a box can have. `host`: every box has the host's network, regardless of its spec. */
   readonly network: 'host' | readonly BoxSpec['network'][];
 }
 

@@ -95,7 +95,7 @@ export class GuestClient {
     await this.#socket.ask({ route: GUEST_ROUTES.shutdown, body: { graceMs }, signal });
   }
 
-  /** Starts a command. No time-out of its own. On an error, `neverSent` tells whether the request left. */
+  /** Starts a command. No time-out of its own. On an error, `neverSent` determines whether the request was sent. */
   async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
     const request = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
     const response = await this.#socket.askOnce(request);

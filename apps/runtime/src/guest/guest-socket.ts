@@ -60,7 +60,7 @@ export class GuestSocket {
     return this.#ask(request, this.#connections);
   }
 
-  /** Like `ask`, over a new connection: a request that fails before it was written has certainly not left. */
+  /** Like `ask`, over a new connection: a request that fails before it was written was certainly not sent. */
   askOnce(request: GuestRequest): Promise<unknown> {
     return this.#ask(request, this.#onceEach);
   }
@@ -95,7 +95,7 @@ export class GuestSocket {
   }
 }
 
-/** Whether a failed request certainly never left: the connection was not established. */
+/** Whether a failed request was certainly never sent: the connection was not established. */
 export const neverSent = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') &&
   error.cause instanceof Error &&

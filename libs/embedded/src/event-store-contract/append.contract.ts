@@ -65,7 +65,7 @@ export function describeAppends(store: () => StoreFixture): void {
           store().append(stream, events, 'no_stream', { deadline: index % 3 === 0 ? -1 : index % 5 }),
         ),
       );
-      // Whatever was in progress when the caller gave up has settled once a later append returns.
+      // Once a later append returns, everything that was in progress when the caller gave up has settled.
       await store().append(store().stream(), numbered(1), 'no_stream');
       const lengths = await Promise.all(streams.map((stream) => store().length(stream)));
       expect(new Set([0, 40, ...lengths])).toEqual(new Set([0, 40]));

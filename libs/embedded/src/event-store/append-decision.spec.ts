@@ -67,7 +67,7 @@ describe('an append that expects any revision', () => {
     expect(decideAppend(stream(['a']), ANY, ['a', 'b'])).toEqual(wrong);
   });
 
-  it('is written when the first id is unknown, whatever follows', () => {
+  it('is written when the first id is unknown, regardless of the others', () => {
     expect(decideAppend(stream(['a']), ANY, ['b', 'a'])).toEqual(write);
     expect(decideAppend(stream(['a']), ANY, [])).toEqual(write);
   });

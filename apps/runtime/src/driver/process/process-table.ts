@@ -37,7 +37,7 @@ export interface ProcessUsage {
   readonly threads: number;
 }
 
-/** Linux reports processor times in hundredths of a second, whatever the kernel's own clock. */
+/** Linux reports processor times in hundredths of a second, regardless of the kernel's own clock. */
 const TICKS_PER_SECOND = 100;
 
 /** What the process uses; undefined if there is none or it is a zombie. */
