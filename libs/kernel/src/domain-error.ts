@@ -82,7 +82,7 @@ export const effectOf = (error: unknown): Effect | undefined => {
 };
 
 /** Returns `error` as the failure of a request of which an earlier attempt had `effect`: `unknown` outlasts `none`. */
-export const withEffect = (error: unknown, effect: Effect): unknown => {
+export const withEffect = <Failure>(error: Failure, effect: Effect): Failure | DomainError => {
   if (effect === 'none' || !isDomainError(error) || error.effect !== 'none') return error;
   const { kind, code, message, context } = error;
   return new DomainError(kind, code, message, context, { cause: error, effect });

@@ -1,4 +1,4 @@
-import type { DomainError, WhenLost } from '@berth/kernel';
+import { withEffect, type DomainError, type WhenLost } from '@berth/kernel';
 import type { RequestCaller } from '@berth/telemetry';
 import { deadlineExceeded, serviceUnavailable } from './request-failures.js';
 
@@ -123,6 +123,14 @@ export class PendingRequests {
 
   fail(id: string, error: DomainError): void {
     this.#take(id)?.reject(error);
+  }
+
+  /** A handler failed one attempt. That it did nothing says nothing about another attempt that may have started. */
+  failAttempt(id: string, error: DomainError): void {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return;
+    const isOnly = pending.tries - pending.notBegun <= 1;
+    this.fail(id, isOnly ? error : withEffect(error, 'unknown'));
   }
 
   /** One attempt certainly did not start: fails with `error` unless another attempt may have started. */

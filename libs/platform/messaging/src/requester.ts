@@ -207,7 +207,8 @@ export class Requester {
     const gather = this.#gathering.get(id);
     if (gather !== undefined) gather({ ...reply, id });
     else if (wasNotBegun(reply.err)) this.#pending.failNotBegun(id, () => fromEnvelope(reply.err));
-    else if (reply.err !== undefined && reply.err !== null) this.#pending.fail(id, fromEnvelope(reply.err));
+    else if (reply.err !== undefined && reply.err !== null)
+      this.#pending.failAttempt(id, fromEnvelope(reply.err));
     else if (reply.isDisposed === true) this.#pending.settle(id, reply.response);
     else this.#pending.heard(id);
   }
