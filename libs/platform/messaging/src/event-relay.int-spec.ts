@@ -57,9 +57,8 @@ describe('the event relay', () => {
     await infra.stop();
   });
 
-  const start = (): (() => Promise<void>) => {
-    const supervisor = new Supervisor('test', log);
-    const relay = new EventRelay({
+  const relayOf = (): EventRelay =>
+    new EventRelay({
       store,
       link,
       database,
@@ -68,6 +67,10 @@ describe('the event relay', () => {
       toContractEvent,
       log,
     });
+
+  const start = (): (() => Promise<void>) => {
+    const supervisor = new Supervisor('test', log);
+    const relay = relayOf();
     supervisor.start('relay', (signal) => relay.run(signal));
     running.push(supervisor);
     return () => supervisor.stop();
@@ -201,6 +204,22 @@ describe('the event relay', () => {
     await nats.wipe();
     await nats.resume();
     await append(2);
+    await allThere();
+  });
+
+  it('ends when the broker disconnects, before its next publication times out', async () => {
+    const supervisor = new Supervisor('test', log);
+    const relay = relayOf();
+    supervisor.start('relay', (signal) => relay.run(signal));
+    running.push(supervisor);
+    await append(1);
+    await allThere();
+    await nats.kill();
+    await eventually(() => {
+      expect(supervisor.failing).toEqual([{ work: 'relay', error: 'The broker was disconnected.' }]);
+    });
+    await append(3);
+    await nats.resume();
     await allThere();
   });
 
