@@ -218,7 +218,7 @@ describe('executions of an agent that ends', () => {
     });
     const executionId = await test.abandon(agentId);
     await test.publishOfAgent('failed', agentId, 1);
-    await eventually(() => queriesFor(executionId) > 3);
+    await eventually(() => queriesFor(executionId) > 1);
     test.far.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
       outcome: done({ stdout: 'saved' }),
