@@ -169,7 +169,7 @@ describe('the state is folded from the whole stream when the snapshot', () => {
     await history();
     await plant(4_000n, newEvent().id);
     expect(await loadAnew()).toMatchObject(everything);
-    await untilStored(19);
+    await eventually(async () => expect((await stored())?.revision).toBe('19'));
     expect(await loadAnew()).toMatchObject({ ...everything, calls: [`read the last ${EVERY + 1}`] });
   });
 
