@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startEmbedded, type EmbeddedInfrastructure } from '@berth/embedded';
+import { connectEventStore } from '@berth/event-store';
 import { createLogger } from '@berth/telemetry';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixture.js';
@@ -11,6 +12,7 @@ import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixtu
 const CLI = fileURLToPath(new URL('../../../cli/dist/main.js', import.meta.url));
 const exec = promisify(execFile);
 
+const log = createLogger({ service: 'embedded', level: 'warn' });
 const first = temporaryFolder();
 const second = temporaryFolder();
 const elsewhere = temporaryFolder();
@@ -31,13 +33,23 @@ const startOn = async (dataDir: string): Promise<void> => {
 const statusWith = async (key: string, path: string): Promise<number> =>
   (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
 
+/** Who the event log says has minted the key of this name. */
+const minterOf = async (key: string, name: string): Promise<unknown> => {
+  const response = await fetch(`${url}/api/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
+  const { items } = (await response.json()) as { items: readonly { id: string; name: string }[] };
+  const store = connectEventStore({ url: parts.eventStoreUrl, log });
+  const [minted] = await store.read(`key-${items.find((item) => item.name === name)?.id ?? ''}`);
+  await store.close();
+  return minted?.metadata.actor;
+};
+
 /** An installation, then a new data folder on the same log: the vault with its keys is lost. */
 beforeAll(async () => {
   parts = await startEmbedded({
     dataDir: elsewhere.path,
     natsUrl: 'nats://unused',
     databaseUrl: 'postgres://unused',
-    log: createLogger({ service: 'embedded', level: 'warn' }),
+    log,
   });
   await startOn(first.path);
   expect(program?.said).not.toContain('keys recover');
@@ -57,7 +69,7 @@ describe('an installation whose keys are all lost', () => {
     await program?.says(/No key with the scope operate works.*npm run berth -- keys recover/);
   });
 
-  it('mints a key with every scope for a user who can enter the data folder', async () => {
+  it('mints a key with every scope for a user who can enter the data folder, and records who minted it', async () => {
     expect(statSync(join(second.path, 'accounts.sock')).mode & 0o777).toBe(0o600);
     const { stdout } = await exec(process.execPath, [CLI, 'keys', 'recover'], {
       env: { BERTH_DATA: second.path },
@@ -67,6 +79,7 @@ describe('an installation whose keys are all lost', () => {
     expect(await statusWith(key, '/api/v1/operations/projections')).toBe(200);
     await program?.says(/a key was recovered on this host/);
     expect(program?.said).not.toContain(key);
+    expect(await minterOf(key, 'recovered')).toEqual({ kind: 'system', id: 'host-operator' });
   });
 
   it('makes the command line name the socket when no Berth runs there', async () => {

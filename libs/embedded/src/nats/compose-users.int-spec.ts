@@ -1,7 +1,7 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect as connectSocket, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
@@ -85,6 +85,18 @@ describe('the broker of docker-compose.yml', () => {
 
   it('rejects clients without a password', async () => {
     await expect(connect({ servers: `127.0.0.1:${port}` })).rejects.toThrow(/[Aa]uthorization/);
+  });
+
+  it('disconnects a frozen client after two unanswered pings, which it sends every 2 s', async () => {
+    const { username, password } = new URL(file('nats_url_gateway'));
+    const credentials = { user: username, pass: decodeURIComponent(password), verbose: false };
+    const frozen = connectSocket(port, '127.0.0.1');
+    let received = '';
+    frozen.on('data', (bytes: Buffer) => (received += bytes.toString()));
+    frozen.write(`CONNECT ${JSON.stringify(credentials)}\r\n`);
+    // By default a server waits for two pings of two minutes each.
+    await once(frozen, 'close', { signal: AbortSignal.timeout(20_000) });
+    expect(received).toContain('Stale Connection');
   });
 });
 
