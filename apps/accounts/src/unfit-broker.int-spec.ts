@@ -40,7 +40,7 @@ const run = async (
   return { code, stderr };
 };
 
-/** Server `index` of a cluster of three. */
+/** The configuration of server `index` in a cluster of three. */
 const inCluster = (ports: readonly number[], index: number): string => {
   const routes = ports.filter((_, other) => other !== index).map((port) => `nats://127.0.0.1:${port}`);
   return [
@@ -75,7 +75,7 @@ describe('a service whose broker has no leader yet', () => {
 });
 
 describe('a service whose cluster has too few servers for NATS_REPLICAS', () => {
-  it('starts, logs it, and has the replicas once the servers are up', async () => {
+  it('starts, logs the shortage, and has the replicas once the servers are up', async () => {
     const ports = await Promise.all([freePort(), freePort(), freePort()]);
     const monitor = await freePort();
     const first = await NatsServer.configured(`${inCluster(ports, 0)}\nhttp: "127.0.0.1:${monitor}"`);
@@ -108,7 +108,7 @@ describe('a service whose cluster has too few servers for NATS_REPLICAS', () => 
 });
 
 describe('a service whose broker cannot serve', () => {
-  it('with NATS_REPLICAS on a single server exits with 78 and one line that names the fix', async () => {
+  it('exits with 78 and one line that names the problem if a single server must hold three replicas', async () => {
     const nats = await NatsServer.configured('max_payload: 8388608\njetstream { store_dir: $STORE }');
     onTestFinished(() => nats.stop());
     const { code, stderr } = await run(nats.url, { NATS_REPLICAS: '3' });
@@ -119,23 +119,23 @@ describe('a service whose broker cannot serve', () => {
   });
 
   it.each([
-    ['without JetStream', 'max_payload: 8388608', 'NATS_URL names servers or an account without JetStream'],
+    ['has no JetStream', 'max_payload: 8388608', 'NATS_URL names servers or an account without JetStream'],
     [
-      'that takes small messages only',
+      'takes small messages only',
       'jetstream { store_dir: $STORE }',
       'NATS_URL names a server that takes messages of at most 1048576 bytes',
     ],
     [
-      'that refuses the streams',
+      'refuses the streams',
       'max_payload: 8388608\njetstream { store_dir: $STORE }\nauthorization { users: [{ user: a, password: a, permissions { publish { deny: "$JS.API.STREAM.CREATE.>" } } }] }',
       'NATS_URL names an account that refuses the stream berth_EVT_ACCOUNTS',
     ],
     [
-      'whose account has no room for all streams',
+      'has no room for all streams in its account',
       'max_payload: 8388608\njetstream { store_dir: $STORE }\naccounts { A { users: [{ user: a, password: a }], jetstream { max_streams: 1, max_file: 1G } } }',
       'NATS_URL names an account that refuses the stream berth_PRESENCE: maximum number of streams reached',
     ],
-  ])('%s exits with 78 and one line that names the fix', async (_what, config, line) => {
+  ])('exits with 78 and one line that names the problem if the broker %s', async (_what, config, line) => {
     const nats = await NatsServer.configured(config);
     onTestFinished(() => nats.stop());
     const { code, stderr } = await run(nats.url.replace('//', '//a:a@'));

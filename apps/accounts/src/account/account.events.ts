@@ -3,7 +3,7 @@ import type { AccountEvent, AccountOpened } from './account.js';
 
 type Stored<Event> = Omit<Event, 'type'>;
 
-/** Streams `account-acc_…`. */
+/** The streams are named `account-acc_…`. */
 export const accountCodec: EventCodec<AccountEvent> = {
   category: 'account',
   toStored: ({ type, ...data }) => ({ type, data }),

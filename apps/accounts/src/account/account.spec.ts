@@ -17,7 +17,7 @@ describe('an account', () => {
     ]);
   });
 
-  it('is opened once: opening it again changes nothing, its plan neither', () => {
+  it('is opened only once: opening it again changes nothing, not even its plan', () => {
     const { events } = decideGiven(accountDecider, [], open);
     expect(decideGiven(accountDecider, events, { ...open, plan: 'other' })).toEqual({
       events: [],

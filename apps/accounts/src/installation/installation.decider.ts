@@ -13,7 +13,7 @@ export const installationDecider: Decider<InstallationState, InstallationCommand
       const { accountId, keyId, now } = command;
       return [{ type: 'InstallationBegun', accountId, keyId, begunAt: isoTime(now) }];
     }
-    if (state.kind === 'fresh') throw new Error('An installation is begun before it is finished.');
+    if (state.kind === 'fresh') throw new Error('The installation cannot finish before it has begun.');
     return state.kind === 'finished'
       ? []
       : [{ type: 'InstallationFinished', finishedAt: isoTime(command.now) }];

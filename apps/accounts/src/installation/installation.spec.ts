@@ -26,7 +26,7 @@ describe('an installation', () => {
     expect(decideGiven(installationDecider, [], begin).events).toEqual([begun]);
   });
 
-  it('keeps its first ids when another process begins', () => {
+  it('keeps its first ids when another process begins it again', () => {
     const other = { ...begin, accountId: 'acc_2', keyId: 'key_2' };
     for (const history of [[begun], [begun, finished]]) {
       expect(decideGiven(installationDecider, history, other)).toEqual({ events: [], refusal: undefined });
@@ -34,12 +34,12 @@ describe('an installation', () => {
     expect(fold(installationDecider, [begun])).toMatchObject({ accountId: 'acc_1', keyId: 'key_1' });
   });
 
-  it('is finished once', () => {
+  it('finishes only once', () => {
     expect(decideGiven(installationDecider, [begun], finish).events).toEqual([finished]);
     expect(decideGiven(installationDecider, [begun, finished], finish).events).toEqual([]);
   });
 
-  it('is not finished before it began', () => {
+  it('cannot finish before it has begun', () => {
     expect(decideGiven(installationDecider, [], finish).refusal).toBeInstanceOf(Error);
   });
 });

@@ -30,7 +30,7 @@ const mint = (accountId: string, name: string) =>
 const rowsOf = (relation: string) => running.database.query(`SELECT * FROM ${relation} ORDER BY id`);
 
 describe('the list of keys', () => {
-  it('pages from the newest to the oldest, each once, also while keys are minted', async () => {
+  it('returns each existing key once, newest first, even if another is minted between two pages', async () => {
     const accountId = await openAccount(running);
     const names = ['a', 'b', 'c', 'd', 'e'];
     for (const name of names) await mint(accountId, name);
@@ -44,7 +44,7 @@ describe('the list of keys', () => {
     expect(third.nextCursor).toBeNull();
   });
 
-  it('marks the last page as last if it is exactly full', async () => {
+  it('returns no cursor with a last page that is exactly full', async () => {
     const accountId = await openAccount(running);
     await mint(accountId, 'a');
     expect(await running.keyList.run({ accountId, cursor: null, limit: 1 })).toMatchObject({
@@ -61,7 +61,7 @@ describe('the list of keys', () => {
     });
   });
 
-  it('refuses a cursor of another list', async () => {
+  it('refuses a malformed cursor and one of another list', async () => {
     const accountId = newId('acc');
     for (const cursor of ['x', 'bm9uZQ', Buffer.from('"agt_1"').toString('base64url')]) {
       await expect(running.keyList.run({ accountId, cursor, limit: 50 })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describe('the projection', () => {
     await running.keys.revoke({ ...envelope(accountId), keyId: revoked.id });
   };
 
-  it('rebuilt equals live, row by row', async () => {
+  it('has the same rows after a rebuild', async () => {
     await fill();
     const live = await rowsOf('key_list');
     await running.keyListRunner.rebuild(() => undefined, new AbortController().signal);
@@ -88,7 +88,7 @@ describe('the projection', () => {
     expect(live.length).toBeGreaterThan(1);
   });
 
-  it('given every event twice makes the same rows', async () => {
+  it('makes the same rows when it receives every event repeatedly', async () => {
     await fill();
     const events: RecordedEvent[] = [];
     for (const { id } of await running.database.query<{ id: string }>('SELECT id FROM key_list')) {

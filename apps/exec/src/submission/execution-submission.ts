@@ -16,7 +16,7 @@ import { Refusing } from './refusing.js';
 const ATTACHED_SECONDS = 60;
 const DETACHED_SECONDS = 3_600;
 
-/** Records a command, dispatches it to an awake agent, and concludes the outcome. */
+/** Records a submission, dispatches its command to an awake agent, and returns or throws the outcome. */
 @Injectable()
 export class ExecutionSubmission {
   constructor(
@@ -42,13 +42,13 @@ export class ExecutionSubmission {
     const { position } = accepted;
     return this.followed.during(owned.executionId, async () => {
       const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
-      const handed = await this.dispatcher.run(task, awake);
+      const dispatched = await this.dispatcher.run(task, awake);
       await noted;
-      return this.conclude(task, handed, position);
+      return this.conclude(task, dispatched, position);
     });
   }
 
-  /** Appends the submission. Nothing is dispatched before, so after an error the command certainly did not start. */
+  /** Appends the submission. Nothing is dispatched earlier, so after an error the command certainly did not start. */
   private async accept(
     submit: SubmitExecution,
     owned: Owned,
@@ -71,7 +71,7 @@ export class ExecutionSubmission {
     try {
       return await this.executions.submit(submission, submit);
     } catch (error) {
-      // The log may have accepted this attempt. If it accepted another one, that one dispatches the command.
+      // The log may have accepted this attempt. If it accepted another attempt, that one dispatches the command.
       void this.refusing.withdraw(owned, attempt, 'not_accepted');
       throw guestCommandUnavailable(error);
     }
@@ -84,21 +84,21 @@ export class ExecutionSubmission {
 
   private async conclude(
     { owned }: DispatchTask,
-    handed: DispatchResult,
+    dispatched: DispatchResult,
     position: bigint | null,
   ): Promise<ExecutionView> {
-    switch (handed.kind) {
+    switch (dispatched.kind) {
       case 'started': {
-        const result = resultOf(owned, handed.outcome);
+        const result = resultOf(owned, dispatched.outcome);
         return result === null ? runningView(owned.executionId) : this.end(result, position);
       }
       case 'refused':
-        await this.refusing.now(owned, handed.error.code);
-        throw handed.error;
+        await this.refusing.now(owned, dispatched.error.code);
+        throw dispatched.error;
       case 'overtaken':
         return this.overtaken(owned, position);
       case 'unknown':
-        throw outcomeUnknown(owned.executionId, handed.cause);
+        throw outcomeUnknown(owned.executionId, dispatched.cause);
     }
   }
 
@@ -110,7 +110,7 @@ export class ExecutionSubmission {
     }
   }
 
-  /** It was cancelled or given up before it was dispatched. */
+  /** For an execution that was cancelled or given up before it was dispatched. */
   private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
     const state = await this.executions.load(owned.executionId).catch(() => undefined);
     if (state?.status === 'ended') {

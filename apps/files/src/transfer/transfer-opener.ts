@@ -16,7 +16,7 @@ import { useOf } from '../agent-target.js';
 import { pathProblem } from '../path/check-path.js';
 import { downloadReach } from './transfer-policy.js';
 
-/** Issues tickets for transfers between the gateway and a host. */
+/** Obtains tickets for transfers between the gateway and an agent's host; the host issues them. */
 @Injectable()
 export class TransferOpener {
   constructor(
@@ -45,7 +45,7 @@ export class TransferOpener {
     return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
   }
 
-  /** Does not wake the agent for an invalid path, but reports a missing agent first. */
+  /** Throws for an invalid path, without waking the agent; if the agent is missing, throws that error instead. */
   private async checkPath(request: OpenTransfer, path: string): Promise<void> {
     const problem = pathProblem(path);
     if (problem === undefined) return;
@@ -77,7 +77,7 @@ export class TransferOpener {
         { host },
       );
     } catch (error) {
-      // A ticket that was issued but never arrived expires unused.
+      // The host may have issued a ticket that never arrived; it expires unused, so the caller may try again.
       const isOutage = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
       if (isOutage && effectOf(error) !== 'none')
         throw agentUnavailable('The agent cannot be reached; try again.', error);

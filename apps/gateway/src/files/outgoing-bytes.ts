@@ -1,13 +1,13 @@
 import type { Writable } from 'node:stream';
 
-/** Bytes in flight; more are held back until half of these have left. */
-const UNSENT_BYTES = 1_048_576;
-/** How much of the beginning is kept, so that it can be sent again to another host or epoch. */
+/** When this many bytes are in flight, writing waits until fewer than half as many are. */
+const MAX_UNSENT_BYTES = 1_048_576;
+/** How much of the beginning is kept, so that it can be sent again to another host or under another epoch. */
 const KEPT_BYTES = 262_144;
-/** A host that receives nothing for this long has failed. */
+/** How long writing may wait; then the host counts as failed. */
 const SILENCE_MS = 30_000;
 
-/** Bytes on their way to a host; a transfer can restart from the beginning while little was written. */
+/** Bytes on their way to a host. A transfer can restart from the beginning until too much was written. */
 export class OutgoingBytes {
   #kept: Uint8Array[] | undefined = [];
   #keptBytes = 0;
@@ -18,10 +18,10 @@ export class OutgoingBytes {
   #room: PromiseWithResolvers<void> | undefined;
   #failure: Error | undefined;
 
-  /** `onSilence` is called when the host stops accepting bytes. */
+  /** `onSilence` is called when writing has waited for too long. */
   constructor(private readonly onSilence: () => void) {}
 
-  /** Prepares to send everything again; false if too much was written. */
+  /** Prepares to send everything again. Returns false if too much was written. */
   rewind(): boolean {
     if (this.#kept === undefined) return false;
     this.#target = undefined;
@@ -29,20 +29,20 @@ export class OutgoingBytes {
   }
 
   /**
-   * Takes bytes; a returned promise resolves when more may come. With `isLast` nothing else uses the underlying buffer,
-   * whose memory is freed as soon as they are sent: waiting for the garbage collector costs more than all the
-   * rest of a large transfer. Throws or rejects with the error given to `fail`.
+   * Takes bytes; a returned promise resolves when more may come. `isLastUse`: nothing uses their underlying buffer
+   * afterwards, so its memory is freed as soon as they are sent. Leaving that to the garbage collector would cost more
+   * than the rest of a large transfer. Throws or rejects with the error given to `fail`.
    */
-  write(bytes: Uint8Array, isLast: boolean): Promise<void> | undefined {
+  write(bytes: Uint8Array, isLastUse: boolean): Promise<void> | undefined {
     if (this.#failure !== undefined) throw this.#failure;
     if (this.#dropping) return undefined;
     const isKept = this.#keep(bytes);
     if (this.#target === undefined) this.#unsent += bytes.length;
-    else this.#send(this.#target, bytes, isLast && !isKept);
-    return this.#target !== undefined && this.#unsent < UNSENT_BYTES ? undefined : this.#untilRoom();
+    else this.#send(this.#target, bytes, isLastUse && !isKept);
+    return this.#target !== undefined && this.#unsent < MAX_UNSENT_BYTES ? undefined : this.#untilRoom();
   }
 
-  /** Sends all that was and will be written to `target`. Once, and after each `rewind`. */
+  /** Sends to `target` what was written and what is written later. Call it once, and again after each `rewind`. */
   sendTo(target: Writable): void {
     this.#target = target;
     this.#unsent = 0;
@@ -56,7 +56,7 @@ export class OutgoingBytes {
     this.#target?.end();
   }
 
-  /** Still accepts bytes, and discards them. */
+  /** From now on accepts bytes and discards them. */
   drop(): void {
     this.#dropping = true;
     this.#kept = undefined;
@@ -86,11 +86,11 @@ export class OutgoingBytes {
     const { length } = bytes;
     this.#unsent += length;
     target.write(bytes, (error) => {
-      // After an error the system may hold the memory still.
+      // After an error the system may still use the memory.
       if (isFree && (error === undefined || error === null)) release(bytes);
       if (target !== this.#target) return;
       this.#unsent -= length;
-      if (this.#unsent < UNSENT_BYTES / 2) this.#makeRoom();
+      if (this.#unsent < MAX_UNSENT_BYTES / 2) this.#makeRoom();
     });
   }
 
@@ -118,6 +118,6 @@ const release = ({ buffer }: Uint8Array): void => {
 };
 
 /**
- * Whether `bytes` fill their buffer: true for a chunk of a body, false for a slice of a pool.
+ * Whether `bytes` fill their whole buffer: true for a chunk of a body, false for a slice of a pool.
  */
 export const ownsBuffer = ({ byteLength, buffer }: Uint8Array): boolean => byteLength === buffer.byteLength;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CommandGuest, runs } from '../__fixtures__/executions.fixture.js';
 import type { Reply } from '../__fixtures__/guest.fixture.js';
 
-describe('a command of an older guest', () => {
+describe('a command in an older guest', () => {
   let guest: CommandGuest;
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe('a command of an older guest', () => {
     expect((await run('true', { cwd: 'gone' })).error?.code).toBe('invalid_cwd');
   });
 
-  it('is truncated like any other', async () => {
+  it('has its output truncated like any other command', async () => {
     const { output } = await run('yes | head -c 600000; yes | head -c 600000 >&2');
     expect(output === CUT_MARK + 'y\n'.repeat(KEPT_CHARACTERS / 2)).toBe(true);
   });
@@ -44,7 +44,7 @@ describe('a command of an older guest', () => {
     });
   });
 
-  it('is the only execution route of an older guest', async () => {
+  it('runs only through the legacy route: the guest knows no other execution route', async () => {
     const { execute, execution, runningExecutions, cancelExecution, failExecutions, executionOutput } =
       GUEST_ROUTES;
     for (const route of [

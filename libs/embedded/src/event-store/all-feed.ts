@@ -2,7 +2,10 @@ import type { Direction, EventLog } from './event-log.js';
 import type { Feed, FeedPage } from './feed.js';
 import type { EventFilter } from './filter.js';
 
-/** Reads the whole log in position order, with an optional filter. Filtered subscriptions use `FilteredFeed`. */
+/**
+ * Reads the whole log by position, forwards or backwards, with an optional filter. Filtered subscriptions use
+ * `FilteredFeed`.
+ */
 export class AllFeed implements Feed {
   readonly stream = undefined;
   #next: number;
@@ -24,8 +27,8 @@ export class AllFeed implements Feed {
     const last = forwards ? Math.min(this.until, this.log.lastPosition) : this.#next;
     if (first > last) return { items: [], complete: true };
     const { events, complete } = this.log.readAll(first, last, this.direction);
-    const newest = events.at(-1)?.position;
-    if (newest !== undefined) this.#next = forwards ? newest + 1 : newest - 1;
+    const lastRead = events.at(-1)?.position;
+    if (lastRead !== undefined) this.#next = forwards ? lastRead + 1 : lastRead - 1;
     const { filter } = this;
     return { items: filter === undefined ? events : events.filter(filter.matches), complete };
   }

@@ -6,8 +6,9 @@ const TAIL_BYTES = 2000;
 
 /**
  * A log file that children write to directly, through a descriptor opened for appending: no pipe of ours can block
- * them, or break when this process dies. Beyond 5 MiB the file is copied to `<path>.1` and truncated, so that two files
- * bound the size; lines written between copy and truncation are lost.
+ * them, or break when this process dies. A file that exceeds the limit (5 MiB by default, checked every 5 s) is copied
+ * to `<path>.1` and truncated, so the log never consists of more than two files. Lines written between copy and
+ * truncation are lost.
  */
 export class BoundedLog {
   readonly fd: number;
@@ -22,14 +23,14 @@ export class BoundedLog {
     this.trim();
   }
 
-  /** Truncates the file when it exceeds the limit. */
+  /** Copies the file to `<path>.1` and truncates it, if it exceeds the limit. */
   trim(): void {
     if (fstatSync(this.fd).size <= this.limitBytes) return;
     copyFileSync(this.path, `${this.path}.1`);
     ftruncateSync(this.fd, 0);
   }
 
-  /** The last lines, for the message about a part that did not start. */
+  /** The end of the file, at most 2000 bytes, for the error about a part that did not start. */
   tail(): string {
     const size = fstatSync(this.fd).size;
     const from = Math.max(0, size - TAIL_BYTES);

@@ -52,7 +52,7 @@ describe('an append', () => {
     expect(early.failure).toMatchObject({ expected: 3n, actual: 'no_stream' });
   });
 
-  it('that is repeated is recognised, also when others wrote after it', async () => {
+  it('that is repeated is recognised, even if others were written after it', async () => {
     const stream = newStream('agent');
     const events = [newEvent(), newEvent()];
     const first = await fixture.direct.append(stream, events, 'no_stream');
@@ -88,7 +88,7 @@ describe('an append', () => {
     expect(conflicts).toHaveLength(20);
   });
 
-  it('is a conflict also when the URL tells the client not to throw', async () => {
+  it('that conflicts throws even if the URL tells the client not to throw', async () => {
     const url = `${fixture.infra.eventStoreUrl}&throwOnAppendFailure=false`;
     const store = connectEventStore({ url, log: quietLog });
     const stream = newStream('agent');
@@ -99,7 +99,7 @@ describe('an append', () => {
 });
 
 describe('reading', () => {
-  it('returns no events for a stream that does not exist, and none after its end', async () => {
+  it('returns no events of a stream that does not exist, and none after the end of one that does', async () => {
     const stream = newStream('agent');
     expect(await fixture.direct.read(stream)).toEqual([]);
     await fixture.direct.append(stream, [newEvent()], 'no_stream');
@@ -107,7 +107,7 @@ describe('reading', () => {
   });
 });
 
-describe('a failing connection', () => {
+describe('a connection failure', () => {
   it('while appends are in flight loses and duplicates none of them', async () => {
     const appends = Array.from({ length: 100 }, () => ({ stream: newStream('agent'), event: newEvent() }));
     const outcomes = appends.map(({ stream, event }) =>
@@ -131,8 +131,8 @@ describe('a failing connection', () => {
   });
 });
 
-describe('an append on one connection', () => {
-  it('is independent of others: it does not fail with them, and a late response does not end the process', async () => {
+describe('appends on different connections', () => {
+  it('are independent: one does not fail with the other, and a late response does not end the process', async () => {
     const elsewhere = await TcpProxy.start(fixture.infra.portOf('eventStore'));
     const store = connectEventStore({ url: `esdb://127.0.0.1:${elsewhere.port}?tls=false`, log: quietLog });
     const [one, two] = [newStream('agent'), newStream('agent')];
@@ -226,13 +226,13 @@ describe('a store that is unavailable', () => {
 
 describe('a URL', () => {
   it.each(['http://u:geheim@x', 'esdb://u:geheim@host:port', 'esdb://h:2113?tls=maybe&x=geheim', ''])(
-    'that is invalid (%s) is rejected by an error that does not contain it',
+    'that is invalid (%s) is rejected with an error that does not contain it',
     (url) => {
       expect(() => connectEventStore({ url, log: quietLog })).toThrow(/^(?!.*geheim).*esdb:\/\//);
     },
   );
 
-  it('with TLS must contain credentials, because appends without them share one call', () => {
+  it('with TLS must contain credentials, because without them all appends share one call', () => {
     expect(() => connectEventStore({ url: 'esdb://host:2113', log: quietLog })).toThrow(/password/);
     expect(() => connectEventStore({ url: 'esdb://u:p@host:2113', log: quietLog })).not.toThrow();
   });

@@ -54,7 +54,7 @@ describe('batches', () => {
     expect(sizes.length).toBeLessThan(15);
   });
 
-  it('buffer at most two batches while the reader is busy', async () => {
+  it('take no further items from the source once two full batches wait for the reader', async () => {
     const source = sourceOf(Array.from({ length: 1_000 }, (_, n) => event(n)));
     const batches = batchesOf(source.items, 10);
     await batches.next();
@@ -63,7 +63,7 @@ describe('batches', () => {
     await batches.return();
   });
 
-  it('report the position of their last item and whether the end was reached', async () => {
+  it('report the position of their last item and whether the end of the log was reached', async () => {
     const source = sourceOf([event(1), { kind: 'checkpoint', position: 7n }, { kind: 'caughtUp' }]);
     const all = await collect(batchesOf(source.items, 10));
     expect(all.findLast(({ position }) => position !== null)?.position).toBe(7n);
@@ -71,7 +71,7 @@ describe('batches', () => {
     expect(all.flatMap(({ events }) => events)).toHaveLength(1);
   });
 
-  it('contain the items that arrived before a failure, and then the failure is thrown', async () => {
+  it('contain the items that arrived before a failure, which is thrown after the last batch', async () => {
     const all: EventBatch[] = [];
     const reading = (async () => {
       for await (const batch of batchesOf(sourceOf([event(1), event(2)], new Error('broken')).items, 10))

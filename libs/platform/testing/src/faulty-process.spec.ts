@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { FaultyProcess, type FaultKind, type StruckFault } from './faulty-process.js';
 
-/** Runs two steps, the second with a fault. */
+/** Runs three steps, the second with a fault. */
 const run = async (kind: FaultKind) => {
-  const process = new FaultyProcess(() => new Error('away'));
+  const process = new FaultyProcess(() => new Error('unavailable'));
   const done: string[] = [];
   const struck: StruckFault[] = [];
   const step = (name: string): Promise<void> =>
@@ -26,12 +26,12 @@ const run = async (kind: FaultKind) => {
   return { outcome, struck, atEnd, done, dead: process.dead };
 };
 
-describe('a process with faults', () => {
+describe('a faulty process', () => {
   it.each([
     ['refused', ['one', 'three']],
     ['lost', ['one', 'two', 'three']],
     ['slow', ['one', 'two', 'three']],
-  ] as const)('with a step that is %s continues', async (kind, done) => {
+  ] as const)('continues after a step that is %s', async (kind, done) => {
     const ran = await run(kind);
     expect(ran).toMatchObject({ outcome: { kind: 'returned', value: 'end' }, atEnd: done, dead: false });
     expect(ran.struck).toEqual([{ step: 'two', kind }]);
@@ -46,7 +46,7 @@ describe('a process with faults', () => {
   it.each([
     ['killed-before', ['one']],
     ['killed-after', ['one', 'two']],
-  ] as const)('that is %s a step executes nothing more', async (kind, done) => {
+  ] as const)('executes nothing more after it has died (%s)', async (kind, done) => {
     const ran = await run(kind);
     expect(ran).toMatchObject({ outcome: { kind: 'killed' }, done, dead: true });
   });

@@ -11,7 +11,7 @@ export class GuestLine {
   /** `folder` holds `guest.sock`. */
   constructor(private readonly folder: string) {}
 
-  /** The connection to the guest that listens now. Throws when none does. */
+  /** Returns the connection to the guest that owns the socket now. Throws if there is no socket. */
   async open(): Promise<Wire> {
     if (this.#wire !== undefined && this.#inode === this.#inodeOf(SOCKET)) return this.#wire;
     const nth = String(++this.#opened);
@@ -27,13 +27,13 @@ export class GuestLine {
     return wire;
   }
 
-  /** Makes the socket unavailable for this time. */
+  /** Hides the socket for `forMs`. */
   async hide(forMs: number): Promise<void> {
-    // A guest that has ended meanwhile has removed it itself.
+    // The guest has ended and removed its socket.
     if (this.#inodeOf(SOCKET) === undefined) return;
     renameSync(this.#path(SOCKET), this.#path(HIDDEN));
     await new Promise((resolve) => setTimeout(resolve, forMs));
-    // A guest that started meanwhile stays; it found an empty folder.
+    // A guest that has started meanwhile keeps its own socket; `open` may have removed the hidden one.
     if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf(HIDDEN) === undefined) return;
     renameSync(this.#path(HIDDEN), this.#path(SOCKET));
   }
