@@ -2,13 +2,13 @@ import { dirname, join } from 'node:path';
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 
 export abstract class AccountsConfig extends ServiceEnv {
-  /** Where the first start of an installation leaves its key. */
+  /** The file to which the first start of an installation writes the first key. */
   abstract readonly bootstrapKeyFile: string;
   /** The Unix socket of `berth keys recover`, next to that file. */
   abstract readonly recoverySocket: string;
 }
 
-/** The common variables, and `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`). */
+/** Reads the common variables, and `BERTH_BOOTSTRAP_KEY_FILE` (default `bootstrap-key` in `BERTH_DATA`). */
 export const readAccountsConfig = (env: Env): AccountsConfig => {
   const reader = readEnv(env);
   const data = reader.path('BERTH_DATA', './.data');

@@ -6,7 +6,7 @@ export interface AgentTarget extends CommandEnvelope {
   readonly agentId: string;
 }
 
-/** Every request for files counts as activity of the kind `file`. */
+/** Returns how a request uses the agent: every file request counts as activity of the kind `file`. */
 export const useOf = ({ commandId, accountId, actor, agentId }: AgentTarget): AgentUse => ({
   envelope: { commandId, accountId, actor },
   agentId,

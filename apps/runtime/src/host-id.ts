@@ -6,7 +6,7 @@ import { readJsonFile, writeDurably } from './durable-file.js';
 
 /**
  * The id of this host (`hst_…`), stored in its data folder: `given` by the operator, otherwise generated on the first
- * start. Throws `ConfigError` if `given` differs from the stored id, under which its agents are recorded.
+ * start. Throws `ConfigError` if `given` differs from the stored id, under which the agents of this host are recorded.
  */
 export const hostId = async (dataDir: string, given?: string): Promise<string> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 });

@@ -29,8 +29,8 @@ export type Json =
   string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /**
- * The known effect of a failed request. `none`: nothing was done, so it may be sent again. `unknown`: it may
- * have been carried out, or may still be.
+ * The known effect of a failed request. `none`: nothing was done, so the request may be sent again. `unknown`: it may
+ * have been carried out, or may yet be carried out.
  */
 export type Effect = 'none' | 'unknown';
 
@@ -43,7 +43,7 @@ export interface DomainErrorOptions extends ErrorOptions {
 /** An error with a stable snake_case `code` and a `message` that tells the caller what to do. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
-  /** As stated where the error was raised; `effectOf` is what to read. */
+  /** The effect stated where the error was created, if any. To learn the effect, call `effectOf`. */
   readonly effect: Effect | undefined;
 
   constructor(
@@ -61,7 +61,7 @@ export class DomainError extends Error {
 
 /**
  * Whether `error` is a `DomainError` of kind `kind` (any kind when omitted). Also recognises errors that another copy
- * of this module or another process created.
+ * of this module created.
  */
 export const isDomainError = (error: unknown, kind?: ErrorKind): error is DomainError =>
   error instanceof Error &&
@@ -69,19 +69,23 @@ export const isDomainError = (error: unknown, kind?: ErrorKind): error is Domain
   'kind' in error &&
   (kind === undefined || error.kind === kind);
 
-/** Kinds that alone say nothing about the effect. All others are the verdict on the request. */
+/** Kinds that do not tell whether the request had an effect. An error of any other kind is itself the outcome. */
 const UNCERTAIN: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['unavailable', 'timeout', 'internal']);
 
 /**
- * What is known of the effect of the request that failed with `error`: as the error states it, else `unknown` for
- * outages, timeouts and anything that is no `DomainError`. Undefined: the error itself is the outcome.
+ * Returns the effect of the request that failed with `error`: the effect that the error states, otherwise `unknown` for
+ * outages, timeouts, internal errors and anything that is not a `DomainError`. Undefined: the error itself is the
+ * outcome.
  */
 export const effectOf = (error: unknown): Effect | undefined => {
   if (!isDomainError(error)) return 'unknown';
   return error.effect ?? (UNCERTAIN.has(error.kind) ? 'unknown' : undefined);
 };
 
-/** Returns `error` as the failure of a request of which an earlier attempt had `effect`: `unknown` outlasts `none`. */
+/**
+ * Returns the error of a request whose last attempt failed with `error` and whose earlier attempts had `effect`:
+ * `error`, but with the effect `unknown` if `effect` is `unknown` and `error` states `none`.
+ */
 export const withEffect = <Failure>(error: Failure, effect: Effect): Failure | DomainError => {
   if (effect === 'none' || !isDomainError(error) || error.effect !== 'none') return error;
   const { kind, code, message, context } = error;

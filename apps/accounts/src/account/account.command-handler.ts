@@ -1,6 +1,6 @@
 import { Clock, DomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import { INSTALLATION } from '../installation/installation.events.js';
+import { INSTALLATION_ID } from '../installation/installation.events.js';
 import { InstallationStreams } from '../installation/installation.streams.js';
 import { AccountStreams } from './account.streams.js';
 
@@ -32,7 +32,7 @@ export class AccountCommandHandler {
 
   /** The account of the installation's first start; null before that is over. */
   async firstAccountId(): Promise<string | null> {
-    const { state } = await this.installation.load(INSTALLATION);
+    const { state } = await this.installation.load(INSTALLATION_ID);
     return state.kind === 'finished' ? state.accountId : null;
   }
 

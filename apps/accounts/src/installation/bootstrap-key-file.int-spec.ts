@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatKey } from '@berth/contracts/accounts';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
+import { createKeyFile, readKeyFile, restrictToOwner, sweepDrafts } from './bootstrap-key-file.js';
 
 const KEY = formatKey(new Uint8Array(32).fill(1));
 const OTHER = formatKey(new Uint8Array(32).fill(2));
@@ -72,7 +72,7 @@ describe('the key file', () => {
     await mkdir(join(folder, 'data'));
     await writeFile(path, KEY);
     await chmod(path, 0o644);
-    await closeToOthers(path);
+    await restrictToOwner(path);
     expect(await mode(path)).toBe(0o600);
     expect(await readFile(path, 'utf8')).toBe(KEY);
   });

@@ -3,23 +3,23 @@ import { chmod, link, mkdir, open, readFile, readdir, rm, type FileHandle } from
 import { basename, dirname, join } from 'node:path';
 import { isWellFormedKey } from '@berth/contracts/accounts';
 
-/** The key of an existing file; null without one. Throws when the file holds anything else. */
+/** Returns the key in the file; null if there is no file. Throws if the file contains anything but a key. */
 export const readKeyFile = async (path: string): Promise<string | null> => {
   const text = await readFile(path, 'utf8').catch(nullIfMissing);
   if (text === null) return null;
   const key = text.trim();
   if (!isWellFormedKey(key)) {
     throw new Error(
-      `${path} holds no well-formed key. Remove the file to have a new key made, or put a key there.`,
+      `${path} contains no well-formed key. Remove the file to have a new key generated, or write a key to it.`,
     );
   }
   return key;
 };
 
 /**
- * Writes `key` unless the file exists, readable by its owner only, and returns the key in the file: another's,
- * when that was there first. The file appears with all it holds or not at all, whenever the process or the machine
- * stops, and is never replaced.
+ * Creates the file with `key`, readable by its owner only, unless it exists. Returns the key in the file: `key`, or the
+ * one that an existing file contains. The file is created atomically, even if the process or the machine stops, and is
+ * never replaced.
  */
 export const createKeyFile = async (path: string, key: string): Promise<string> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -29,17 +29,17 @@ export const createKeyFile = async (path: string, key: string): Promise<string> 
     await link(draft, path);
     await flushFolder(dirname(path));
   } catch (error) {
-    // Another was first; it may have swept the draft away too.
-    const theirs = await readKeyFile(path);
-    if (theirs === null) throw error;
-    return theirs;
+    // Another process may have created the file first, and may have removed this draft.
+    const existing = await readKeyFile(path);
+    if (existing === null) throw error;
+    return existing;
   } finally {
     await rm(draft, { force: true });
   }
   return key;
 };
 
-/** Removes temporary files of interrupted starts. Call it once the file exists. */
+/** Removes the drafts of interrupted starts. Call only once the file exists: a start that creates it needs a draft. */
 export const sweepDrafts = async (path: string): Promise<void> => {
   const folder = dirname(path);
   const drafts = (await readdir(folder)).filter((name) => name.startsWith(draftPrefix(path)));
@@ -48,8 +48,8 @@ export const sweepDrafts = async (path: string): Promise<void> => {
 
 const draftPrefix = (path: string): string => `.${basename(path)}.new-`;
 
-/** Takes a file that others may read from them. Refused (a mounted secret): it is the operator's. */
-export const closeToOthers = async (path: string): Promise<void> => {
+/** Makes the file accessible to its owner only. Ignores failures: a mounted secret, for example, cannot be changed. */
+export const restrictToOwner = async (path: string): Promise<void> => {
   await chmod(path, 0o600).catch(() => undefined);
 };
 

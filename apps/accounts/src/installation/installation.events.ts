@@ -3,7 +3,7 @@ import type { InstallationBegun, InstallationEvent, InstallationFinished } from 
 
 type Stored<Event> = Omit<Event, 'type'>;
 
-/** One stream, `installation-first`. */
+/** The events of the only installation stream, `installation-first`. */
 export const installationCodec: EventCodec<InstallationEvent> = {
   category: 'installation',
   toStored: ({ type, ...data }) => ({ type, data }),
@@ -19,4 +19,5 @@ export const installationCodec: EventCodec<InstallationEvent> = {
   },
 };
 
-export const INSTALLATION = 'first';
+/** The id of the only installation. */
+export const INSTALLATION_ID = 'first';

@@ -6,8 +6,8 @@ import { Injectable } from '@nestjs/common';
 import { AccountCommandHandler } from '../account/account.command-handler.js';
 import { KeyStreams } from '../key/key.streams.js';
 import { KeyVault } from '../key/key-vault.js';
-import { closeToOthers, createKeyFile, readKeyFile, sweepDrafts } from './bootstrap-key-file.js';
-import { INSTALLATION } from './installation.events.js';
+import { createKeyFile, readKeyFile, restrictToOwner, sweepDrafts } from './bootstrap-key-file.js';
+import { INSTALLATION_ID } from './installation.events.js';
 import { InstallationStreams } from './installation.streams.js';
 
 const SYSTEM: Actor = { kind: 'system', id: 'accounts' };
@@ -30,14 +30,14 @@ export class Installer {
    * contains. A finished installation never touches the file again.
    */
   async install(keyFile: string): Promise<void> {
-    const { state } = await this.installation.load(INSTALLATION);
+    const { state } = await this.installation.load(INSTALLATION_ID);
     if (state.kind === 'finished') return this.extendFirstKey(state.keyId);
     const key = await keyIn(keyFile);
     const { accountId, keyId } = await this.begin();
     await this.accounts.open(accountId, newId('cmd'));
     await this.mint(accountId, keyId, key);
     await this.installation.handle(
-      INSTALLATION,
+      INSTALLATION_ID,
       { type: 'Finish', now: this.clock.now() },
       { commandId: newId('cmd'), accountId, actor: SYSTEM },
     );
@@ -62,7 +62,7 @@ export class Installer {
   private async begin(): Promise<{ accountId: string; keyId: string }> {
     const accountId = newId('acc');
     const { state } = await this.installation.handle(
-      INSTALLATION,
+      INSTALLATION_ID,
       { type: 'Begin', accountId, keyId: newId('key'), now: this.clock.now() },
       { commandId: newId('cmd'), accountId, actor: SYSTEM },
     );
@@ -98,7 +98,7 @@ export class Installer {
 
 const keyIn = async (keyFile: string): Promise<string> => {
   const key = (await readKeyFile(keyFile)) ?? (await createKeyFile(keyFile, formatKey(randomBytes(32))));
-  await closeToOthers(keyFile);
+  await restrictToOwner(keyFile);
   await sweepDrafts(keyFile);
   return key;
 };

@@ -4,7 +4,10 @@ import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { VaultLog } from './vault-log.js';
 
-/** What makes a key good. Only the SHA-256 is kept: the key has 256 random bits, so nothing slower is needed. */
+/**
+ * A key and what authentication needs to know about it. The vault stores only the SHA-256 of the key: it has 256 random
+ * bits, so that a slower hash would add nothing.
+ */
 export interface KeySecret {
   readonly keyId: string;
   readonly accountId: string;
@@ -23,7 +26,7 @@ export class KeyVault implements OnModuleInit {
     private readonly log: VaultLog,
   ) {}
 
-  /** Gives keys that an earlier release stored to the present log. */
+  /** Assigns the current log to keys that an earlier release stored without one. */
   async onModuleInit(): Promise<void> {
     await this.database.query('UPDATE accounts_vault.key_secrets SET log_id = $1 WHERE log_id IS NULL', [
       this.log.id,
@@ -31,8 +34,8 @@ export class KeyVault implements OnModuleInit {
   }
 
   /**
-   * Makes a key valid. Returns false, and changes nothing, if that key has another secret or is already revoked;
-   * the same secret again returns true.
+   * Makes a key valid. Returns false, and changes nothing, if `keyId` already has another secret or is revoked; returns
+   * true if it already has the same secret.
    */
   async store(secret: KeySecret): Promise<boolean> {
     const rows = await this.database.query(
@@ -45,7 +48,7 @@ export class KeyVault implements OnModuleInit {
     return rows.length > 0;
   }
 
-  /** Forgets every other key with this secret. */
+  /** Deletes every other key with this secret. */
   async forgetOtherHolders({ keyId, key }: Pick<KeySecret, 'keyId' | 'key'>): Promise<void> {
     await this.database.query('DELETE FROM accounts_vault.key_secrets WHERE key_hash = $2 AND key_id <> $1', [
       keyId,
@@ -53,7 +56,7 @@ export class KeyVault implements OnModuleInit {
     ]);
   }
 
-  /** Whether any living key of the account holds the scope. */
+  /** Whether any valid key of the account has the scope. */
   async holdsUsableKey(accountId: string, scope: Scope): Promise<boolean> {
     const rows = await this.database.query(
       `SELECT 1 FROM accounts_vault.key_secrets
@@ -65,7 +68,7 @@ export class KeyVault implements OnModuleInit {
     return rows.length > 0;
   }
 
-  /** Gives a key that is not revoked another secret. */
+  /** Replaces the secret of a key unless it is revoked. */
   async replace(secret: KeySecret): Promise<void> {
     await this.database.query(
       'UPDATE accounts_vault.key_secrets SET key_hash = $2 WHERE key_id = $1 AND revoked_at IS NULL',
@@ -82,7 +85,7 @@ export class KeyVault implements OnModuleInit {
     );
   }
 
-  /** Ends a key: once this returns, no query finds it any more. Idempotent. */
+  /** Revokes a key: once this returns, authentication no longer finds it. Idempotent. */
   async revoke(keyId: string, accountId: string, revokedAt: string): Promise<void> {
     await this.database.query(
       `INSERT INTO accounts_vault.key_secrets (key_id, account_id, scopes, revoked_at, log_id)

@@ -6,10 +6,10 @@ import { AccountCommandHandler } from '../account/account.command-handler.js';
 import { KeyCommandHandler } from '../key/key.command-handler.js';
 import { KeyVault } from '../key/key-vault.js';
 
-/** The actor that the log and the audit show for a request from the host's data folder. */
+/** The actor that the log records for a key that was minted through the recovery socket. */
 const HOST_OPERATOR: Actor = { kind: 'system', id: 'host-operator' };
 
-/** Mints a key for an operator with access to the host when no key works any more. */
+/** Mints a key for an operator who has access to the host but no key that works. */
 @Injectable()
 export class KeyRecovery {
   constructor(
@@ -43,15 +43,15 @@ export class KeyRecovery {
   }
 
   /**
-   * Logs an error when no key can operate the installation: with a new data folder on an existing log, the vault is
-   * lost and every listed key is dead.
+   * Logs an error if no valid key of the first account has the scope `operate`: all such keys were revoked or have
+   * expired, or the vault is new while the log is not, so that no key that the log lists can be used.
    */
   async reportLockout(): Promise<void> {
     const accountId = await this.accounts.firstAccountId();
     if (accountId === null || (await this.vault.holdsUsableKey(accountId, 'operate'))) return;
     this.log.error(
       { accountId },
-      'No key with the scope operate works: the vault of this data folder does not hold any that the event log knows. ' +
+      'No key with the scope operate works: each one is revoked or expired, or missing from the key vault. ' +
         'Mint one on this host: npm run berth -- keys recover',
     );
   }

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/error-codes.js';
 
-/** Error codes that file routes have besides those of every route. */
+/** Error codes that all file routes share, in addition to those that every route has. */
 const FILE_ERRORS: readonly ErrorCode[] = [
   'invalid_path',
   'path_outside_volume',
@@ -11,7 +11,7 @@ const FILE_ERRORS: readonly ErrorCode[] = [
   'agent_unavailable',
 ];
 
-/** The codes of a route that reads, and `own`. */
+/** Returns the error codes of a file route that reads: the shared ones and `own`. */
 export const readErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...FILE_ERRORS,
   'not_readable',
@@ -19,7 +19,7 @@ export const readErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...own,
 ];
 
-/** The codes of a route that changes something, and `own`. */
+/** Returns the error codes of a file route that changes the volume: the shared ones and `own`. */
 export const changeErrors = (own: readonly ErrorCode[]): readonly ErrorCode[] => [
   ...FILE_ERRORS,
   'not_permitted',

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import type { RouteRules } from '../http/fastify-types.js';
 import { keywordsOf } from '../validation/schema-keywords.js';
 
-/** What a route takes, for OpenAPI: its path parameters, query and body. */
+/** Returns the decorators that describe a route's path parameters, query and body in the OpenAPI document. */
 export const describeInput = ({
   params = {},
   query,

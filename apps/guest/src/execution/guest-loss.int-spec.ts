@@ -19,7 +19,7 @@ describe('the execution records of a guest', () => {
   const recordOf = (executionId: string): ReturnType<typeof decodeExecution> =>
     decodeExecution(readFileSync(pathOf(executionId), 'utf8'));
 
-  it('are on disk before the command has started', async () => {
+  it('are on disk when the caller learns that the command is running', async () => {
     const { executionId, startedAt } = await guest.run('sleep 1000', { waitMs: 0 });
     expect(recordOf(executionId)).toEqual({
       executionId,
@@ -54,7 +54,7 @@ describe('the execution records of a guest', () => {
     await eventually(() => !runs(pid));
   });
 
-  it('survive files that are torn or foreign', async () => {
+  it('survive next to files that are torn, empty or half-written', async () => {
     const done = await guest.run('echo done');
     await guest.kill();
     writeFileSync(pathOf('exe_torn'), '{"executionId":"exe_torn","sta');
@@ -67,7 +67,7 @@ describe('the execution records of a guest', () => {
     expect((await guest.find(done.executionId)).body).toEqual(done);
   });
 
-  it('must be written first: otherwise nothing starts', async () => {
+  it('precede the command: it does not start if its record cannot be written', async () => {
     const executionId = guest.newId();
     mkdirSync(`${pathOf(executionId)}.next`);
     expect((await guest.execute('touch started', { executionId })).body.error).toMatchObject({
@@ -78,7 +78,7 @@ describe('the execution records of a guest', () => {
     expect((await guest.find(executionId)).body.error?.code).toBe('execution_unknown');
   });
 
-  it('are written as soon as possible when an end cannot be recorded; the caller still gets its response', async () => {
+  it('whose end cannot be written are completed once that is possible again; the caller still gets its response', async () => {
     const executionId = await guest.begin('echo > begun; until [ -e go ]; do sleep 0.01; done; echo done');
     mkdirSync(`${pathOf(executionId)}.next`);
     writeFileSync(join(guest.volume, 'go'), '');

@@ -116,7 +116,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
       const { guest, cut } = begun;
       await relayExchange(exchange, { request, response, socketPath: guest.client.socketPath, cut });
     } catch (error) {
-      throw begun.cut.aborted ? begun.wasCut() : error;
+      throw begun.cut.aborted ? begun.cutError() : error;
     } finally {
       begun.release();
     }
@@ -133,7 +133,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
         const { socketPath } = guest.client;
         await relayUpgrade(consoleTarget(begun.transfer), { request, client, head, socketPath, cut });
       } catch (error) {
-        throw begun.cut.aborted ? begun.wasCut() : error;
+        throw begun.cut.aborted ? begun.cutError() : error;
       } finally {
         begun.release();
       }

@@ -7,7 +7,7 @@ import { HostedAgents } from '../agent/hosted-agents.js';
 import { ticketUnknown } from './transfer-refusals.js';
 import { TransferTickets } from './transfer-tickets.js';
 
-/** Following output does not keep the agent awake: the execution itself does. */
+/** The activity of each kind of transfer. Following output is none: the execution itself keeps the agent awake. */
 const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
   list: 'file',
   download: 'file',
@@ -20,15 +20,15 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
 export interface BegunTransfer {
   readonly transfer: Transfer;
   readonly guest: BoxedGuest;
-  /** Aborts when the agent prepares to sleep; for output, when it is frozen or ended. */
+  /** Aborts when the agent prepares to sleep; for output, only once it is frozen or ended. */
   readonly cut: AbortSignal;
-  /** The error to report if the transfer was aborted: the agent has moved on. */
-  readonly wasCut: () => Error;
+  /** Creates the error to report once `cut` has aborted: the agent has moved on. */
+  readonly cutError: () => Error;
   /** Call when the transfer is over. */
   readonly release: () => void;
 }
 
-/** Issues and redeems tickets; a valid ticket or a running transfer keeps its agent awake. */
+/** Issues and redeems tickets. Unless it is for output, a valid ticket or a running transfer keeps its agent awake. */
 @Injectable()
 export class Transfers {
   constructor(
@@ -36,7 +36,7 @@ export class Transfers {
     private readonly tickets: TransferTickets,
   ) {}
 
-  /** Issues a ticket that is valid once. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
+  /** Issues a ticket that can be redeemed once. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
   open({ agentId, epoch, transfer }: OpenTransfer): string {
     const guest = this.agents.of(agentId).openAt(epoch);
     return this.tickets.mint({ agentId, epoch, transfer, release: hold(guest, ACTIVITY[transfer.kind]) });
@@ -49,10 +49,10 @@ export class Transfers {
     const { agentId, epoch, transfer, release } = held;
     try {
       const guest = this.agents.of(agentId).openAt(epoch);
-      const wasCut = (): Error => staleEpoch(epoch, 'freezing');
+      const cutError = (): Error => staleEpoch(epoch, 'freezing');
       const { closing, still } = guest.signals;
-      // A client that follows output also receives the end that the sleep causes.
-      return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, wasCut, release };
+      // Falling asleep ends the commands; output is relayed until the freeze, so that its client receives that end.
+      return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, cutError, release };
     } catch (error) {
       release();
       throw error;
@@ -64,7 +64,10 @@ export class Transfers {
   }
 }
 
-/** Keeps the agent awake until the returned function is called. */
+/**
+ * Keeps the agent awake until the returned function is called or the agent prepares to sleep. Without a kind of
+ * activity, does nothing.
+ */
 const hold = (guest: BoxedGuest, kind: ActivityKind | null): (() => void) => {
   const over = Promise.withResolvers<void>();
   if (kind !== null) {

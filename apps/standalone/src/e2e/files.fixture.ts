@@ -26,7 +26,7 @@ export interface Downloaded {
   readonly status: number;
   readonly headers: Headers;
   readonly bytes: Buffer;
-  /** The body of an error response. */
+  /** The body of an error response in JSON; otherwise undefined. */
   readonly json: unknown;
 }
 
@@ -61,11 +61,11 @@ export class Files {
 
   upload(bytes: Uint8Array<ArrayBuffer>, upload: Upload): Promise<Answer> {
     const form = new FormData();
-    const file = (): void => form.set('file', new Blob([bytes]), upload.name);
-    if (upload.order === 'after') file();
+    const addFile = (): void => form.set('file', new Blob([bytes]), upload.name);
+    if (upload.order === 'after') addFile();
     if (upload.dest_dir !== undefined) form.set('dest_dir', upload.dest_dir);
     if (upload.message !== undefined) form.set('message', upload.message);
-    if (upload.order !== 'after') file();
+    if (upload.order !== 'after') addFile();
     return this.form(form, upload.headers);
   }
 
@@ -87,7 +87,7 @@ export class Files {
     };
   }
 
-  /** Sends half of an upload and hangs up. */
+  /** Sends half of an upload and closes the connection. */
   abortedUpload(folder: string, name: string): Promise<void> {
     const head =
       `--b\r\nContent-Disposition: form-data; name="dest_dir"\r\n\r\n${folder}\r\n` +
@@ -106,15 +106,15 @@ export class Files {
     });
   }
 
-  /** Reads the beginning of a download and hangs up. */
+  /** Reads the beginning of a download and aborts it. */
   async abortedDownload(path: string): Promise<void> {
-    const leave = new AbortController();
+    const controller = new AbortController();
     const response = await fetch(this.url(`download?path=${encodeURIComponent(path)}`), {
       headers: this.credentials,
-      signal: leave.signal,
+      signal: controller.signal,
     });
     await response.body?.getReader().read();
-    leave.abort();
+    controller.abort();
   }
 
   async raw(
@@ -129,11 +129,11 @@ export class Files {
       ...(body === undefined ? {} : { body }),
     });
     const text = await response.text();
-    const json = response.headers.get('content-type')?.includes('json') === true;
+    const isJson = response.headers.get('content-type')?.includes('json') === true;
     return {
       status: response.status,
       headers: response.headers,
-      body: (json ? JSON.parse(text) : { text }) as Record<string, unknown>,
+      body: (isJson ? JSON.parse(text) : { text }) as Record<string, unknown>,
     };
   }
 

@@ -24,6 +24,6 @@ export type KeyRevokedEvent = Readonly<Static<typeof KeyRevoked>>;
 export const accountsEvents = {
   accountOpened: defineEvent('accounts', 'account-opened', AccountOpened),
   keyMinted: defineEvent('accounts', 'key-minted', KeyMinted),
-  /** Open sockets and streams of that key end. */
+  /** The gateway does not read this event: it finds out itself, and closes the sockets and streams of the key. */
   keyRevoked: defineEvent('accounts', 'key-revoked', KeyRevoked),
 };

@@ -3,7 +3,7 @@ import type { EventData, EventMetadata, RecordedEvent } from './event-store.js';
 
 type ClientEvent = NonNullable<ResolvedEvent<EventType>['event']> | AllStreamRecordedEvent;
 
-/** Converts an event of the client into an event of the port. */
+/** Converts an event of the client. `commitPosition`: its position in the log if the event itself has none. */
 export const toRecorded = (event: ClientEvent, commitPosition?: bigint): RecordedEvent => ({
   id: event.id,
   type: event.type,

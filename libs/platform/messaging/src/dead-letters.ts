@@ -19,28 +19,28 @@ import type { NatsLink } from './nats-link.js';
 import { ensureStream } from './replicated-stream.js';
 import { HEADERS } from './request-wire.js';
 
-/** An event that a consumer could not handle. */
+/** A message that a consumer could not handle. */
 export interface DeadLetter {
   readonly durable: string;
-  /** Sequence among the dead letters of its stream. */
+  /** Sequence in the dead-letter stream. */
   readonly sequence: number;
   readonly eventId: string;
   readonly subject: string;
   readonly reason: string;
   readonly deliveries: number;
   readonly at: Date;
-  /** The event's payload, as text. */
+  /** The payload as text. */
   readonly payload: string;
 }
 
-/** A stored dead letter, with the message of its event. */
+/** A stored dead letter, with the payload as bytes and the retained headers of its message. */
 export interface StoredLetter extends DeadLetter {
   readonly data: Uint8Array;
   readonly headers: MsgHdrs;
 }
 
 const API_TIMEOUT_MS = 4_000;
-const MAX_REASON = 300;
+const MAX_REASON_LENGTH = 300;
 
 /** Headers of the event that are kept for a later replay. */
 const KEPT_HEADERS = [
@@ -56,8 +56,9 @@ const deadLettered = metrics.counter('berth_dead_letters', 'Events that a consum
 ]);
 
 /**
- * The dead letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`, kept until an operator removes them. Each
- * event has its own subject, so that a consumer has at most one letter for an event: the latest.
+ * The dead letters of one consumer in the stream `<instance>_DLQ_<CONTEXT>`. The consumers of the context share the
+ * stream. It keeps a letter until it is replayed or deleted; when the stream is full, it drops the oldest letters. Each
+ * event of a consumer has its own subject, which holds only the latest letter.
  */
 export class DeadLetters {
   readonly stream: string;
@@ -89,10 +90,10 @@ export class DeadLetters {
     });
   }
 
-  /** Stores the message with its reason; resolves once the broker has acknowledged it. */
+  /** Stores the message with the reason; resolves once the broker has acknowledged it. */
   async add(message: JsMsg, reason: unknown): Promise<void> {
     const eventId = message.headers?.get(EVENT_HEADERS.id) ?? '';
-    const id = eventId === '' ? unnamed(message) : eventId;
+    const id = eventId === '' ? idFromPayload(message) : eventId;
     const headers = newHeaders();
     for (const name of KEPT_HEADERS) copy(message.headers, headers, name);
     headers.set(EVENT_HEADERS.originalId, id);
@@ -101,13 +102,13 @@ export class DeadLetters {
     deadLettered.inc({ context: this.context, durable: this.durable });
   }
 
-  /** Replaces a letter whose event failed again. */
+  /** Replaces the letter of an event that failed again. */
   async addAgain(letter: StoredLetter, reason: unknown): Promise<void> {
     const { eventId, data, headers, deliveries } = letter;
     await this.#store(eventId, data, headers, { reason, deliveries: deliveries + 1 });
   }
 
-  /** Returns the letters after that sequence, oldest first. */
+  /** Returns at most `limit` letters after the sequence `after`, oldest first. */
   async list({ after = 0, limit = 100 } = {}): Promise<readonly StoredLetter[]> {
     const letters: StoredLetter[] = [];
     for (let sequence = after; letters.length < limit;) {
@@ -207,7 +208,7 @@ const copy = (from: MsgHdrs | undefined, to: MsgHdrs, name: string): void => {
   if (value !== '') to.set(name, value);
 };
 
-// Class, code and redacted message of the error; never its stack.
+// The code or the class name of the error, and its redacted message; never its stack.
 const reasonText = (reason: unknown): string => {
   const text = isDomainError(reason)
     ? `${reason.code}: ${reason.message}`
@@ -216,8 +217,8 @@ const reasonText = (reason: unknown): string => {
       : String(reason);
   return redactText(text)
     .replaceAll(/[^\x20-\x7e]+/g, ' ')
-    .slice(0, MAX_REASON);
+    .slice(0, MAX_REASON_LENGTH);
 };
 
-const unnamed = (message: JsMsg): string =>
+const idFromPayload = (message: JsMsg): string =>
   createHash('sha256').update(message.data).digest('hex').slice(0, 32);

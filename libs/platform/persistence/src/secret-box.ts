@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** Keys by id. `current` seals new secrets; the other keys only open existing ones. */
+/** Keys by id. `current` is the id of the key that seals new secrets; the other keys only open existing ones. */
 export interface Keyring {
   readonly current: string;
   /** 32 bytes each. */
@@ -11,7 +11,10 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Parses `id:base64key[,id:base64key…]`; the first key is the current one. Throws without repeating any key. */
+/**
+ * Parses `id:base64key[,id:base64key…]`; the first key is the current one. Throws if an entry is invalid. Never log the
+ * message: it may contain a key that was given without an id.
+ */
 export const parseKeyring = (text: string): Keyring => {
   const keys = new Map<string, Uint8Array>();
   for (const entry of text.split(',')) {
@@ -34,7 +37,8 @@ export const parseKeyring = (text: string): Keyring => {
 export class SecretBox {
   constructor(private readonly keyring: Keyring) {
     for (const [id, key] of keyring.keys) {
-      if (!KEY_ID.test(id) || key.length !== 32) throw new Error(`Key ${id} is not a 32-byte key.`);
+      if (!KEY_ID.test(id) || key.length !== 32)
+        throw new Error(`Key ${id} has an invalid id or is not 32 bytes long.`);
     }
     if (!keyring.keys.has(keyring.current)) throw new Error('The current key is not in the keyring.');
   }
@@ -47,7 +51,7 @@ export class SecretBox {
     return `${id}.${sealed.toString('base64url')}`;
   }
 
-  /** Throws when the text was changed, belongs to another `aad`, or its key is not in the keyring. */
+  /** Throws if the text was changed or was sealed with another `aad`, or if its key is not in the keyring. */
   open(sealed: string, aad: string): string {
     const dot = sealed.indexOf('.');
     const id = sealed.slice(0, Math.max(dot, 0));
