@@ -53,6 +53,13 @@ describe('the name of an installation', () => {
     );
   });
 
+  it('is taken by all processes that start together on a broker without its stream', async () => {
+    for (let round = 0; round < 150; round++) {
+      const links = await Promise.all([1, 2, 3].map(() => process(OURS, `new${round}`)));
+      await Promise.all(links.map((link) => link.close()));
+    }
+  });
+
   it('is free immediately when the last process has stopped cleanly', async () => {
     const running = await Promise.all([process(OURS), process(OURS)]);
     for (const link of running) await link.close();

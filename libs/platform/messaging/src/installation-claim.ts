@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import {
   JetStreamApiCodes,
@@ -6,9 +7,10 @@ import {
   RetentionPolicy,
   StorageType,
   type JetStreamManager,
+  type JetStreamPublishOptions,
 } from '@nats-io/jetstream';
 import { holderSubject, readHolder, type InstallationHolder } from './installation-holder.js';
-import { isApiError } from './jetstream-errors.js';
+import { isApiError, isWithoutStream } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream } from './replicated-stream.js';
 
@@ -16,6 +18,8 @@ import { ensureStream } from './replicated-stream.js';
 export const SILENT_MS = 30_000;
 const REFRESH_EVERY_MS = 8_000;
 const API_TIMEOUT_MS = 4_000;
+const PUBLISH_ATTEMPTS = 10;
+const PUBLISH_PAUSE_MS = 100;
 
 /** Another installation, with another event log, currently uses the name. */
 export class InstanceTaken extends Error {
@@ -116,7 +120,7 @@ export class InstallationClaim {
     const { logId, link } = this.options;
     await this.#ensureStream();
     // Before the owner is read, so that a process that stops meanwhile does not conclude that it is the last.
-    await this.manager.jetstream().publish(this.#member, logId, { timeout: API_TIMEOUT_MS });
+    await this.#publish(this.#member);
     for (;;) {
       const holder = await this.#holder();
       if (holder !== null && holder.logId !== logId) throw new InstanceTaken(link.names.instance);
@@ -131,15 +135,26 @@ export class InstallationClaim {
   /** Returns false when another process was faster. */
   async #publishAfter(sequence: number): Promise<boolean> {
     try {
-      await this.manager.jetstream().publish(this.#owner, this.options.logId, {
-        expect: { lastSubjectSequence: sequence },
-        timeout: API_TIMEOUT_MS,
-      });
+      await this.#publish(this.#owner, { lastSubjectSequence: sequence });
       return true;
     } catch (error) {
       const { StreamWrongLastSequence, StreamWrongLastSequenceUnknown } = JetStreamApiCodes;
       if (isApiError(error, StreamWrongLastSequence, StreamWrongLastSequenceUnknown)) return false;
       throw error;
+    }
+  }
+
+  // The server shows a stream that another process is just creating before the stream receives messages.
+  async #publish(subject: string, expect: JetStreamPublishOptions['expect'] = {}): Promise<void> {
+    const options = { expect, timeout: API_TIMEOUT_MS };
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.manager.jetstream().publish(subject, this.options.logId, options);
+        return;
+      } catch (error) {
+        if (!isWithoutStream(error) || attempt === PUBLISH_ATTEMPTS) throw error;
+        await pause(PUBLISH_PAUSE_MS);
+      }
     }
   }
 

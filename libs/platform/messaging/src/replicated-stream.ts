@@ -30,9 +30,15 @@ export const ensureStream = async (
   const found = await findStream(manager, config.name);
   const wanted = wantedReplicas(link);
   if (found === null) {
-    return unlessTooFewServers(manager.streams.add({ ...config, num_replicas: wanted }), () =>
-      manager.streams.add({ ...config, num_replicas: 1 }),
-    );
+    try {
+      return await unlessTooFewServers(manager.streams.add({ ...config, num_replicas: wanted }), () =>
+        manager.streams.add({ ...config, num_replicas: 1 }),
+      );
+    } catch (error) {
+      const isCreated = isApiError(error, ...TAKEN) && (await findStream(manager, config.name)) !== null;
+      if (!isCreated) throw error;
+      return ensureStream(manager, link, config);
+    }
   }
   const { num_replicas: has, max_msgs } = found.config;
   const limits = { max_msgs: config.max_msgs ?? max_msgs };
@@ -69,6 +75,12 @@ export const findStream = async (manager: JetStreamManager, name: string): Promi
     throw error;
   }
 };
+
+/**
+ * "stream name already in use", "subjects overlap with an existing stream": the server also returns these to one of two
+ * processes that create the same stream at the same time.
+ */
+const TAKEN = [10_058, 10_065];
 
 /** "no suitable peers", "insufficient resources", "replicas > 1 not supported in non-clustered mode". */
 const TOO_FEW_SERVERS = [10_005, 10_023, 10_074];
