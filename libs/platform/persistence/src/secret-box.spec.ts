@@ -43,12 +43,44 @@ describe('a secret box', () => {
     expect(() => box.open(rotated.seal('s', 'a'), 'a')).toThrow(/keyring/);
   });
 
-  it('refuses an invalid keyring without repeating keys', () => {
-    expect(() => parseKeyring('k1:c2hvcnQ=')).toThrow(/k1/);
-    expect(() => parseKeyring('')).toThrow(/pairs/);
-    expect(() => parseKeyring(`a b:${key()}`)).toThrow(/pairs/);
-    expect(() => parseKeyring(`${first},${first}`)).toThrow(/pairs/);
-    const secret = key();
-    expect(() => parseKeyring(`k1:${secret}x,k1:${secret}`)).toThrow(expect.not.stringContaining(secret));
+  it('refuses an invalid entry of a keyring by its position, without repeating any part of it', () => {
+    const secret = randomBytes(32).toString('base64');
+    const invalid = [
+      '',
+      'k2',
+      'k2:c2hvcnQ=',
+      `a b:${key()}`,
+      key(),
+      randomBytes(16).toString('hex'),
+      `:${key()}`,
+      `${first.slice(0, 2)}:${key()}`,
+      `k2:${secret}x`,
+      `k2:${secret}:${secret}`,
+      `k2:${secret}:`,
+      `k2:${secret.slice(0, 20)} ${secret.slice(20)}`,
+      `k2:${secret.slice(0, 20)}!${secret.slice(20)}`,
+    ];
+    for (const entry of invalid)
+      expect(() => parseKeyring(`${first},${entry}`), entry).toThrow(
+        /^Entry 2 of the keyring must be an id:base64key pair with a distinct id and a key of 32 bytes\.$/,
+      );
+  });
+
+  it('reads keys in base64 and in base64url, with and without padding', () => {
+    const bytes = Buffer.alloc(32, 0xfb);
+    const texts = [
+      bytes.toString('base64'),
+      bytes.toString('base64').slice(0, -1),
+      bytes.toString('base64url'),
+    ];
+    for (const text of texts)
+      expect(Buffer.from(parseKeyring(`k:${text}`).keys.get('k') ?? [])).toEqual(bytes);
+  });
+
+  it('refuses a key of another length without repeating its id', () => {
+    const short = { current: 'hunter2', keys: new Map([['hunter2', new Uint8Array(31)]]) };
+    expect(() => new SecretBox(short)).toThrow(
+      /^A key in the keyring has an invalid id or is not 32 bytes long\.$/,
+    );
   });
 });

@@ -11,19 +11,22 @@ const KEY_ID = /^[A-Za-z0-9_-]{1,32}$/;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+/** 32 bytes in base64 or base64url, with or without padding. */
+const ENCODED_KEY = /^(?:[A-Za-z0-9+/]{43}|[A-Za-z0-9_-]{43})=?$/;
+
 /**
- * Parses `id:base64key[,id:base64key…]`; the first key is the current one. Throws if an entry is invalid. Never log the
- * message: it may contain a key that was given without an id.
+ * Parses `id:base64key[,id:base64key…]`; the first key is the current one. Throws if an entry is invalid. The message
+ * repeats no part of the text, because anything in it may belong to a key.
  */
 export const parseKeyring = (text: string): Keyring => {
   const keys = new Map<string, Uint8Array>();
-  for (const entry of text.split(',')) {
-    const [id = '', encoded = ''] = entry.trim().split(':');
-    const key = Buffer.from(encoded, 'base64');
-    if (!KEY_ID.test(id) || keys.has(id))
-      throw new Error('A keyring is a list of id:base64key pairs with distinct ids.');
-    if (key.length !== 32) throw new Error(`Key ${id} must be 32 bytes in base64.`);
-    keys.set(id, key);
+  for (const [index, entry] of text.split(',').entries()) {
+    const [id = '', encoded = '', ...more] = entry.trim().split(':');
+    if (!KEY_ID.test(id) || !ENCODED_KEY.test(encoded) || more.length > 0 || keys.has(id))
+      throw new Error(
+        `Entry ${index + 1} of the keyring must be an id:base64key pair with a distinct id and a key of 32 bytes.`,
+      );
+    keys.set(id, Buffer.from(encoded, 'base64'));
   }
   const [current = ''] = keys.keys();
   return { current, keys };
@@ -38,7 +41,7 @@ export class SecretBox {
   constructor(private readonly keyring: Keyring) {
     for (const [id, key] of keyring.keys) {
       if (!KEY_ID.test(id) || key.length !== 32)
-        throw new Error(`Key ${id} has an invalid id or is not 32 bytes long.`);
+        throw new Error('A key in the keyring has an invalid id or is not 32 bytes long.');
     }
     if (!keyring.keys.has(keyring.current)) throw new Error('The current key is not in the keyring.');
   }
