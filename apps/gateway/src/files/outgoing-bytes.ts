@@ -4,7 +4,7 @@ import type { Writable } from 'node:stream';
 const MAX_UNSENT_BYTES = 1_048_576;
 /** How much of the beginning is kept, so that it can be sent again to another host or under another epoch. */
 const KEPT_BYTES = 262_144;
-/** How long writing may wait; then the host counts as failed. */
+/** How long writing may wait while the host accepts nothing; then the host counts as failed. */
 const SILENCE_MS = 30_000;
 
 /** Bytes on their way to a host. A transfer can restart from the beginning until too much was written. */
@@ -16,10 +16,14 @@ export class OutgoingBytes {
   #ended = false;
   #dropping = false;
   #room: PromiseWithResolvers<void> | undefined;
+  #silence: NodeJS.Timeout | undefined;
   #failure: Error | undefined;
 
-  /** `onSilence` is called when writing has waited for too long. */
-  constructor(private readonly onSilence: () => void) {}
+  /** `onSilence` is called when writing waits and the target has accepted nothing for `silenceMs`. */
+  constructor(
+    private readonly onSilence: () => void,
+    private readonly silenceMs = SILENCE_MS,
+  ) {}
 
   /** Prepares to send everything again. Returns false if too much was written. */
   rewind(): boolean {
@@ -69,6 +73,7 @@ export class OutgoingBytes {
     this.#kept = undefined;
     this.#room?.reject(error);
     this.#room = undefined;
+    this.#watch();
   }
 
   #keep(bytes: Uint8Array): boolean {
@@ -90,18 +95,17 @@ export class OutgoingBytes {
       if (isFree && (error === undefined || error === null)) release(bytes);
       if (target !== this.#target) return;
       this.#unsent -= length;
+      if (error === undefined || error === null) this.#silence?.refresh();
       if (this.#unsent < MAX_UNSENT_BYTES / 2) this.#makeRoom();
     });
   }
 
   #untilRoom(): Promise<void> {
     if (this.#room === undefined) {
-      const room = Promise.withResolvers<void>();
-      const silent = setTimeout(this.onSilence, SILENCE_MS);
-      const over = (): void => clearTimeout(silent);
+      this.#room = Promise.withResolvers<void>();
       // Without a waiting caller, the rejection must not be reported as unhandled.
-      room.promise.then(over, over);
-      this.#room = room;
+      this.#room.promise.catch(() => undefined);
+      this.#watch();
     }
     return this.#room.promise;
   }
@@ -109,6 +113,14 @@ export class OutgoingBytes {
   #makeRoom(): void {
     this.#room?.resolve();
     this.#room = undefined;
+    this.#watch();
+  }
+
+  /** Without a target (its agent may be waking), waiting is not the fault of a host. */
+  #watch(): void {
+    clearTimeout(this.#silence);
+    const waits = this.#room !== undefined && this.#target !== undefined;
+    this.#silence = waits ? setTimeout(this.onSilence, this.silenceMs) : undefined;
   }
 }
 
