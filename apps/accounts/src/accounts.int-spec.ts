@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { SCOPES, accountsRequests, type KeyRevokedEvent } from '@berth/contracts/accounts';
 import { operationsRequests } from '@berth/contracts/operations';
 import { connectEventStore } from '@berth/event-store';
@@ -10,6 +10,7 @@ import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { envelope, hashOf, quiet } from './running-accounts.fixture.js';
+import { readAccountsConfig } from './config.js';
 import { ServedAccounts } from './served-accounts.fixture.js';
 
 const logged: string[] = [];
@@ -225,5 +226,24 @@ describe("the service's projections", () => {
         code: 'projection_not_found',
       });
     }
+  });
+});
+
+describe('the socket that recovers keys', () => {
+  it('is in the data folder, which the service creates, wherever the file of the first key is', async () => {
+    const folder = dirname(served.config.bootstrapKeyFile);
+    const keyFile = join(folder, 'keys/first-key');
+    const data = join(folder, 'not-there-yet');
+    const { recoverySocket } = readAccountsConfig({
+      NATS_URL: served.config.natsUrl,
+      EVENTSTORE_URL: served.config.eventStoreUrl,
+      DATABASE_URL: served.config.databaseUrl,
+      BERTH_DATA: data,
+      BERTH_BOOTSTRAP_KEY_FILE: keyFile,
+    });
+    await served.startAnother({ recoverySocket });
+    expect((await stat(data)).mode & 0o777).toBe(0o700);
+    const socket = await stat(join(data, 'accounts.sock'));
+    expect([socket.isSocket(), socket.mode & 0o777]).toEqual([true, 0o600]);
   });
 });

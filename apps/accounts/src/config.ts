@@ -1,10 +1,11 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
+import { RECOVERY_SOCKET } from '@berth/contracts/accounts';
 
 export abstract class AccountsConfig extends ServiceEnv {
   /** The file to which the first start of an installation writes the first key. */
   abstract readonly bootstrapKeyFile: string;
-  /** The Unix socket of `berth keys recover`, next to that file. */
+  /** The Unix socket of `berth keys recover`, in `BERTH_DATA`. */
   abstract readonly recoverySocket: string;
 }
 
@@ -16,6 +17,6 @@ export const readAccountsConfig = (env: Env): AccountsConfig => {
   return reader.done({
     ...reader.serviceEnv(),
     bootstrapKeyFile,
-    recoverySocket: join(dirname(bootstrapKeyFile), 'accounts.sock'),
+    recoverySocket: join(data, RECOVERY_SOCKET),
   });
 };

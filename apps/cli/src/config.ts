@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { readEnv, type Env } from '@berth/config';
+import { RECOVERY_SOCKET } from '@berth/contracts/accounts';
 
 /** Where the service is and which key to use. */
 export interface CliConfig {
@@ -21,6 +22,6 @@ export const readCliConfig = (env: Env): CliConfig => {
     url: reader.url('BERTH_URL', `http://localhost:${port}`, ['http', 'https']).replace(/\/+$/, ''),
     apiKey: reader.optional('BERTH_API_KEY')?.trim(),
     keyFile: resolve(data, 'bootstrap-key'),
-    recoverySocket: resolve(data, 'accounts.sock'),
+    recoverySocket: resolve(data, RECOVERY_SOCKET),
   });
 };

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, mkdir, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import type { MintedKey } from '@berth/contracts/accounts';
 import { isDomainError } from '@berth/kernel';
 import { openSocketPath, type SocketPath } from '@berth/sockets';
@@ -31,6 +32,7 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
   async onApplicationBootstrap(): Promise<void> {
     const path = this.config.recoverySocket;
     try {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       const at = await openSocketPath(path);
       try {
         if (await isServed(at.path)) throw new Error('Another process serves it.');

@@ -20,12 +20,13 @@ let parts: EmbeddedInfrastructure;
 let program: Program | undefined;
 let url = '';
 
-const startOn = async (dataDir: string): Promise<void> => {
+const startOn = async (dataDir: string, more: Record<string, string> = {}): Promise<void> => {
   program = Program.start('standalone', {
     PORT: '0',
     BERTH_DATA: dataDir,
     BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
     EVENTSTORE_URL: parts.eventStoreUrl,
+    ...more,
   });
   [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
 };
@@ -54,7 +55,8 @@ beforeAll(async () => {
   await startOn(first.path);
   expect(program?.said).not.toContain('keys recover');
   await program?.end('SIGTERM');
-  await startOn(second.path);
+  // The socket is in the data folder even if the first key's file is not.
+  await startOn(second.path, { BERTH_BOOTSTRAP_KEY_FILE: join(elsewhere.path, 'keys/first-key') });
 });
 
 afterAll(async () => {

@@ -82,7 +82,7 @@ const serviceEnv = (dataDir: string, { eventStoreUrl, databaseUrl }: EmbeddedInf
   DATABASE_URL: databaseUrl,
   BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),
   BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
-  BERTH_BOOTSTRAP_KEY_FILE: join(dataDir, 'bootstrap-key'),
+  BERTH_DATA: dataDir,
   BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
   BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
   BERTH_WARM_SLEEP_SECONDS: '3',

@@ -16,5 +16,6 @@ export {
   type RevokeKey,
 } from './accounts.requests.js';
 export { mintKeyBody, type MintKeyBody } from './accounts.schemas.js';
+export { RECOVERY_SOCKET } from './recovery-socket.js';
 export { SCOPES, type Scope } from './scopes.js';
 export { accountsErrors } from './accounts.errors.js';

@@ -52,7 +52,7 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
   const env = {
     BERTH_RUNTIME_DATA: join(dataDir, 'runtime'),
     BERTH_SECRET_KEY: `k1:${randomBytes(32).toString('base64')}`,
-    BERTH_BOOTSTRAP_KEY_FILE: join(dataDir, 'bootstrap-key'),
+    BERTH_DATA: dataDir,
     BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,
     BERTH_WARM_SLEEP_SECONDS: '1',
     BERTH_LOG_LEVEL: 'warn',
