@@ -1,7 +1,9 @@
 import { eventually, type TestInfra } from '@berth/testing';
+import { jetstreamManager } from '@nats-io/jetstream';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ConsumerRound, noteEffect, PATIENTLY } from './__fixtures__/consumer-round.fixture.js';
+import { ConsumerRound, noteEffect, PATIENTLY, STREAM } from './__fixtures__/consumer-round.fixture.js';
 import type { EventConsumerOptions } from './index.js';
+import { ensureMessagingTables } from './messaging-tables.js';
 
 describe('a dead letter', () => {
   let infra: TestInfra;
@@ -74,6 +76,33 @@ describe('a dead letter', () => {
     broken = false;
     await expect(round.consumer({ handle }).replay(id)).resolves.toBe('handled');
     expect(await round.effects()).toEqual([id]);
+  });
+
+  it('keeps its reason when its event is delivered again because its delivery ended before it was recorded', async () => {
+    const { database, link, lines } = round;
+    await ensureMessagingTables(database);
+    await database.query(
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'Dead letter refused.'; END $$`,
+    );
+    await database.query(
+      `CREATE TRIGGER refuse BEFORE INSERT ON event_inbox FOR EACH ROW WHEN (NEW.outcome = 'dead')
+       EXECUTE FUNCTION refuse()`,
+    );
+    await bury(1);
+    await eventually(
+      () => expect(lines.some((line) => line.includes('Dead letter refused.'))).toBe(true),
+      PATIENTLY,
+    );
+    await database.query('DROP TRIGGER refuse ON event_inbox');
+    // The broker otherwise waits half a minute before it delivers the event again.
+    const { consumers } = await jetstreamManager(link.connection);
+    await consumers.update(STREAM, 'effects', { ack_wait: 100_000_000 });
+    await eventually(
+      async () =>
+        expect(await database.query('SELECT outcome FROM event_inbox')).toEqual([{ outcome: 'dead' }]),
+      PATIENTLY,
+    );
+    expect(await round.letters()).toMatchObject([{ reason: 'Error: Cannot handle 2.' }]);
   });
 
   it('that is deleted leaves the others alone, and its event unhandled', async () => {

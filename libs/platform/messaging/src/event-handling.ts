@@ -46,9 +46,8 @@ export class EventHandling {
     const event = readEvent(message, this.options.link.names);
     const { maxDeliveries = MAX_DELIVERIES } = this.options;
     if (event === undefined) return this.#deadLetter(message, undefined, 'The message is not an event.');
-    // Reached only when no handler ever finished: its process died or it took too long.
     if (event.delivery > maxDeliveries)
-      return this.#deadLetter(message, event, 'No delivery was ever acknowledged.');
+      return this.#deadLetter(message, event, await this.#reasonWithoutAcknowledgement(event));
     for (let attempt = 0; ; attempt++) {
       try {
         const isNew = await this.#effect(message.headers, event, (effect) =>
@@ -128,6 +127,12 @@ export class EventHandling {
     log.warn(about, 'An event could not be handled; it will be redelivered.');
     message.nak(backoffMs[Math.min(event.delivery, backoffMs.length) - 1]);
     return 'failed';
+  }
+
+  /** No handler finished (its process died or it took too long), or the broker was not told about the stored letter. */
+  async #reasonWithoutAcknowledgement({ id }: ReceivedEvent): Promise<string> {
+    const letter = await this.deadLetters.find(id);
+    return letter?.reason ?? 'No delivery was ever acknowledged.';
   }
 
   async #deadLetter(message: JsMsg, event: ReceivedEvent | undefined, reason: unknown): Promise<string> {
