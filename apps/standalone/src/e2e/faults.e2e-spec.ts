@@ -19,6 +19,8 @@ import { queryTables } from './tables.fixture.js';
 const KILLED_FOR_MS = 3_000;
 const FROZEN_FOR_MS = 8_000;
 const PARTS: readonly PartName[] = ['nats', 'event-store', 'postgres'];
+/** Without the event log some requests still work. */
+const HEALTH_WITHOUT = { nats: 'unavailable', 'event-store': 'degraded', postgres: 'unavailable' } as const;
 
 const folder = temporaryFolder();
 let stack: StandaloneStack;
@@ -48,8 +50,13 @@ const keepKilled = async (part: PartName): Promise<void> => {
 const freeze = async (part: PartName): Promise<void> => {
   const pids = treeOf(runningPart(folder.path, part));
   signalAll(pids, 'SIGSTOP');
+  const over = sleep(FROZEN_FOR_MS);
   try {
-    await sleep(FROZEN_FOR_MS);
+    const status = HEALTH_WITHOUT[part];
+    await eventually(async () => expect((await api.get('/health')).body).toMatchObject({ status }), {
+      timeoutMs: FROZEN_FOR_MS,
+    });
+    await over;
   } finally {
     signalAll(pids, 'SIGCONT');
   }
@@ -76,7 +83,7 @@ describe.each(PARTS)('%s', (part) => {
     expect((await api.chat(agentId, 'pid')).body).toEqual(before);
   });
 
-  it('frozen while an agent falls asleep: calls end in time, and nothing is left half-done', async () => {
+  it('frozen while an agent falls asleep: calls end in time, /health reports it, and nothing is left half-done', async () => {
     const client = new Client(api, agentId);
     await eventually(
       async () => {
