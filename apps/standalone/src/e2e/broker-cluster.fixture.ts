@@ -12,10 +12,19 @@ interface Ports {
 
 /** One nats-server of a cluster. */
 export class BrokerNode {
+  #child: ChildProcess;
+
   constructor(
-    readonly child: ChildProcess,
+    private readonly configFile: string,
     private readonly ports: Ports,
-  ) {}
+  ) {
+    this.#child = this.#spawn();
+  }
+
+  /** Starts the node again on the files that it had when it ended. */
+  restart(): void {
+    this.#child = this.#spawn();
+  }
 
   get address(): string {
     return `127.0.0.1:${String(this.ports.client)}`;
@@ -38,14 +47,18 @@ export class BrokerNode {
   }
 
   signal(name: NodeJS.Signals): void {
-    this.child.kill(name);
+    this.#child.kill(name);
   }
 
   async end(): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const exited = once(this.#child, 'exit');
+    this.#child.kill('SIGKILL');
     await exited;
+  }
+
+  #spawn(): ChildProcess {
+    return spawn('nats-server', ['-c', this.configFile], { stdio: 'ignore' });
   }
 
   #monitor(path: string): string {
@@ -67,11 +80,18 @@ export class BrokerCluster {
       mkdirSync(home, { recursive: true });
       const file = join(home, 'nats.conf');
       writeFileSync(file, configOf(own, `broker-${String(index)}`, home, routes));
-      return new BrokerNode(spawn('nats-server', ['-c', file], { stdio: 'ignore' }), own);
+      return new BrokerNode(file, own);
     });
     const cluster = new BrokerCluster(nodes);
-    await eventually(() => Promise.all(nodes.map((node) => node.ready(size))), { timeoutMs: 30_000 });
+    await cluster.ready();
     return cluster;
+  }
+
+  /** Waits until JetStream has a leader and every node is a member. */
+  async ready(): Promise<void> {
+    await eventually(() => Promise.all(this.nodes.map((node) => node.ready(this.nodes.length))), {
+      timeoutMs: 30_000,
+    });
   }
 
   /** Lists all nodes, so that clients spread over them. */
