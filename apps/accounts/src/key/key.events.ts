@@ -3,7 +3,7 @@ import type { KeyEvent, KeyMinted, KeyRevoked, KeyScopesExtended } from './key.j
 
 type Stored<Event> = Omit<Event, 'type'>;
 
-/** Streams `key-key_…`. */
+/** Codec of the streams `key-key_…`. */
 export const keyCodec: EventCodec<KeyEvent> = {
   category: 'key',
   toStored: ({ type, ...data }) => ({ type, data }),

@@ -24,7 +24,7 @@ const isAgentEvent = (stored: { readonly type: string }): stored is AgentEvent =
 export const isCreation = ({ type }: { readonly type: string }): boolean =>
   type === 'AgentCreated.v2' || type === 'AgentCreated';
 
-/** Streams `agent-agt_…`. */
+/** Codec of the streams `agent-agt_…`. */
 export const agentCodec: EventCodec<AgentEvent> = {
   category: 'agent',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),

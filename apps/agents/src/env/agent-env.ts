@@ -46,7 +46,7 @@ export const envDecider: Decider<AgentEnv, EnvCommand, EnvEvent> = {
 const isEnvEvent = (stored: { readonly type: string }): stored is EnvEvent =>
   stored.type === 'EnvVarSet' || stored.type === 'EnvVarRemoved';
 
-/** Streams `agentEnv-agt_…`. */
+/** Codec of the streams `agentEnv-agt_…`. */
 export const envCodec: EventCodec<EnvEvent> = {
   category: 'agentEnv',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),

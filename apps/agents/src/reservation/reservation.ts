@@ -95,7 +95,7 @@ export const reservationDecider: Decider<Reservation, ReservationCommand, Reserv
   evolve,
 };
 
-/** Streams `agentName-<hash>` and `agentExternalId-<hash>`. */
+/** Codec of the streams `agentName-<hash>` and `agentExternalId-<hash>`. */
 export const reservationCodec = (
   category: 'agentName' | 'agentExternalId',
 ): EventCodec<ReservationEvent> => ({

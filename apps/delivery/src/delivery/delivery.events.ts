@@ -11,7 +11,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<DeliveryEvent['type']>([
 const isDeliveryEvent = (stored: { readonly type: string }): stored is DeliveryEvent =>
   STORED_TYPES.has(stored.type);
 
-/** Streams `delivery-dlv_…`. */
+/** Codec of the streams `delivery-dlv_…`. */
 export const deliveryCodec: EventCodec<DeliveryEvent> = {
   category: 'delivery',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),

@@ -19,7 +19,7 @@ export const recipientDecider: Decider<Recipient, RecipientCommand, RecipientEve
 const isRecipientEvent = (stored: { readonly type: string }): stored is RecipientEvent =>
   stored.type === 'RecipientGone';
 
-/** Streams `recipient-agt_…`. */
+/** Codec of the streams `recipient-agt_…`. */
 export const recipientCodec: EventCodec<RecipientEvent> = {
   category: 'recipient',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),

@@ -10,7 +10,7 @@ const STORED_TYPES: ReadonlySet<string> = new Set<FileChangeEvent['type']>([
 const isFileChangeEvent = (stored: { readonly type: string }): stored is FileChangeEvent =>
   STORED_TYPES.has(stored.type);
 
-/** Streams `fileChange-fch_…`. */
+/** Codec of the streams `fileChange-fch_…`. */
 export const fileChangeCodec: EventCodec<FileChangeEvent> = {
   category: 'fileChange',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),

@@ -14,7 +14,7 @@ const unreached = (): DomainError =>
   new DomainError('unavailable', 'service_unavailable', 'm', {}, { effect: 'none' });
 const lost = (): DomainError => new DomainError('unavailable', 'service_unavailable', 'm');
 
-/** Plays `agents`: every wake brings the agent up in the next epoch. */
+/** Stands in for the service `agents`: every wake starts the agent in the next epoch. */
 class Agents {
   readonly wakes: EnsureAwake[] = [];
   refusal: DomainError | undefined;
@@ -87,7 +87,7 @@ describe('a call to an awake agent', () => {
     expect(calls).toBe(1);
   });
 
-  it('gives up an agent that keeps falling asleep, with the effect none', async () => {
+  it('gives up on an agent that keeps falling asleep, with the effect none', async () => {
     const error = await failure(client.withAwakeAgent(use, () => Promise.reject(stale())));
     expect(error).toMatchObject({ code: 'agent_unavailable', effect: 'none' });
     expect(agents.wakes).toHaveLength(6);
@@ -99,12 +99,12 @@ describe('a call to an awake agent', () => {
     expect(error).toMatchObject({ code: 'agent_unavailable', effect: 'none' });
   });
 
-  it('passes on why the agent is not woken again', async () => {
+  it('rethrows the error with which another wake is refused', async () => {
     agents.refusal = new DomainError('conflict', 'agent_stopped', 'm');
     expect(await failure(client.withAwakeAgent(use, failing(stale())))).toBe(agents.refusal);
   });
 
-  it('has an unknown effect for good once one of its repetitions had', async () => {
+  it('keeps an unknown effect once one of its repetitions may have had an effect', async () => {
     const repeat = async <Response>(call: () => Promise<Response>): Promise<Response> => {
       await call().catch(() => undefined);
       return call();

@@ -17,7 +17,7 @@ import { Requester, type RequestOptions } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentUnavailable, untilReached } from './until-reached.js';
 
-/** How many rejected epochs in a row are followed by another wake: each time the agent had just fallen asleep. */
+/** Maximum number of consecutive wakes after a rejected epoch; before each, the agent had just fallen asleep. */
 const MAX_STALE_EPOCHS = 5;
 
 /** The agent to use, the command it is used for, and what counts as its activity. */
@@ -41,7 +41,7 @@ export interface CallOptions {
 export class AgentClient {
   constructor(@Inject(Requester) private readonly requester: Pick<Requester, 'request'>) {}
 
-  /** Where the agent is and what its guest can do; never wakes it. Errors: not_found `agent_not_found`. */
+  /** Returns where the agent is and what its guest can do; never wakes it. Errors: not_found `agent_not_found`. */
   locate(accountId: string, agentId: string): Promise<LocatedAgent> {
     return this.requester.request(agentsRequests.locate, { accountId, agentId });
   }
@@ -51,7 +51,7 @@ export class AgentClient {
     return this.requester.request(agentsRequests.ensureAwake, wakeRequest(use, staleEpoch), options);
   }
 
-  /** The agent if it is awake, null if it sleeps; never wakes it. Errors: those of `ensureAwake`. */
+  /** Returns the agent if it is awake, null if it sleeps; never wakes it. Errors: those of `ensureAwake`. */
   async findAwake(use: AgentUse, deadlineMs: number): Promise<AwakeAgent | null> {
     const request = { ...wakeRequest(use, null), asleep: 'refuse' } as const;
     try {
@@ -63,9 +63,9 @@ export class AgentClient {
   }
 
   /**
-   * Wakes the agent and calls its host with the current epoch. If the host rejects the epoch, because the agent has fallen
-   * asleep in between, wakes the agent and calls again. Rethrows other errors of `call`; the `effect` of the error says
-   * whether any of the calls may have had one. Errors: those of `wake`; unavailable `agent_unavailable`.
+   * Wakes the agent and calls its host with the current epoch. If the host rejects the epoch because the agent has
+   * fallen asleep in the meantime, wakes the agent and calls again. Rethrows other errors of `call`, with an `effect`
+   * that covers all calls. Errors: those of `wake`; unavailable `agent_unavailable`.
    */
   async withAwakeAgent<Response>(
     use: AgentUse,

@@ -27,6 +27,6 @@ export const untilReached = async <Response>(ask: () => Promise<Response>): Prom
 const isUnreached = (error: unknown): boolean =>
   isDomainError(error, 'unavailable') && error.code === 'service_unavailable' && effectOf(error) === 'none';
 
-/** Nothing was done with the agent. */
+/** Returns the error of a request that did nothing with the agent. */
 export const agentUnavailable = (message: string, cause: unknown): DomainError =>
   new DomainError('unavailable', 'agent_unavailable', message, {}, { cause, effect: 'none' });

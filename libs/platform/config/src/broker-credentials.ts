@@ -37,7 +37,7 @@ export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefine
     reader.problem(name, 'must name a file that can be read');
     return undefined;
   };
-  const complainOf = (name: string, path: string | undefined, form: RegExp, what: string): void => {
+  const checkContent = (name: string, path: string | undefined, form: RegExp, what: string): void => {
     if (path !== undefined && !form.test(readFileSync(path, 'utf8'))) reader.problem(name, what);
   };
   const creds = file('NATS_CREDS', reader.optional('NATS_CREDS'));
@@ -45,8 +45,8 @@ export const readBrokerCredentials = (reader: Reader, natsUrl: string | undefine
   const ca = file('NATS_CA', reader.optional('NATS_CA'));
   const cert = file('NATS_CERT', reader.optional('NATS_CERT'));
   const key = file('NATS_KEY', reader.optional('NATS_KEY'));
-  complainOf('NATS_CREDS', creds, CREDS, 'must name a .creds file with a user JWT and an nkey seed');
-  complainOf('NATS_NKEY', nkey, SEED, 'must name a file with the seed of a user nkey (SU…)');
+  checkContent('NATS_CREDS', creds, CREDS, 'must name a .creds file with a user JWT and an nkey seed');
+  checkContent('NATS_NKEY', nkey, SEED, 'must name a file with the seed of a user nkey (SU…)');
   if ((cert === undefined) !== (key === undefined))
     reader.problem('NATS_CERT', 'and NATS_KEY must be set together');
   const ways = [creds !== undefined, nkey !== undefined, HAS_USER.test(natsUrl ?? '')];

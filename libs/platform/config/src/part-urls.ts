@@ -36,7 +36,7 @@ const checkEventStoreUrl: Check = (url) => {
   const { credentials, hosts = '', query = '' } = parts;
   if (credentials !== undefined && !isUserAndPassword(credentials))
     return 'must name its user as user:password@, with special characters percent-encoded';
-  if (hosts.includes('[')) return 'must name hosts or IPv4 addresses: the client takes no IPv6 addresses';
+  if (hosts.includes('[')) return 'must name hosts or IPv4 addresses: the client accepts no IPv6 addresses';
   const badHost = hosts.split(',').map(hostProblem).find(isText);
   if (badHost !== undefined) return badHost;
   const options = query.split('&').filter((option) => option !== '');
@@ -44,7 +44,7 @@ const checkEventStoreUrl: Check = (url) => {
   if (badOption !== undefined) return badOption;
   const values = new Map(options.map(nameAndValue));
   if (values.get('tls') !== 'false' && credentials === undefined)
-    return 'must name a user (esdb://user:password@host:2113), or say ?tls=false';
+    return 'must name a user (esdb://user:password@host:2113), or set ?tls=false';
   return values.has('usercertfile') === values.has('userkeyfile')
     ? undefined
     : 'must name userCertFile and userKeyFile together';
@@ -58,14 +58,14 @@ const nameAndValue = (option: string): readonly [name: string, value: string] =>
 
 const optionProblem = (option: string): string | undefined => {
   const [name, value] = nameAndValue(option);
-  const takes = EVENT_STORE_OPTIONS.get(name);
+  const pattern = EVENT_STORE_OPTIONS.get(name);
   // The name may be the rest of a password with an unescaped question mark, so the message contains it only if it is
   // known.
-  if (takes === undefined) return 'has an unknown option';
-  const said = option.slice(0, option.indexOf('='));
-  if (!takes.test(value) || !isDecodable(value)) return `has an invalid value for the option ${said}`;
+  if (pattern === undefined) return 'has an unknown option';
+  const shownName = option.slice(0, option.indexOf('='));
+  if (!pattern.test(value) || !isDecodable(value)) return `has an invalid value for the option ${shownName}`;
   return name.endsWith('file') && !isReadable(resolve(decodeURIComponent(value)))
-    ? `must name a readable file in the option ${said}`
+    ? `must name a readable file in the option ${shownName}`
     : undefined;
 };
 
@@ -93,7 +93,7 @@ const checkDatabaseUrl: Check = (url) => {
   const parsed = URL.parse(url);
   if (parsed === null) return 'must be a URL such as postgres://user:password@host:5432/database';
   if (parsed.port === '0') return 'must have a port from 1 to 65535';
-  // The client rewrites a URL with others, and what comes out need not be one.
+  // The client rewrites a URL with unescaped characters, and the result may be invalid.
   if (url.includes(' ') || !isDecodable(url)) return 'must have special characters percent-encoded';
   if (parsed.hostname === '' && !parsed.searchParams.has('host')) return 'must name a host';
   return undefined;

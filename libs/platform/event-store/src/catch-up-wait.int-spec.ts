@@ -66,22 +66,22 @@ const lead = (runner: ProjectionRunner): ProjectionRunner => {
 };
 
 /** Collects log lines instead of writing them to standard output. */
-const recordingLog = (): { log: Logger; said: string[] } => {
-  const said: string[] = [];
+const recordingLog = (): { log: Logger; lines: string[] } => {
+  const lines: string[] = [];
   const log = createLogger({ service: 'test', level: 'warn' });
-  log.warn = (...given: unknown[]) => void said.push(given.map((part) => JSON.stringify(part)).join(' '));
-  return { log, said };
+  log.warn = (...given: unknown[]) => void lines.push(given.map((part) => JSON.stringify(part)).join(' '));
+  return { log, lines };
 };
 
 describe('waiting until a projection has caught up', () => {
   it('lasts until the tables contain everything that the log held when it began, and logs its progress', async () => {
     await write(category, 300);
     const gate = new Gate();
-    const { log, said } = recordingLog();
+    const { log, lines } = recordingLog();
     const runner = lead(runnerOf(gate.projection, log));
     let ready = false;
     const waiting = runner.untilCaughtUp(stop.signal).then(() => (ready = true));
-    await eventually(() => expect(said.join('\n')).toMatch(/Not ready yet: history has read \d+ %/));
+    await eventually(() => expect(lines.join('\n')).toMatch(/Not ready yet: history has read \d+ %/));
     expect(ready).toBe(false);
     gate.open();
     await waiting;

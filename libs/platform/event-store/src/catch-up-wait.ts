@@ -17,7 +17,7 @@ interface Parts {
   readonly store: EventStore;
   readonly projection: Projection;
   readonly table: ProjectionTable;
-  /** Of the serving tables; some may be missed. */
+  /** Changes of the serving tables; it may miss some. */
   readonly changes: ChangeWatch;
   readonly log: Logger;
 }
@@ -49,7 +49,9 @@ export const waitUntilCaughtUp = async (parts: Parts, signal: AbortSignal): Prom
   }
 };
 
-/** Undefined while tables of this version do not serve; the head when a newer version serves, so that nothing waits. */
+/**
+ * Returns undefined until tables of this version serve, and the head when a newer version serves, which ends the wait.
+ */
 const servingPosition = async (
   { store, table, projection }: Parts,
   head: bigint,
@@ -69,8 +71,8 @@ const isMissingEvents = async (
   head: bigint,
 ): Promise<boolean> => {
   const stop = new AbortController();
-  const patience = AbortSignal.timeout(SEARCH_WITHIN_MS);
-  const signal = AbortSignal.any([stop.signal, patience]);
+  const timeout = AbortSignal.timeout(SEARCH_WITHIN_MS);
+  const signal = AbortSignal.any([stop.signal, timeout]);
   try {
     const items = store.subscribe({ from: position ?? 'start', categories: projection.categories, signal });
     for await (const item of items) {
@@ -86,7 +88,7 @@ const isMissingEvents = async (
 /** Logs the progress of a long catch-up. */
 class CatchUpProgress {
   readonly #began = performance.now();
-  #saidAt = this.#began + SILENT_MS - REPEAT_EVERY_MS;
+  #loggedAt = this.#began + SILENT_MS - REPEAT_EVERY_MS;
   #first: bigint | undefined;
 
   constructor(
@@ -98,8 +100,8 @@ class CatchUpProgress {
     const reached = position ?? 0n;
     this.#first ??= reached;
     const now = performance.now();
-    if (reached >= this.head || now - this.#saidAt < REPEAT_EVERY_MS) return;
-    this.#saidAt = now;
+    if (reached >= this.head || now - this.#loggedAt < REPEAT_EVERY_MS) return;
+    this.#loggedAt = now;
     const { projection, log } = this.parts;
     const perSecond = Number(reached - this.#first) / ((now - this.#began) / 1_000);
     const percent = Math.floor((Number(reached) / Number(this.head)) * 100);

@@ -1,7 +1,10 @@
-/** Tells when rows of a projection may have changed: begin the watch, read, and read again after a change. */
+/**
+ * Reports that rows of a projection may have changed. Begin the watch, read the rows, and read them again after a
+ * change.
+ */
 export class ChangeWatch implements Disposable {
   #changed = false;
-  #tell: () => void = () => undefined;
+  #notify: () => void = () => undefined;
 
   /** Use `ProjectionRunner.watchStream`. */
   constructor(private readonly end: (watch: ChangeWatch) => void) {}
@@ -12,9 +15,9 @@ export class ChangeWatch implements Disposable {
     this.#changed = false;
   }
 
-  tell(): void {
+  notify(): void {
     this.#changed = true;
-    this.#tell();
+    this.#notify();
   }
 
   [Symbol.dispose](): void {
@@ -30,7 +33,7 @@ export class ChangeWatch implements Disposable {
       };
       const timer = setTimeout(over, withinMs);
       signal?.addEventListener('abort', over, { once: true });
-      this.#tell = over;
+      this.#notify = over;
     });
   }
 }

@@ -37,11 +37,11 @@ export interface CommandHandlerOptions<State, Command, Event> {
   readonly store: EventStore;
   readonly decider: Decider<State, Command, Event>;
   readonly codec: EventCodec<Event>;
-  /** How many conflicts with other writers a command may meet after reading the stream; default 5. */
+  /** How often a command is decided again because another process wrote to the stream first; default 5. */
   readonly maxConflicts?: number;
   /** Number of streams whose states are cached in memory; default 1,000. */
   readonly cacheSize?: number;
-  /** For streams that grow without bound: loading them takes as long as loading a short stream. */
+  /** For streams that grow without bound: loading one takes no longer than loading a short stream. */
   readonly snapshots?: SnapshotOptions;
 }
 
@@ -169,7 +169,7 @@ export class CommandHandler<State, Command, Event> {
   }
 }
 
-/** Returns the events of a decision; none if it refuses, because a refusal must be decided after a read. */
+/** Returns the events of a decision; `[]` if it refuses, because a refusal must be decided after a read. */
 const unlessRefused = <Event>(decide: () => readonly Event[]): readonly Event[] => {
   try {
     return decide();

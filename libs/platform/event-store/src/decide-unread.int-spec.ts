@@ -64,7 +64,7 @@ describe('a command on a stream that no other process has written to', () => {
     expect(made).toEqual(['read from the start', 'append at no_stream']);
   });
 
-  it('is decided on the events as the log stores them, not as the codec passed them in', async () => {
+  it('is decided on the events as the log stores them, not as the decider returned them', async () => {
     const rounding = {
       ...tallyCodec,
       toStored: ({ amount }: { amount: number }) => tallyCodec.toStored({ amount: Math.round(amount) }),
@@ -86,7 +86,7 @@ describe('a command on a stream that no other process has written to', () => {
 describe('a command on a stream that another process has written to since', () => {
   beforeEach(() => here.handle(id, { add: 900 }, meta('cmd_1'), NEW));
 
-  it('is not refused for a state that is outdated', async () => {
+  it('is not refused because of an outdated state', async () => {
     await there.handle(id, { add: -500 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       expect(await here.handle(id, { add: 600 }, meta('cmd_3'))).toMatchObject({ state: 1_000 });
@@ -94,7 +94,7 @@ describe('a command on a stream that another process has written to since', () =
     expect(made).toEqual(['read from 1', 'append at 1']);
   });
 
-  it('is refused for the current state', async () => {
+  it('is refused because of the current state', async () => {
     await there.handle(id, { add: 100 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       const { failure } = await outcomeOf(here.handle(id, { add: 50 }, meta('cmd_3')));
@@ -104,7 +104,7 @@ describe('a command on a stream that another process has written to since', () =
     expect(await amounts()).toEqual([900, 100]);
   });
 
-  it('is not taken for done because of a state that is outdated', async () => {
+  it('is not considered done because of an outdated state', async () => {
     await there.handle(id, { add: -500 }, meta('cmd_2'));
     const made = await callsOf(async () => {
       expect(await here.handle(id, { upTo: 700 }, meta('cmd_3'))).toMatchObject({
@@ -115,14 +115,14 @@ describe('a command on a stream that another process has written to since', () =
     expect(made).toEqual(['read from 1', 'append at 1']);
   });
 
-  it('is taken for done because of the current state', async () => {
+  it('is considered done because of the current state', async () => {
     await there.handle(id, { upTo: 950 }, meta('cmd_2'));
     const already = { state: 950, events: [], revision: 1n, position: null, replayed: false };
     expect(await here.handle(id, { upTo: 950 }, meta('cmd_3'))).toEqual(already);
     expect(await amounts()).toEqual([900, 50]);
   });
 
-  it('is executed, whichever process wrote last', async () => {
+  it('is executed, regardless of which process wrote last', async () => {
     for (let n = 0; n < 10; n++) {
       const handler = n % 2 === 0 ? there : here;
       expect(await handler.handle(id, { add: 1 }, meta(`cmd_at_${n}`))).toMatchObject({ state: 901 + n });
@@ -132,7 +132,7 @@ describe('a command on a stream that another process has written to since', () =
 });
 
 describe('a stream that is assumed to be new but exists', () => {
-  it('is read before a command is executed, refused or taken for done', async () => {
+  it('is read before a command is executed, refused or considered done', async () => {
     await there.handle(id, { add: 900 }, meta('cmd_1'));
     expect(await here.handle(id, { add: 50 }, meta('cmd_2'), NEW)).toMatchObject({ state: 950 });
     const others = [tallyHandler(fixture.direct), tallyHandler(fixture.direct)] as const;
@@ -195,7 +195,7 @@ describe('a repeated command', () => {
     expect(await amounts()).toEqual([5, 5]);
   });
 
-  it('is executed once when other events were written in between and the cached state has neither', async () => {
+  it('is executed once when other events were written since, and the cached state contains neither those nor its own', async () => {
     await here.handle(id, { add: 1 }, meta('cmd_1'), NEW);
     await there.handle(id, { add: 2 }, meta('cmd_2'));
     await there.handle(id, { add: 3 }, meta('cmd_3'));

@@ -1,7 +1,7 @@
 import { jsonEvent, StreamDeletedError, WrongExpectedVersionError } from '@eventstore/db-client';
 import { DomainError } from '@berth/kernel';
 import type { EsdbConnection } from './esdb-connection.js';
-import { persistently, withinTime } from './esdb-patience.js';
+import { withRetries, withinTime } from './esdb-timeouts.js';
 import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-store.js';
 
 /**
@@ -10,7 +10,7 @@ import { RevisionConflict, type ExpectedRevision, type NewEvent } from './event-
  */
 const LINGER_MS = 10_000;
 
-/** The end of an append as the client reports it; not every server reports the position. */
+/** The result of an append as the client reports it; not every server reports the position. */
 export interface ClientAppended {
   readonly revision: bigint;
   readonly position: bigint | undefined;
@@ -27,7 +27,7 @@ export const appendToStream = async (
   expected: ExpectedRevision,
 ): Promise<ClientAppended> => {
   const prepared = prepare(events);
-  return persistently(async (timeoutMs) => {
+  return withRetries(async (timeoutMs) => {
     try {
       return await appendOnce(connection, stream, prepared, expected, timeoutMs);
     } catch (error) {

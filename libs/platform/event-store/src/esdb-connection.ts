@@ -1,7 +1,7 @@
 import { BACKWARDS, END, type Credentials } from '@eventstore/db-client';
 import type { Logger } from '@berth/telemetry';
 import { EsdbDiscovery } from './esdb-discovery.js';
-import { EsdbLine, type EsdbClient } from './esdb-line.js';
+import { LeaderConnection, type EsdbClient } from './leader-connection.js';
 import { collect } from './esdb-read.js';
 import { EsdbUrl } from './esdb-url.js';
 import { FeedWatch } from './feed-watch.js';
@@ -11,9 +11,9 @@ const PROBE_MS = 2_500;
 /** The connections behind the port and the options of every call. */
 export interface EsdbConnection {
   /** Appends and reads. */
-  readonly calls: EsdbLine;
+  readonly calls: LeaderConnection;
   /** Subscriptions, on a TCP connection of their own. */
-  readonly feeds: EsdbLine;
+  readonly feeds: LeaderConnection;
   readonly feedWatch: FeedWatch;
   readonly call: CallOptions;
 }
@@ -29,9 +29,14 @@ export const esdbConnection = (text: string, log: Logger): EsdbConnection => {
   const url = new EsdbUrl(text);
   const call: CallOptions = { credentials: url.credentials, requiresLeader: true };
   const discovery = new EsdbDiscovery(url);
-  const feeds = new EsdbLine(url, discovery, log);
+  const feeds = new LeaderConnection(url, discovery, log);
   const probe = async (open: EsdbClient): Promise<void> => void (await lastPosition(open, call, PROBE_MS));
-  return { calls: new EsdbLine(url, discovery, log), feeds, feedWatch: new FeedWatch(feeds, probe), call };
+  return {
+    calls: new LeaderConnection(url, discovery, log),
+    feeds,
+    feedWatch: new FeedWatch(feeds, probe),
+    call,
+  };
 };
 
 /** Position of the log's last event; null when it is empty. */

@@ -15,7 +15,7 @@ const INTERVAL_MS = 100;
  * down.
  */
 export class EsdbDiscovery {
-  #underWay: Promise<string> | undefined;
+  #pending: Promise<string> | undefined;
   /** Channels to nodes that are down. They cannot be closed before they have connected, so they are reused. */
   readonly #away = new Map<string, Channel>();
 
@@ -25,8 +25,8 @@ export class EsdbDiscovery {
   findLeader(): Promise<string> {
     const [only = ''] = this.url.nodes;
     if (!this.url.isCluster) return Promise.resolve(only);
-    this.#underWay ??= this.#search().finally(() => (this.#underWay = undefined));
-    return this.#underWay;
+    this.#pending ??= this.#search().finally(() => (this.#pending = undefined));
+    return this.#pending;
   }
 
   async #search(): Promise<string> {

@@ -139,15 +139,15 @@ describe('appends on different connections', () => {
     await Promise.all([fixture.proxied.ping(), store.ping()]);
     await store.append(newStream('agent'), [newEvent()], 'no_stream');
     elsewhere.holdAnswers();
-    const answered = { late: false };
-    const late = store.append(two, [newEvent()], 'no_stream').finally(() => (answered.late = true));
+    const responded = { late: false };
+    const late = store.append(two, [newEvent()], 'no_stream').finally(() => (responded.late = true));
     await eventually(async () => (await idsOf(two)).length === 1);
     fixture.proxy.swallowAnswers();
     const broken = fixture.proxied.append(one, [newEvent()], 'no_stream');
     await eventually(async () => (await idsOf(one)).length === 1);
     fixture.proxy.cut();
     await broken;
-    expect(answered.late).toBe(false);
+    expect(responded.late).toBe(false);
     elsewhere.thaw();
     expect(await late).toMatchObject({ revision: 0n });
     expect([await idsOf(one), await idsOf(two)].map(({ length }) => length)).toEqual([1, 1]);
@@ -190,15 +190,15 @@ describe('a store that is unavailable', () => {
 
   it('because its connection died silently gets a new connection', async () => {
     const store = connectEventStore({ url: fixture.proxiedUrl, log: quietLog });
-    const heard = record(store, { from: 'start', categories: ['nothing'] });
-    await eventually(() => heard.items.length > 0);
+    const received = record(store, { from: 'start', categories: ['nothing'] });
+    await eventually(() => received.items.length > 0);
     const before = fixture.proxy.connections;
     fixture.proxy.freezeOpen();
     const stream = newStream('agent');
     const event = newEvent();
     await eventually(() => store.append(stream, [event], 'no_stream'), { timeoutMs: 25_000 });
     expect(await idsOf(stream)).toEqual([event.id]);
-    await heard.stop();
+    await received.stop();
     await store.close();
     await eventually(() => fixture.proxy.connections <= before, { timeoutMs: 20_000 });
   });
@@ -225,10 +225,10 @@ describe('a store that is unavailable', () => {
 });
 
 describe('a URL', () => {
-  it.each(['http://u:geheim@x', 'esdb://u:geheim@host:port', 'esdb://h:2113?tls=maybe&x=geheim', ''])(
+  it.each(['http://u:secret@x', 'esdb://u:secret@host:port', 'esdb://h:2113?tls=maybe&x=secret', ''])(
     'that is invalid (%s) is rejected with an error that does not contain it',
     (url) => {
-      expect(() => connectEventStore({ url, log: quietLog })).toThrow(/^(?!.*geheim).*esdb:\/\//);
+      expect(() => connectEventStore({ url, log: quietLog })).toThrow(/^(?!.*secret).*esdb:\/\//);
     },
   );
 

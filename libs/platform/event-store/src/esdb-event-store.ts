@@ -11,8 +11,8 @@ import { withSpan, type Logger } from '@berth/telemetry';
 import { appendToStream } from './esdb-append.js';
 import { esdbConnection, lastPosition, type EsdbConnection } from './esdb-connection.js';
 import { isInvalidPosition, mapLogError } from './esdb-errors.js';
-import type { EsdbClient } from './esdb-line.js';
-import { persistently, withinTime } from './esdb-patience.js';
+import type { EsdbClient } from './leader-connection.js';
+import { withRetries, withinTime } from './esdb-timeouts.js';
 import { collect } from './esdb-read.js';
 import { toRecorded } from './esdb-records.js';
 import { followOnce } from './esdb-subscription.js';
@@ -132,7 +132,7 @@ class EsdbEventStore implements EventStore {
   }
 
   async ping(): Promise<void> {
-    // The call continues after the time-out, so that the line notices a dead connection.
+    // The call continues after the time-out, so that a dead connection is noticed.
     await withinTime(this.head(), PING_MS, this.#closed.signal).catch((error: unknown) => {
       throw mapLogError(error);
     });
@@ -145,7 +145,7 @@ class EsdbEventStore implements EventStore {
 
   /** Repeats a read until it succeeds or its time is over. */
   private ask<T>(question: (open: EsdbClient, timeoutMs: number) => Promise<T>): Promise<T> {
-    return persistently((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
+    return withRetries((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
   }
 
   /** Some servers omit the position in the response to a repeated append. */

@@ -116,8 +116,8 @@ describe('a log with every kind of fault', () => {
         if (dice < 0.27) setImmediate(() => proxy.cut());
         return { kind: 'late', afterMs: Math.floor(random() * 40) };
       };
-      const heard = record(store, { from: 'start', categories: [category] });
-      await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+      const received = record(store, { from: 'start', categories: [category] });
+      await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
       proxy.fault = pick;
       const slowest: number[] = [];
       const writeOne = async (
@@ -151,11 +151,11 @@ describe('a log with every kind of fault', () => {
       proxy.fault = () => undefined;
       for (const [index, stream] of streams.entries()) expect(await idsOf(stream)).toEqual(written[index]);
       const ids = (): string[] =>
-        heard.items.flatMap((item) => (item.kind === 'event' ? [item.event.id] : []));
+        received.items.flatMap((item) => (item.kind === 'event' ? [item.event.id] : []));
       await eventually(() => ids().length >= written.flat().length, { timeoutMs: 15_000 });
       expect(ids().toSorted()).toEqual(written.flat().toSorted());
       expect(Math.max(...slowest)).toBeLessThan(5_000);
-      await heard.stop();
+      await received.stop();
     },
     60_000,
   );

@@ -1,6 +1,6 @@
 import type { StreamingRead } from '@eventstore/db-client';
-import type { EsdbClient } from './esdb-line.js';
-import { ConnectionReplaced, Patience } from './esdb-patience.js';
+import type { EsdbClient } from './leader-connection.js';
+import { ConnectionReplaced, SilenceTimer } from './esdb-timeouts.js';
 
 /**
  * Collects everything that the read delivers. The client sets no deadline, so this throws when the server is silent for
@@ -14,7 +14,7 @@ export const collect = <Item>(
   new Promise((resolve, reject) => {
     const items: Item[] = [];
     const settle = (): void => {
-      patience.end();
+      timer.end();
       open.gone.removeEventListener('abort', onGone);
     };
     const giveUp = (error: Error): void => {
@@ -23,12 +23,12 @@ export const collect = <Item>(
       stream.cancel().catch(() => undefined);
     };
     const onGone = (): void => giveUp(new ConnectionReplaced());
-    const patience = new Patience(silenceMs, giveUp);
+    const timer = new SilenceTimer(silenceMs, giveUp);
     open.gone.addEventListener('abort', onGone, { once: true });
     stream.on('data', (item: Item) => {
       items.push(item);
       open.heard();
-      patience.refresh();
+      timer.refresh();
     });
     // Never removed: an error after the end would otherwise be unhandled.
     stream.on('error', (error: Error) => {

@@ -25,7 +25,9 @@ const append = async (category: string, n: number, text = ''): Promise<bigint> =
   return position;
 };
 
-/** Appends to a new stream each; few at once, so that a busy store does not miss the deadline of an append. */
+/**
+ * Appends each event to a new stream, a few at a time, so that a busy store does not miss the deadline of an append.
+ */
 const appendMany = async (category: string, count: number, text = ''): Promise<void> => {
   for (let begun = 0; begun < count; begun += AT_ONCE) {
     const next = Math.min(AT_ONCE, count - begun);
@@ -38,39 +40,41 @@ describe('a subscription', () => {
     await append('apple', 1);
     await append('applePie', 99);
     await append('pear', 2);
-    const heard = record(fixture.direct, { from: 'start', categories: ['apple', 'pear'] });
-    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+    const received = record(fixture.direct, { from: 'start', categories: ['apple', 'pear'] });
+    await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
     await append('apple', 3);
-    await eventually(() => heard.numbers().length === 3);
-    expect(heard.numbers()).toEqual([1, 2, 3]);
-    await heard.stop();
+    await eventually(() => received.numbers().length === 3);
+    expect(received.numbers()).toEqual([1, 2, 3]);
+    await received.stop();
   });
 
   it('continues after a position without repeating it', async () => {
     await append('fig', 1);
     const from = await append('fig', 2);
     await append('fig', 3);
-    const heard = record(fixture.direct, { from, categories: ['fig'] });
-    await eventually(() => heard.numbers().length === 1);
-    expect(heard.numbers()).toEqual([3]);
-    await heard.stop();
+    const received = record(fixture.direct, { from, categories: ['fig'] });
+    await eventually(() => received.numbers().length === 1);
+    expect(received.numbers()).toEqual([3]);
+    await received.stop();
   });
 
   it('reports how far it searched when nothing matches', async () => {
     await appendMany('noise', 300);
     const last = await append('noise', 0);
-    const heard = record(fixture.direct, { from: 'start', categories: ['silence'] });
-    await eventually(() => heard.items.some((item) => item.kind === 'checkpoint' && item.position >= last));
-    expect(heard.numbers()).toEqual([]);
-    await heard.stop();
+    const received = record(fixture.direct, { from: 'start', categories: ['silence'] });
+    await eventually(() =>
+      received.items.some((item) => item.kind === 'checkpoint' && item.position >= last),
+    );
+    expect(received.numbers()).toEqual([]);
+    await received.stop();
   });
 
   it('never delivers a checkpoint before the events that it covers', async () => {
     for (let n = 0; n < 10; n++) await Promise.all([appendMany('noise', 40), append('rare', n)]);
-    const heard = record(fixture.direct, { from: 'start', categories: ['rare'] });
-    await eventually(() => heard.numbers().length === 10);
-    await heard.stop();
-    const places = heard.items.flatMap((item) => {
+    const received = record(fixture.direct, { from: 'start', categories: ['rare'] });
+    await eventually(() => received.numbers().length === 10);
+    await received.stop();
+    const places = received.items.flatMap((item) => {
       if (item.kind === 'caughtUp') return [];
       // A checkpoint may equal the position of the previous item; an event must be after it.
       return item.kind === 'event' ? [item.event.position * 2n] : [item.position * 2n + 1n];
@@ -79,17 +83,17 @@ describe('a subscription', () => {
   });
 
   it('that breaks can be continued after its last item: no event is skipped or delivered twice', async () => {
-    const heard = record(fixture.proxied, { from: 'start', categories: ['cherry'] });
+    const received = record(fixture.proxied, { from: 'start', categories: ['cherry'] });
     let sent = 0;
     for (let round = 0; round < 4; round++) {
       for (let n = 0; n < 25; n++) await append('cherry', sent++);
       fixture.proxy.cut();
     }
-    await eventually(() => heard.numbers().length >= sent);
+    await eventually(() => received.numbers().length >= sent);
     await append('cherry', sent++);
-    await eventually(() => heard.numbers().length >= sent);
-    expect(heard.numbers()).toEqual(Array.from({ length: sent }, (_, n) => n));
-    await heard.stop();
+    await eventually(() => received.numbers().length >= sent);
+    expect(received.numbers()).toEqual(Array.from({ length: sent }, (_, n) => n));
+    await received.stop();
   });
 
   it('that breaks throws at once that the log is unavailable', async () => {
@@ -121,9 +125,9 @@ describe('a subscription', () => {
   });
 
   it('ends when its signal aborts, also while waiting', async () => {
-    const heard = record(fixture.direct, { from: 'start', categories: ['nothing'] });
-    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
-    await heard.stop();
+    const received = record(fixture.direct, { from: 'start', categories: ['nothing'] });
+    await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
+    await received.stop();
   });
 
   it('that is cancelled ends on the server too', async () => {
@@ -137,9 +141,9 @@ describe('a subscription', () => {
     const control = record(fixture.direct, { from: 'start', categories: ['grape'] });
     // The cancellation passes the proxy, and the first appends may overtake it.
     await eventually(async () => {
-      const [before, heard] = [fixture.proxy.answeredBytes, control.numbers().length];
+      const [before, received] = [fixture.proxy.answeredBytes, control.numbers().length];
       await appendMany('grape', 20, 'x'.repeat(10_000));
-      await eventually(() => control.numbers().length === heard + 20);
+      await eventually(() => control.numbers().length === received + 20);
       expect(fixture.proxy.answeredBytes - before).toBeLessThan(50_000);
     });
     await control.stop();

@@ -5,7 +5,7 @@ import {
 } from '@eventstore/db-client';
 import type { Readable } from 'node:stream';
 import type { EsdbConnection } from './esdb-connection.js';
-import type { EsdbClient } from './esdb-line.js';
+import type { EsdbClient } from './leader-connection.js';
 import { toRecorded } from './esdb-records.js';
 import type { SubscribeOptions, SubscriptionItem } from './event-store.js';
 
@@ -17,7 +17,7 @@ const SEARCH_WINDOW = 128;
 /** The checkpoint (position -1) that EventStoreDB 24.6 sends when nothing in a short log matched the filter. */
 const NOTHING_SENT = 2n ** 64n - 1n;
 
-/** After that checkpoint the server sends none to this subscription any more, so a new one replaces it. */
+/** After that checkpoint the server sends no others to this subscription, so a new subscription replaces it. */
 const RENEW_MS = 60_000;
 
 type Feed = AllStreamSubscription & Readable;
@@ -51,7 +51,8 @@ export async function* followOnce(
         continue;
       }
       if (ahead !== null && item.kind === 'caughtUp') {
-        // The server sends no checkpoint at the end of the log; only the head read before tells how far it searched.
+        // The server sends no checkpoint at the end of the log; only the head that was read before shows how far it
+        // searched.
         yield { kind: 'checkpoint', position: ahead };
         ahead = null;
       } else if (ahead !== null && positionOf(item) >= ahead) ahead = null;
@@ -91,7 +92,7 @@ const open = (
     maxSearchWindow: SEARCH_WINDOW,
     checkpointInterval: 1,
     // Queued with the events, so that no checkpoint overtakes the events it covers.
-    checkpointReached: (_, { commit }) => tell({ kind: 'checkpoint', position: commit }),
+    checkpointReached: (_, { commit }) => enqueue({ kind: 'checkpoint', position: commit }),
   });
   const feed: Feed = client.subscribeToAll(
     {
@@ -101,14 +102,14 @@ const open = (
     },
     { highWaterMark: BUFFERED },
   ) as Feed;
-  const tell = (item: SubscriptionItem): void => {
+  const enqueue = (item: SubscriptionItem): void => {
     if (!feed.destroyed) feed.push(item);
   };
-  feed.on('caughtUp', () => tell({ kind: 'caughtUp' }));
+  feed.on('caughtUp', () => enqueue({ kind: 'caughtUp' }));
   return feed;
 };
 
-/** Tells whether the feed is over and waits for more of it. */
+/** Reports whether the feed has ended, and waits for more items. */
 class FeedState {
   #error: Error | undefined;
   #ended = false;

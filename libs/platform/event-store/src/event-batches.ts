@@ -13,7 +13,7 @@ export interface EventBatch {
 /**
  * Gathers the items of a subscription while the reader is busy: batches hold single events under light load and up to
  * `most` under heavy load. After the first item of a batch it waits `gatherMs` for more. Holds at most twice `most`
- * items. End the subscription by its signal.
+ * items. To end the subscription, abort its signal.
  */
 export async function* batchesOf(
   items: AsyncIterable<SubscriptionItem>,

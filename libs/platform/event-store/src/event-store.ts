@@ -38,7 +38,7 @@ export interface RecordedEvent extends NewEvent {
 /** The last revision of the stream that the writer has seen. */
 export type ExpectedRevision = bigint | 'no_stream';
 
-/** The end of an append. */
+/** The result of an append. */
 export interface Appended {
   /** Revision of the last event. */
   readonly revision: bigint;
@@ -110,10 +110,9 @@ export abstract class EventStore {
   abstract append(stream: string, events: readonly NewEvent[], expected: ExpectedRevision): Promise<Appended>;
   /**
    * Catches up and then follows the log until `signal` aborts. Throws `DomainError('unavailable', …)` when the
-   * connection to the log breaks: subscribe again then, after the last item. Throws `PositionBeyondLog` when `from` is
-   * beyond the log's last event. The first
-   * `caughtUp` follows a checkpoint (or an event) at or after the `head()` at the time of connecting; later checkpoints
-   * are rare, and none is sent at the head.
+   * connection to the log breaks; subscribe again then, after the last item. Throws `PositionBeyondLog` when `from` is
+   * beyond the log's last event. The first `caughtUp` follows a checkpoint (or an event) at or after the `head()` at
+   * the time of connecting; later checkpoints are rare, and none is sent at the head.
    */
   abstract subscribe(options: SubscribeOptions): AsyncIterable<SubscriptionItem>;
   /** Returns the event at exactly this position, of any type; null when there is none. */

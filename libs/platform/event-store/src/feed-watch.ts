@@ -1,11 +1,11 @@
-import type { EsdbClient, EsdbLine } from './esdb-line.js';
+import type { EsdbClient, LeaderConnection } from './leader-connection.js';
 
 const LOOK_EVERY_MS = 2_500;
 
 /**
  * A silent feed may have no events to deliver, or hang on a frozen node. While the connection of the open feeds is
- * silent and no reader is behind, this sends probes on it; if they get no reply, the line replaces the connection and
- * its feeds.
+ * silent and no reader is behind, this sends probes on it; if they get no reply, the connection and its feeds are
+ * replaced.
  */
 export class FeedWatch {
   readonly #behindChecks = new Set<() => boolean>();
@@ -13,7 +13,7 @@ export class FeedWatch {
   #asking = false;
 
   constructor(
-    private readonly line: EsdbLine,
+    private readonly connection: LeaderConnection,
     private readonly probe: (open: EsdbClient) => Promise<void>,
   ) {}
 
@@ -30,14 +30,14 @@ export class FeedWatch {
   }
 
   async #look(): Promise<void> {
-    const { current } = this.line;
+    const { current } = this.connection;
     const isQuiet = performance.now() - current.heardAt >= LOOK_EVERY_MS;
     if (this.#asking || !isQuiet || [...this.#behindChecks].some((isBehind) => isBehind())) return;
     this.#asking = true;
     try {
-      await this.line.call(this.probe);
+      await this.connection.call(this.probe);
     } catch {
-      // The line has handled the failure.
+      // The connection has handled the failure.
     } finally {
       this.#asking = false;
     }

@@ -81,12 +81,14 @@ const restart = async (): Promise<void> => {
 
 describe('on a log without matching events', () => {
   it('a subscription delivers later events', async () => {
-    const heard = record(store, { from: 'start', categories: ['note'] });
-    await eventually(() => heard.items.some(({ kind }) => kind === 'caughtUp'));
+    const received = record(store, { from: 'start', categories: ['note'] });
+    await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
     await write('note-1', [1, 2]);
-    await eventually(() => heard.numbers().length === 2);
-    expect(heard.items.every((item) => item.kind !== 'checkpoint' || item.position < 2n ** 63n)).toBe(true);
-    await heard.stop();
+    await eventually(() => received.numbers().length === 2);
+    expect(received.items.every((item) => item.kind !== 'checkpoint' || item.position < 2n ** 63n)).toBe(
+      true,
+    );
+    await received.stop();
   });
 
   it('a projection applies later events, also after a restart', async () => {
@@ -103,12 +105,12 @@ describe('on a log without matching events', () => {
     ]);
   });
 
-  it('caught up means that everything up to the head was searched, although the server sends no checkpoint there', async () => {
+  it('`caughtUp` means that everything up to the head was searched, although the server sends no checkpoint there', async () => {
     const head = await write('other-1', [1, 2, 3]);
-    const heard = record(store, { from: 'start', categories: ['note'] });
-    await eventually(() => heard.items.length >= 2);
-    expect(heard.items).toEqual([{ kind: 'checkpoint', position: head }, { kind: 'caughtUp' }]);
-    await heard.stop();
+    const received = record(store, { from: 'start', categories: ['note'] });
+    await eventually(() => received.items.length >= 2);
+    expect(received.items).toEqual([{ kind: 'checkpoint', position: head }, { kind: 'caughtUp' }]);
+    await received.stop();
   });
 });
 
@@ -150,7 +152,7 @@ describe('a log that ends before a stored position', () => {
     expect(await rowsOf(database)).toHaveLength(2);
   });
 
-  it('keeps a projection from being ready until its tables are built again', async () => {
+  it('makes a projection wait with readiness until its tables are built again', async () => {
     const before = start(runner());
     expect(await before.waitFor(await write('note-1', [1, 2, 3]), 5_000)).toBe(true);
     await restart();

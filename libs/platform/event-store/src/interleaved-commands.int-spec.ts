@@ -20,7 +20,7 @@ interface Step {
   /** Few ids, so that they repeat, also with another command (for example with a later time in it). */
   readonly commandId: string;
   readonly expectNew: boolean;
-  readonly answerLost: boolean;
+  readonly responseLost: boolean;
 }
 
 /** The commands sent concurrently, after all previous ones have completed. */
@@ -41,7 +41,7 @@ const steps: fc.Arbitrary<Step> = fc.record({
   command: commands,
   commandId: fc.nat(11).map((n) => `cmd_${n}`),
   expectNew: fc.boolean(),
-  answerLost: fc.nat(9).map((n) => n === 0),
+  responseLost: fc.nat(9).map((n) => n === 0),
 });
 const histories = fc.array(fc.array(steps, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 10 });
 
@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 afterAll(() => fixture.stop());
 
-/** Calls reach the store, and its responses their callers, in the order that the scheduler draws. */
+/** Calls reach the store, and its responses their callers, in the order that the scheduler chooses. */
 const shuffled = (store: EventStore, scheduler: fc.Scheduler): EventStore => {
   const slowly = async <T>(call: () => Promise<T>): Promise<T> => {
     await scheduler.schedule(Promise.resolve());
@@ -147,8 +147,8 @@ const play = async (rounds: readonly Round[], scheduler: fc.Scheduler): Promise<
   const store = losingStore(shuffled(fixture.direct, scheduler), losing);
   const processes = [0, 1, 2].map(() => tallyHandler(store, { maxConflicts: 20 }));
   const send = async (step: Step): Promise<Outcome> => {
-    const { process, command, commandId, expectNew, answerLost } = step;
-    if (answerLost) losing.add(commandId);
+    const { process, command, commandId, expectNew, responseLost } = step;
+    if (responseLost) losing.add(commandId);
     const work = processes[process]?.handle(id, command, commandMeta(commandId), { expectNew });
     return await Promise.resolve(work).then(
       (handled) => ({ step, ...(handled && { handled }) }),
@@ -164,7 +164,9 @@ const play = async (rounds: readonly Round[], scheduler: fc.Scheduler): Promise<
     for (const outcome of outcomes) {
       const lost = isDomainError(outcome.failure, 'unavailable');
       if (lost)
-        expect(sent.some((step) => step.answerLost && step.commandId === outcome.step.commandId)).toBe(true);
+        expect(sent.some((step) => step.responseLost && step.commandId === outcome.step.commandId)).toBe(
+          true,
+        );
       else checkOutcome(outcome, before, after);
     }
     before = after;

@@ -89,7 +89,9 @@ export class MemoryEventStore extends EventStore {
     return this.#log.filter((event) => event.stream === stream);
   }
 
-  /** Where these events are after the expected revision; rejects if other events or none are there. */
+  /**
+   * Returns the end of these events if they follow the expected revision; otherwise rejects with `RevisionConflict`.
+   */
   #appendedBefore(
     stream: string,
     events: readonly NewEvent[],
@@ -97,9 +99,9 @@ export class MemoryEventStore extends EventStore {
   ): Promise<Appended> {
     const present = this.#of(stream);
     const first = expected === 'no_stream' ? 0 : Number(expected) + 1;
-    const there = present.slice(first, first + events.length);
-    const last = there.at(-1);
-    const same = there.length === events.length && there.every(({ id }, index) => id === events[index]?.id);
+    const found = present.slice(first, first + events.length);
+    const last = found.at(-1);
+    const same = found.length === events.length && found.every(({ id }, index) => id === events[index]?.id);
     if (last !== undefined && same)
       return Promise.resolve({ revision: last.revision, position: last.position });
     return Promise.reject(new RevisionConflict(stream, expected, present.at(-1)?.revision ?? 'no_stream'));

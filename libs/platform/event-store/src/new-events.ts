@@ -14,8 +14,8 @@ export interface CommandMeta {
 
 /**
  * Converts the events of a command for an append. Their ids belong to this attempt, so that the store recognises only a
- * repetition of the same append. If every attempt at the command used the same ids, the store would accept the events
- * that another process decided for the same command as these, and the returned state would differ from the log.
+ * repetition of the same append. With the same ids for every attempt, the store would take events that another process
+ * decided for the same command for these, and the returned state would differ from the log.
  */
 export const newEvents = <Event>(
   codec: EventCodec<Event>,

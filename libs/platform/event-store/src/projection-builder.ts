@@ -146,7 +146,7 @@ export class ProjectionBuilder {
     const served = await database.transaction(
       async (tx) => {
         const old = await table.lockServing(tx);
-        if (!(await this.#addTheRest(tx, writer, signal))) return undefined;
+        if (!(await this.#applyRest(tx, writer, signal))) return undefined;
         if (old !== undefined) await table.setState(tx, old, 'retired');
         await table.setState(tx, writer.build, 'serving');
         const serving: Build = { ...writer.build, state: 'serving' };
@@ -164,8 +164,8 @@ export class ProjectionBuilder {
     return (await table.serving()) ?? served;
   }
 
-  /** A new subscription catches up behind every event that the locked serving tables have applied. */
-  async #addTheRest(tx: SqlRunner, writer: ProjectionWriter, signal: AbortSignal): Promise<boolean> {
+  /** A new subscription reports `caughtUp` only after every event that the locked serving tables contain. */
+  async #applyRest(tx: SqlRunner, writer: ProjectionWriter, signal: AbortSignal): Promise<boolean> {
     const stop = new AbortController();
     try {
       for await (const batch of follow(this.parts, writer.position, AbortSignal.any([signal, stop.signal]))) {

@@ -2,7 +2,7 @@ import { logUnavailable } from './esdb-errors.js';
 import { PositionBeyondLog, type EventStore } from './event-store.js';
 
 const MOST = 10_000;
-const PATIENCE_MS = 4_000;
+const TIMEOUT_MS = 4_000;
 
 /** Counts the events of these categories after `position`; stops at 10,000. */
 export const countAfter = async (
@@ -24,9 +24,9 @@ const countFrom = async (
   categories: readonly string[],
   position: bigint | null,
 ): Promise<number> => {
-  const patience = AbortSignal.timeout(PATIENCE_MS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MS);
   const stop = new AbortController();
-  const signal = AbortSignal.any([patience, stop.signal]);
+  const signal = AbortSignal.any([timeout, stop.signal]);
   let count = 0;
   try {
     for await (const item of store.subscribe({ from: position ?? 'start', categories, signal })) {

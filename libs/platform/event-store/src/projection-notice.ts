@@ -1,6 +1,6 @@
 import type { Build } from './projection-table.js';
 
-/** A notice of more streams than this says only that any may have changed. */
+/** A notice about more streams than this does not list them: any stream may have changed. */
 const MOST_STREAMS = 500;
 
 /** An advance of the serving tables. */

@@ -180,7 +180,7 @@ describe('a rebuild', () => {
     expect(await tables()).toEqual(['history_v1']);
   });
 
-  it('that was killed midway is started again by the next, which drops the leftovers', async () => {
+  it('that was killed midway is restarted from the beginning by the next, which drops the leftovers', async () => {
     const { runner } = start(runnerOf());
     await runner.waitFor(await writeStreams(80), 20_000);
     await killMidway(projection(), (victim, signal) => victim.rebuild(() => undefined, signal));
@@ -208,7 +208,7 @@ describe('a rebuild', () => {
   });
 });
 
-/** Lets work continue until its second batch and then disconnects its database, as for a killed process. */
+/** Lets work continue until its second batch and then disconnects its database, as when its process is killed. */
 const killMidway = async (
   history: Projection,
   work: (victim: ProjectionRunner, signal: AbortSignal) => Promise<void>,

@@ -55,7 +55,7 @@ export class ProjectionRunner {
 
   /**
    * Leads whenever no other process does, until `signal` aborts. Throws what `apply` throws, and when the lock, the log
-   * or the database is lost: run it again then.
+   * or the database is lost; call it again then.
    */
   async run(signal: AbortSignal): Promise<void> {
     this.#watch.listen();
@@ -87,8 +87,8 @@ export class ProjectionRunner {
   }
 
   /**
-   * Watches the rows of one stream, in any process: begin the watch, read, and read again when it tells of a change.
-   * Nothing is read from the tables while nothing changes, except the position, by all watches together.
+   * Watches the rows of one stream, in any process: begin the watch, read, and read again after a change. While nothing
+   * changes, all watches together read only the position from the tables.
    */
   watchStream(stream: string): ChangeWatch {
     return this.#watch.watchStream(stream);

@@ -5,10 +5,10 @@ import { ChangeWatch } from './change-watch.js';
 import { fromNotice, projectionTopic, toNotice, type ProjectionAdvance } from './projection-notice.js';
 import type { ProjectionTable } from './projection-table.js';
 
-/** While notices arrive, the row is polled only in case one was lost, and less and less often. */
+/** While notices arrive, the row is polled only to discover lost ones, at increasing intervals. */
 const POLL_POSITION_MS = 150;
 const POLL_STREAMS_MS = 2_000;
-const POLL_DEAF_MS = 25;
+const POLL_WITHOUT_NOTICES_MS = 25;
 
 const lateReads = metrics.counter(
   'berth_projection_late_reads',
@@ -85,28 +85,28 @@ export class ProjectionWatch {
     return watch;
   }
 
-  /** Hears of advances from now on. */
+  /** Subscribes to the notices. */
   listen(): void {
     if (this.#listening) return;
     this.#listening = true;
     this.notices.subscribe(projectionTopic(this.table.name), (notice) => {
-      if (notice !== null) this.#note(fromNotice(notice));
-      else if (this.#waiters.size > 0 || this.#watches.size > 0) void this.#look();
+      if (notice !== null) this.#record(fromNotice(notice));
+      else if (this.#waiters.size > 0 || this.#watches.size > 0) void this.#readServing();
     });
   }
 
-  /** Notes an advance by this process and tells the others. */
+  /** Records an advance by this process and notifies the others. */
   publish(advance: ProjectionAdvance): void {
-    this.#note(advance);
+    this.#record(advance);
     this.notices.publish(projectionTopic(this.table.name), toNotice(advance));
   }
 
-  /** Notes that the tables serve like this; which streams have changed is unknown. */
+  /** Records the state of the serving tables; any stream may have changed. */
   noteBuild(build: Known): void {
-    this.#note({ build, from: null, streams: null });
+    this.#record({ build, from: null, streams: null });
   }
 
-  #note({ build, from, streams }: ProjectionAdvance): void {
+  #record({ build, from, streams }: ProjectionAdvance): void {
     const known = this.#known;
     const same = known?.version === build.version && known.build === build.build;
     if (same && (known.position ?? -1n) > (build.position ?? -1n)) return;
@@ -116,14 +116,14 @@ export class ProjectionWatch {
       else if (build.version !== this.version) waiter.done(false);
     }
     if (same && known.position === build.position) return;
-    for (const watch of this.#anyChange) watch.tell();
+    for (const watch of this.#anyChange) watch.notify();
     // A gap before this advance: notices were lost.
-    this.#tell(same && known.position === from ? streams : null);
+    this.#notify(same && known.position === from ? streams : null);
   }
 
-  #tell(streams: readonly string[] | null): void {
+  #notify(streams: readonly string[] | null): void {
     for (const stream of streams ?? this.#watches.keys())
-      for (const watch of this.#watches.get(stream) ?? []) watch.tell();
+      for (const watch of this.#watches.get(stream) ?? []) watch.notify();
   }
 
   #isAt(position: bigint): boolean {
@@ -138,21 +138,21 @@ export class ProjectionWatch {
   ): Promise<void> {
     if (this.#polling.has(what)) return;
     this.#polling.add(what);
-    // The first look also tells from where advances are complete.
-    if (!this.notices.connected || this.#known === undefined) await this.#look();
+    // The first read also determines from which position on this process knows every advance.
+    if (!this.notices.connected || this.#known === undefined) await this.#readServing();
     let pauseMs = everyMs;
     while (awaited.size > 0) {
       const before = this.#known;
-      await pause(this.notices.connected ? pauseMs : POLL_DEAF_MS);
+      await pause(this.notices.connected ? pauseMs : POLL_WITHOUT_NOTICES_MS);
       const hasAdvanced = this.#known !== before;
-      // An idle process has no connection: looking costs one.
+      // An idle process has no database connection, and each poll needs one.
       pauseMs = hasAdvanced ? everyMs : Math.min(pauseMs * 2, POLL_STREAMS_MS);
-      if (awaited.size > 0 && !hasAdvanced) await this.#look();
+      if (awaited.size > 0 && !hasAdvanced) await this.#readServing();
     }
     this.#polling.delete(what);
   }
 
-  async #look(): Promise<void> {
+  async #readServing(): Promise<void> {
     try {
       await this.table.ensure();
       const serving = await this.table.serving();

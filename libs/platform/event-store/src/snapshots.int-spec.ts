@@ -89,7 +89,7 @@ const loadAnew = async (
   return { ...(await newProcess(store, version).load(id)), calls };
 };
 
-/** Writes a snapshot whose state no history gives, so that its use shows. */
+/** Writes a snapshot whose state differs from the history, so that a test can see whether it was used. */
 const plant = async (revision: bigint, eventId: string, version = 1): Promise<void> =>
   table.save({ stream, version }, { revision, eventId, body: '{"state":500,"commands":[]}' });
 
@@ -112,7 +112,7 @@ describe('a snapshot', () => {
     expect((await loadAnew()).calls).toEqual([`read the last ${EVERY + 1}`]);
   });
 
-  it('that is older than the newest events is read on from', async () => {
+  it('that is older than the newest events is completed with the events after it', async () => {
     await add(newProcess(), EVERY);
     await untilStored(EVERY - 1);
     await add(tallyHandler(fixture.direct), 20, EVERY);
@@ -123,7 +123,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('remembers the commands: one from before it is recognised by another process', async () => {
+  it('contains the recent commands: another process recognises one that precedes the snapshot', async () => {
     await add(newProcess(), 20);
     await eventually(async () => expect((await loadAnew()).calls).toHaveLength(1));
     const repeated = await newProcess().handle(id, { add: 1 }, commandMeta('cmd_3'));
@@ -144,7 +144,7 @@ describe('the state is folded from the whole stream when the snapshot', () => {
   const history = (): Promise<void> => add(tallyHandler(fixture.direct), 20);
   const everything = { state: 20, revision: 19n };
 
-  it('would be used if it belonged to the stream (this makes the next tests meaningful)', async () => {
+  it('does not belong to the stream; one that does is used (this makes the next tests meaningful)', async () => {
     await history();
     await plant(19n, await eventIdAt(19));
     expect(await loadAnew()).toMatchObject({ state: 500, revision: 19n });
@@ -215,7 +215,7 @@ describe('storing a snapshot', () => {
     await eventually(async () => expect(await stored()).toMatchObject({ version: 2 }));
   });
 
-  it('delays no command, and its failure reaches none', async () => {
+  it('delays no command and, if it fails, fails no command', async () => {
     const blocked = await open();
     const blockedTable = new SnapshotTable(blocked, quietLog);
     await add(newProcess(fixture.direct, 1, blockedTable), EVERY);

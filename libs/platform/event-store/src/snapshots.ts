@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { metrics } from '@berth/telemetry';
-import { withinTime } from './esdb-patience.js';
+import { withinTime } from './esdb-timeouts.js';
 import type { RecordedEvent } from './event-store.js';
 import type { SnapshotTable, StoredSnapshot } from './snapshot-table.js';
 import type { StreamState } from './stream-state.js';

@@ -5,14 +5,14 @@ import { FIRST_SIGN_MS } from './pending-requests.js';
 import { HEADERS, parseWaiting, sendingOf, type Sending, type Waiting } from './request-wire.js';
 import { SenderClocks } from './sender-clocks.js';
 
-/** Up to this share of the caller's patience, a request begins without asking the caller. */
+/** Until this share of the caller's waiting time has passed, a request begins without asking the caller. */
 const SURE_SHARE = 0.7;
 const ASK_WITHIN_MS = 1_000;
 
 /**
- * Decides whether the caller of an incoming request still waits for it: the broker, or a frozen process, may
- * have held the request for minutes. A request that is certainly young, by the measured clock of its sender, is
- * admitted; in case of doubt the caller is asked, which needs no clock.
+ * Decides whether the caller of an incoming request still waits for it: the broker, or a frozen process, may have held
+ * the request for minutes. A request that is certainly young, according to the measured clock of its sender, begins
+ * immediately. Otherwise this asks the caller, which needs no clock.
  */
 export class AwaitedRequests {
   readonly #inbox: string;
@@ -47,8 +47,8 @@ export class AwaitedRequests {
   }
 
   /**
-   * Returns an upper bound of the age of a request that may begin; a promise of it, or of undefined, if the caller is
-   * asked.
+   * Returns an upper bound of the request's age, in milliseconds, if the request may begin; undefined if it may not.
+   * The result is a promise if the caller has to be asked.
    */
   admit(message: Msg): number | Promise<number | undefined> {
     const sending = sendingOf(message.headers);
@@ -60,8 +60,8 @@ export class AwaitedRequests {
   }
 
   /**
-   * Returns a reply subject for heartbeats on `asked`, the reply subject of a request. Calls `onGaveUp` when the caller
-   * no longer waits.
+   * Returns the reply subject for heartbeats that are sent to `asked`, the reply subject of a request. Calls `onGaveUp`
+   * when the caller replies there that it no longer waits.
    */
   watch(asked: string, onGaveUp: () => void): { readonly reply: string; readonly stop: () => void } {
     const token = this.#listen((waiting) => {
@@ -99,11 +99,11 @@ export class AwaitedRequests {
         this.#listeners.delete(token);
         resolve(waiting);
       };
-      if (!this.#question(subject, token)) end(undefined);
+      if (!this.#sendQuestion(subject, token)) end(undefined);
     });
   }
 
-  #question(subject: string, token: string): boolean {
+  #sendQuestion(subject: string, token: string): boolean {
     if (!this.link.connected) return false;
     const headers = newHeaders();
     headers.set(HEADERS.stillWaiting, '1');

@@ -219,7 +219,7 @@ export class BerthNatsServer extends ServerNats {
     });
   }
 
-  // A reply that cannot be encoded becomes an internal error, so that the caller does not wait in vain.
+  // A reply that cannot be encoded becomes an internal error, so that the caller does not wait for nothing.
   #encode(subject: string, packet: ReplyPacket): Buffer {
     const { link, log } = this.#options;
     const maxBytes = link.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;

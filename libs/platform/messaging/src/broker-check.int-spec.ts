@@ -1,9 +1,11 @@
+import { jetstreamManager } from '@nats-io/jetstream';
 import { eventually, NatsServer } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { keepingLogger } from './__fixtures__/lines.fixture.js';
 import { BrokerCheck, NatsLink } from './index.js';
 
 const FIT = 'max_payload: 8388608\njetstream { store_dir: $STORE }';
+const STREAMS = ['berth_DLQ_EXEC', 'berth_EVT_AGENTS'];
 const PATIENTLY = { timeoutMs: 20_000 };
 
 describe('a broker', () => {
@@ -29,10 +31,14 @@ describe('a broker', () => {
     return new BrokerCheck(link, { publishes: ['agents'], consumes: ['exec'] }, log);
   };
 
+  const streams = async (): Promise<readonly string[]> =>
+    (await (await jetstreamManager(link.connection)).streams.names().next()).sort();
+
   it('that has everything is fit, and has the streams afterwards', async () => {
     const checked = await check();
     await expect(checked.require()).resolves.toBeUndefined();
     await expect(checked.isFit()).resolves.toBe(true);
+    expect(await streams()).toEqual(STREAMS);
   });
 
   it.each([
@@ -71,26 +77,30 @@ describe('a broker', () => {
   it.each([
     ['without JetStream', 'max_payload: 8388608'],
     ['that accepts only small messages', 'jetstream { store_dir: $STORE }'],
-  ])('that comes back %s is found out on reconnect, and again when that is mended', async (_what, config) => {
-    const checked = await check();
-    const stop = checked.watch();
-    await expect(checked.isFit()).resolves.toBe(true);
-    await nats.reconfigure(config);
-    await eventually(
-      () => expect(lines.join('')).toContain('The broker cannot serve in full: NATS_URL names'),
-      PATIENTLY,
-    );
-    await expect(checked.isFit()).resolves.toBe(false);
-    await nats.reconfigure(FIT);
-    await eventually(() => expect(lines.join('')).toContain('The broker can serve again.'), PATIENTLY);
-    stop();
-  });
+  ])(
+    'that comes back %s is reported unfit on reconnect, and fit again once that is repaired',
+    async (_what, config) => {
+      const checked = await check();
+      const stop = checked.watch();
+      await expect(checked.isFit()).resolves.toBe(true);
+      await nats.reconfigure(config);
+      await eventually(
+        () => expect(lines.join('')).toContain('The broker cannot serve in full: NATS_URL names'),
+        PATIENTLY,
+      );
+      await expect(checked.isFit()).resolves.toBe(false);
+      await nats.reconfigure(FIT);
+      await eventually(() => expect(lines.join('')).toContain('The broker can serve again.'), PATIENTLY);
+      stop();
+    },
+  );
 
-  it('alone is unfit when NATS_REPLICAS wants more, and has the streams all the same', async () => {
+  it('of one server is unfit when NATS_REPLICAS requires more, and has the event stream nevertheless', async () => {
     const checked = await check(3);
     await expect(checked.require()).rejects.toMatchObject({
       name: 'UnfitBroker',
       message: expect.stringContaining('it has 1 replicas, NATS_REPLICAS wants 3') as string,
     });
+    expect(await streams()).toContain('berth_EVT_AGENTS');
   });
 });

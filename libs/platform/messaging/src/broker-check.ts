@@ -63,18 +63,18 @@ export class BrokerCheck {
   async isFit(): Promise<boolean> {
     try {
       await this.require();
-      this.#say(null);
+      this.#report(null);
       return true;
     } catch (error) {
       if (!(error instanceof UnfitBroker)) throw error;
-      this.#say(error.message);
+      this.#report(error.message);
       return false;
     }
   }
 
   /**
-   * Creates the missing streams. Throws `UnfitBroker` when the broker refuses, another error when that is unknown
-   * at the moment.
+   * Creates the missing streams. Throws `UnfitBroker` when the broker refuses, and another error when the broker does
+   * not respond or refuses only temporarily.
    */
   async require(): Promise<void> {
     requireMaxPayload(this.link);
@@ -115,7 +115,7 @@ export class BrokerCheck {
     );
   }
 
-  #say(problem: string | null): void {
+  #report(problem: string | null): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
     if (problem === null) this.log.info('The broker can serve again.');
@@ -124,7 +124,7 @@ export class BrokerCheck {
 }
 
 /** Codes of temporary refusals: no leader yet, no peer available, another process was faster. */
-const PASSING = new Set([10_004, 10_005, 10_006, 10_007, 10_008, 10_009, 10_023, 10_058]);
+const TEMPORARY = new Set([10_004, 10_005, 10_006, 10_007, 10_008, 10_009, 10_023, 10_058]);
 
 /** Returns the result of `ask`. Throws `UnfitBroker` when JetStream refuses permanently. */
 export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Promise<T> => {
@@ -137,7 +137,7 @@ export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Pro
         { cause: error, passesInCluster: true },
       );
     }
-    const refused = error instanceof JetStreamApiError && !PASSING.has(error.code);
+    const refused = error instanceof JetStreamApiError && !TEMPORARY.has(error.code);
     const denied = error instanceof Error && error.cause instanceof errors.PermissionViolationError;
     if (refused || denied) {
       throw new UnfitBroker(`names an account that refuses ${what}: ${redactText(error.message)}`, {

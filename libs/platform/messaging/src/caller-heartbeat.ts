@@ -4,7 +4,7 @@ import type { NatsLink } from './nats-link.js';
 import { HEADERS, sendingOf } from './request-wire.js';
 import type { Heartbeat } from './running-handlers.js';
 
-/** Sends the heartbeats of one request to its caller, and learns from it when it no longer waits. */
+/** Sends the heartbeats of one request to its caller, and learns from the replies when the caller no longer waits. */
 export class CallerHeartbeat implements Heartbeat {
   #watch: { readonly reply: string; readonly stop: () => void } | undefined;
 

@@ -17,14 +17,17 @@ import { ProcessedEvents } from './processed-events.js';
 import type { ProcessedEventsFloor } from './processed-events-floor.js';
 import { isMissingFromLog } from './log-mark.js';
 
-/** The broker redelivers after this time without a sign of life; a running handler sends one every third of it. */
+/**
+ * The broker redelivers a message after this time without an acknowledgement or progress report; a running handler
+ * reports progress every third of it.
+ */
 export const ACK_WAIT_MS = 30_000;
 const FETCH_MESSAGES = 64;
 const FETCH_EXPIRES_MS = 2_000;
 const FLOOR_EVERY_MS = 10_000;
 const PRUNE_EVERY_MS = 3_600_000;
 
-const madeAnew = metrics.counter(
+const recreated = metrics.counter(
   'berth_consumers_made_anew',
   'Consumers created again after the broker lost something.',
   ['durable'],
@@ -56,7 +59,7 @@ export class ConsumerSession {
     const consumer = await this.#consumer();
     while (!signal.aborted) {
       await this.#fetch(consumer, signal);
-      await this.#lookAfter();
+      await this.#maintain();
     }
     await this.#raiseFloor();
   }
@@ -89,7 +92,7 @@ export class ConsumerSession {
   async #consumer(): Promise<Consumer> {
     const { durable, log } = this.options;
     const stream = await this.stream.find();
-    // The context's relay has never run yet, as for a consumer that starts before it in a new installation.
+    // In a new installation, a consumer can start before the context's relay has created the stream.
     if (stream === null) throw new NotReady(`There is no stream ${this.stream.name} yet.`);
     const found = await this.stream.consumer(durable);
     if (found !== null && !this.#isUsable(found, stream)) {
@@ -99,7 +102,7 @@ export class ConsumerSession {
       );
       await this.stream.removeConsumer(durable);
     }
-    if (found === null || !this.#isUsable(found, stream)) await this.#make(stream);
+    if (found === null || !this.#isUsable(found, stream)) await this.#create(stream);
     return this.stream.client.consumers.get(this.stream.name, durable);
   }
 
@@ -107,10 +110,10 @@ export class ConsumerSession {
     return !isBeyond(found, stream.state.last_seq) && found.config.filter_subject === this.#filter;
   }
 
-  async #make(stream: StreamInfo): Promise<void> {
+  async #create(stream: StreamInfo): Promise<void> {
     const { durable } = this.options;
     const floor = this.floor.position;
-    if (floor !== null) madeAnew.inc({ durable });
+    if (floor !== null) recreated.inc({ durable });
     const start =
       floor === null
         ? 1
@@ -132,7 +135,7 @@ export class ConsumerSession {
     });
   }
 
-  async #lookAfter(): Promise<void> {
+  async #maintain(): Promise<void> {
     if (Date.now() - this.#floorAt >= FLOOR_EVERY_MS) await this.#raiseFloor();
     if (Date.now() - this.#prunedAt < PRUNE_EVERY_MS) return;
     this.#prunedAt = Date.now();

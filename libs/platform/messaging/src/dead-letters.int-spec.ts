@@ -27,7 +27,7 @@ describe('a dead letter', () => {
   };
 
   /** Dead-letters `count` events and returns their ids. */
-  const bury = async (count: number): Promise<readonly string[]> => {
+  const deadLetter = async (count: number): Promise<readonly string[]> => {
     round.relay();
     round.consume({ handle, maxDeliveries: 2 });
     await round.append(count);
@@ -36,7 +36,7 @@ describe('a dead letter', () => {
   };
 
   it('is handled once by concurrent replays on several instances, and then removed', async () => {
-    const [id = ''] = await bury(1);
+    const [id = ''] = await deadLetter(1);
     broken = false;
     const instances = [round.consumer({ handle }), round.consumer({ handle }), round.consumer({ handle })];
     await Promise.all(instances.flatMap((one) => [one.replay(id), one.replay(id)]));
@@ -47,7 +47,7 @@ describe('a dead letter', () => {
   });
 
   it('that was handled but could not be removed is removed by the next replay without being handled again', async () => {
-    const [id = ''] = await bury(1);
+    const [id = ''] = await deadLetter(1);
     broken = false;
     await round.database.query(`UPDATE event_inbox SET outcome = 'done' WHERE event_id = $1`, [id]);
     await expect(round.consumer({ handle }).replay(id)).resolves.toBe('handled');
@@ -56,7 +56,7 @@ describe('a dead letter', () => {
   });
 
   it('is handled although the floor of the consumer is past it', async () => {
-    const [id = ''] = await bury(1);
+    const [id = ''] = await deadLetter(1);
     await round.database.query(
       `INSERT INTO event_consumer (durable, floor_position) VALUES ('effects', 1000000000)
        ON CONFLICT (durable) DO UPDATE SET floor_position = excluded.floor_position`,
@@ -67,7 +67,7 @@ describe('a dead letter', () => {
   });
 
   it('that fails again remains a single letter with the latest reason, and without effect', async () => {
-    const [id = ''] = await bury(1);
+    const [id = ''] = await deadLetter(1);
     await expect(round.consumer({ handle }).replay(id)).resolves.toBe('failed');
     expect(await round.letters()).toMatchObject([
       { eventId: id, deliveries: 3, reason: 'Error: Cannot handle 3.' },
@@ -78,7 +78,7 @@ describe('a dead letter', () => {
     expect(await round.effects()).toEqual([id]);
   });
 
-  it('keeps its reason when its event is delivered again because its delivery ended before it was recorded', async () => {
+  it('keeps its reason when its event is redelivered because the dead letter could not be recorded in the inbox', async () => {
     const { database, link, lines } = round;
     await ensureMessagingTables(database);
     await database.query(
@@ -88,7 +88,7 @@ describe('a dead letter', () => {
       `CREATE TRIGGER refuse BEFORE INSERT ON event_inbox FOR EACH ROW WHEN (NEW.outcome = 'dead')
        EXECUTE FUNCTION refuse()`,
     );
-    await bury(1);
+    await deadLetter(1);
     await eventually(
       () => expect(lines.some((line) => line.includes('Dead letter refused.'))).toBe(true),
       PATIENTLY,
@@ -105,8 +105,8 @@ describe('a dead letter', () => {
     expect(await round.letters()).toMatchObject([{ reason: 'Error: Cannot handle 2.' }]);
   });
 
-  it('that is deleted leaves the others alone, and its event unhandled', async () => {
-    const [first = '', second = ''] = await bury(2);
+  it('that is deleted leaves the other letters in place and its event unhandled', async () => {
+    const [first = '', second = ''] = await deadLetter(2);
     const letters = await round.consumer().deadLetters();
     await expect(letters.count()).resolves.toBe(2);
     await expect(letters.remove(first)).resolves.toBe(true);

@@ -50,7 +50,7 @@ describe('an event consumer, when something is lost,', () => {
   });
 
   it.each(['relay', 'consumer'] as const)(
-    'handles every event once when the broker lost the tail but remembers its delivery, detected first by the %s',
+    'handles every event once when the broker lost the tail of the stream but not the progress of the consumer, if the %s starts first',
     async (first) => {
       const stopRelay = round.relay();
       const stop = round.consume();

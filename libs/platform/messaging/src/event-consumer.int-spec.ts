@@ -120,7 +120,7 @@ describe('an event consumer', () => {
     await expect(round.letters({ durable: 'others' })).resolves.toEqual([]);
   });
 
-  it('buries a message that is not an event', async () => {
+  it('dead-letters a message that is not an event', async () => {
     round.relay();
     round.consume();
     await round.append(1);

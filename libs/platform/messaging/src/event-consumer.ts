@@ -9,9 +9,9 @@ import { ProcessedEventsFloor } from './processed-events-floor.js';
 import { ensureMessagingTables } from './messaging-tables.js';
 
 /**
- * A durable consumer of a context's events: acknowledges after the effect, applies it once however often the event is
- * delivered, and moves an event to the dead letters after a bounded number of deliveries. Recovers when the broker lost
- * the stream, its tail or the consumer.
+ * A durable consumer of a context's events: acknowledges an event after its effect, applies the effect once even if the
+ * event is delivered several times, and moves the event to the dead letters after a bounded number of deliveries.
+ * Recovers when the broker lost the stream, its tail or the consumer.
  */
 export class EventConsumer {
   readonly #replays = new Map<string, Promise<'handled' | 'failed' | 'unknown'>>();
@@ -19,8 +19,8 @@ export class EventConsumer {
   constructor(private readonly options: EventConsumerOptions) {}
 
   /**
-   * Consumes until `signal` aborts. Throws when the broker or the database is lost, or the broker lost the stream or the
-   * consumer: run it again then.
+   * Consumes until `signal` aborts. Throws when the broker or the database is lost, or the broker lost the stream or
+   * the consumer; call it again then.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { link, database, context } = this.options;
@@ -42,8 +42,8 @@ export class EventConsumer {
   }
 
   /**
-   * Handles the event of a dead letter again and removes the letter on success. Acts once, however often and on
-   * however many instances it is called.
+   * Handles the event of a dead letter again and removes the letter on success. Acts once, even if several instances
+   * call it concurrently.
    */
   replay(eventId: string): Promise<'handled' | 'failed' | 'unknown'> {
     const running = this.#replays.get(eventId);

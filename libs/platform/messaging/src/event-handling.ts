@@ -60,7 +60,7 @@ export class EventHandling {
           message.nak();
           return 'stopped';
         }
-        if (await this.#databaseAnswers()) return this.#failed(message, event, error);
+        if (await this.#databaseResponds()) return this.#failed(message, event, error);
         // The event is not the cause, so this does not count as a delivery.
         await pause(backoff(attempt, 200, 2_000), signal);
       }
@@ -69,8 +69,8 @@ export class EventHandling {
 
   /**
    * Handles the event of a dead letter: removes the letter on success, and stores the latest reason on failure. An
-   * event that was handled since is not handled again. Throws when the database is down, because the outcome is then
-   * unknown.
+   * event that was handled in the meantime is not handled again. Throws when the database is down, because the outcome
+   * is then unknown.
    */
   async replay(letter: StoredLetter): Promise<'handled' | 'failed'> {
     const { log, durable } = this.options;
@@ -82,7 +82,7 @@ export class EventHandling {
       );
       handled.inc({ durable, outcome: isNew ? 'replayed' : 'duplicate' });
     } catch (error) {
-      if (!(await this.#databaseAnswers())) throw error;
+      if (!(await this.#databaseResponds())) throw error;
       log.warn({ err: error, durable, eventId: event.id }, 'A replayed event failed again.');
       await this.deadLetters.addAgain(letter, error);
       return 'failed';
@@ -129,7 +129,10 @@ export class EventHandling {
     return 'failed';
   }
 
-  /** No handler finished (its process died or it took too long), or the broker was not told about the stored letter. */
+  /**
+   * Every delivery ended without an acknowledgement: the handler's process died or took too long, or a letter was
+   * stored but its message not terminated.
+   */
   async #reasonWithoutAcknowledgement({ id }: ReceivedEvent): Promise<string> {
     const letter = await this.deadLetters.find(id);
     return letter?.reason ?? 'No delivery was ever acknowledged.';
@@ -142,7 +145,7 @@ export class EventHandling {
     return 'dead';
   }
 
-  async #databaseAnswers(): Promise<boolean> {
+  async #databaseResponds(): Promise<boolean> {
     return this.options.database.ping().then(
       () => true,
       () => false,

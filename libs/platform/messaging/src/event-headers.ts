@@ -11,14 +11,14 @@ export const EVENT_HEADERS = {
   position: 'Berth-Position',
   /** ISO 8601. */
   recordedAt: 'Berth-Recorded-At',
-  /** Of a dead letter: its reason, the number of deliveries, its original place and its consumer. */
+  /** Of a dead letter: its reason, the number of deliveries, and the subject and id of its event. */
   deadReason: 'Berth-Dead-Reason',
   deadDeliveries: 'Berth-Dead-Deliveries',
   originalSubject: 'Berth-Original-Subject',
   originalId: 'Berth-Original-Id',
 } as const;
 
-/** Returns the headers of an event: its position in the log, its request and its trace. */
+/** Returns the headers of an event: its position in the log, the time of its recording, its request and its trace. */
 export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
   const headers = newHeaders();
   headers.set(EVENT_HEADERS.position, event.position.toString());
@@ -30,13 +30,13 @@ export const eventHeaders = (event: RecordedEvent): MsgHdrs => {
   return headers;
 };
 
-/** Returns the log position in the headers; null without one. */
+/** Returns the log position in the headers; null if there is none. */
 export const positionOf = (headers: MsgHdrs | undefined): bigint | null => {
   const text = headers?.get(EVENT_HEADERS.position) ?? '';
   return /^\d{1,20}$/.test(text) ? BigInt(text) : null;
 };
 
-/** Returns the event id in the headers; null without one. */
+/** Returns the position and the id of the event in the headers; null if one of them is missing. */
 export const markOf = (headers: MsgHdrs | undefined): LogMark | null => {
   const position = positionOf(headers);
   const eventId = headers?.get(EVENT_HEADERS.id) ?? '';

@@ -121,7 +121,7 @@ describe('the event relay', () => {
     await allThere();
     await stop();
     await append(2);
-    // The crash lies between the broker's store and the checkpoint.
+    // As if the relay had crashed after the broker stored the event and before it wrote its checkpoint.
     const [first] = await store.read(`agent-r${round}x${expected.length - 2}x0`);
     if (first === undefined) throw new Error('The event is not in the log.');
     const stream = await EventStream.of(link, 'agents');
@@ -139,7 +139,7 @@ describe('the event relay', () => {
     await allThere();
   });
 
-  it('works once when it is started twice, and the second takes over', async () => {
+  it('publishes each event once when it is started twice, and the second takes over when the first stops', async () => {
     const stop = start();
     start();
     await append(20);

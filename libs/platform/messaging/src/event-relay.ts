@@ -7,15 +7,15 @@ import { RelaySession } from './relay-session.js';
 
 /**
  * Publishes a context's public events to the JetStream stream `<instance>_EVT_<CONTEXT>` in log order, each stored
- * once. The last message of the stream determines where to continue; a database row records how far it was. A stream
- * that lost its tail, or all messages, is filled again from the log.
+ * once. The last message of the stream determines where to continue; a database row records its progress. A stream that
+ * lost its tail, or all messages, is filled again from the log.
  */
 export class EventRelay {
   constructor(private readonly options: EventRelayOptions) {}
 
   /**
    * Relays until `signal` aborts; only one instance works at a time. Throws when the lock, the log or the broker is
-   * lost, or when the stream is not where the relay left it: run it again then.
+   * lost, or when the stream is not where the relay left it; call it again then.
    */
   async run(signal: AbortSignal): Promise<void> {
     const { database, context, link } = this.options;

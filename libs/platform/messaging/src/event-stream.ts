@@ -118,8 +118,8 @@ export class EventStream {
   }
 
   /**
-   * Removes consumers that are ahead of the stream: it lost its tail, and they would never receive what is
-   * published below their floor. Their owners create them again.
+   * Removes consumers that are ahead of the stream: the stream lost its tail, and they would never receive events that
+   * are published again at sequences which they have acknowledged. Their owners create them again.
    */
   async removeConsumersBeyond(sequence: number): Promise<readonly string[]> {
     const removed: string[] = [];

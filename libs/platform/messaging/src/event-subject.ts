@@ -36,7 +36,7 @@ export const matchesFilter = (filter: string, subject: string): boolean => {
 
 /**
  * Returns the narrowest single filter that matches all of them: servers before 2.10 accept one filter per consumer, and
- * the consumer drops the rest.
+ * the consumer ignores the other events.
  */
 export const commonFilter = (filters: readonly [string, ...string[]]): string => {
   const [first, ...others] = filters.map((filter) => filter.split('.'));

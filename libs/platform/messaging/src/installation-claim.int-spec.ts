@@ -85,7 +85,7 @@ describe('the name of an installation', () => {
     expect(won.slice(5)).toEqual(won.slice(0, 5).map((one) => !one));
   });
 
-  it('may be used along with another name', async () => {
+  it('does not conflict with another name on the same broker', async () => {
     await process(OURS, 'one');
     await process(THEIRS, 'two');
   });
@@ -105,7 +105,7 @@ describe('the name of an installation', () => {
     await expect(process(THEIRS)).rejects.toThrow(InstanceTaken);
   });
 
-  it('lost to another installation makes the process stop using the broker and log the reason', async () => {
+  it('that another installation has taken makes the process stop using the broker and log the reason', async () => {
     const asleep = await process(OURS, 'berth', 2 * SILENT_MS);
     await eventually(() => process(THEIRS), { timeoutMs: 3 * SILENT_MS });
     await eventually(() => expect(asleep.connection.isClosed()).toBe(true), { timeoutMs: 3 * SILENT_MS });

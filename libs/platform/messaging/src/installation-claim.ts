@@ -144,7 +144,7 @@ export class InstallationClaim {
     }
   }
 
-  // The server shows a stream that another process is just creating before the stream receives messages.
+  // While another process creates the stream, the server already returns it but does not store messages in it yet.
   async #publish(subject: string, expect: JetStreamPublishOptions['expect'] = {}): Promise<void> {
     const options = { expect, timeout: API_TIMEOUT_MS };
     for (let attempt = 1; ; attempt++) {

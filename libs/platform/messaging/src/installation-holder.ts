@@ -9,7 +9,7 @@ const API_TIMEOUT_MS = 4_000;
 export interface InstallationHolder {
   /** The identity of its event log, see `logIdentity`. */
   readonly logId: string;
-  /** Of its record in the stream. */
+  /** Sequence of its record in the presence stream. */
   readonly sequence: number;
 }
 
@@ -33,8 +33,8 @@ export const readHolder = async (
 };
 
 /**
- * The installation that holds the name of `link` on the broker; null when none does. For processes without an event log,
- * which do not claim the name. Throws when the broker does not respond within 4 s or refuses.
+ * Returns the installation that holds the name of `link` on the broker; null when the name is free. For processes
+ * without an event log, which do not claim the name. Throws when the broker does not respond within 4 s or refuses.
  */
 export const installationHolder = async ({
   connection,

@@ -45,7 +45,7 @@ const databaseOf = async (infra: TestInfra, instance: string): Promise<Database>
 
 describe('two installations on one broker', () => {
   it('get the requests of their own callers only', async () => {
-    const askers = new Map<string, Requester>();
+    const requesters = new Map<string, Requester>();
     for (const instance of ['one', 'two']) {
       const own = await link(instance);
       const service = await startService({
@@ -56,9 +56,9 @@ describe('two installations on one broker', () => {
         log,
       });
       cleanUps.push(() => service.stop());
-      askers.set(instance, new Requester(own));
+      requesters.set(instance, new Requester(own));
     }
-    for (const [instance, requester] of askers) {
+    for (const [instance, requester] of requesters) {
       const responses = await Promise.all(
         Array.from({ length: 20 }, () => requester.request(echoRequests.echo, { text: '' })),
       );
@@ -72,13 +72,13 @@ describe('two installations on one broker', () => {
     cleanUps.push(() => infra.stop());
     const store = connectEventStore({ url: infra.eventStoreUrl, log });
     cleanUps.push(() => store.close());
-    const heard = new Map<string, string[]>();
+    const received = new Map<string, string[]>();
     const appended = new Map<string, string[]>();
     for (const instance of ['one', 'two']) {
       const own = await link(instance);
       const database = await databaseOf(infra, instance);
       const seen: string[] = [];
-      heard.set(instance, seen);
+      received.set(instance, seen);
       const common = { link: own, database, store, context: 'agents', log };
       const relay = new EventRelay({
         ...common,
@@ -98,7 +98,7 @@ describe('two installations on one broker', () => {
       cleanUps.push(() => supervisor.stop());
       appended.set(instance, await appendAgents(store, instance, 5));
     }
-    await eventually(() => expect(heard).toEqual(appended), { timeoutMs: 20_000 });
+    await eventually(() => expect(received).toEqual(appended), { timeoutMs: 20_000 });
     const broker = await Broker.of(await link('one'));
     expect(await broker.ids('one_EVT_AGENTS')).toEqual(appended.get('one'));
     expect(await broker.ids('two_EVT_AGENTS')).toEqual(appended.get('two'));

@@ -100,14 +100,14 @@ describe('a caller that loses the broker', () => {
     await caller.link.connection.flush();
     caller.proxy.cut({ refuse: true });
     expect(await held).toMatchObject({ kind: 'unavailable' });
-    // Whatever comes later is older still.
+    // At any later time the request is only older.
     failedAt.push(processClock.now());
     handler.proxy.thaw();
     await new Requester(await open(nats.url)).request(act, 'last');
     expect(done).toEqual(['first', 'last']);
   });
 
-  it('waits as long for a request that it sent after a short interruption before', async () => {
+  it('waits the usual time for a request that it sent after an earlier, short interruption', async () => {
     const caller = await proxied();
     const { connection } = await open(nats.url);
     connection.subscribe('>', { callback: () => undefined });
@@ -142,7 +142,7 @@ describe('a request of another host', () => {
   });
 
   it.each(CLOCKS)(
-    'is asked about at most once while its first tries get replies, by %s',
+    'causes at most one question to its caller while first attempts get replies, by %s',
     async (_, clock) => {
       const nats = await NatsServerFixture.start();
       cleanUps.push(() => nats.stop());
@@ -172,7 +172,7 @@ describe('a process that was frozen', () => {
     cleanUps.push(() => nats.stop());
     child = WaitingProcess.start(nats.url);
     cleanUps.push(() => child.kill());
-    await eventually(() => child.said('listening'), patiently);
+    await eventually(() => child.printed('listening'), patiently);
     link = await open(nats.url);
   });
 
@@ -218,7 +218,7 @@ describe('a process that was frozen', () => {
 });
 
 describe('a handler whose caller has given up', () => {
-  it('learns that from its heartbeat and starts nothing more; after its reply is sent it continues', async () => {
+  it('learns that from the reply to its heartbeat and starts nothing more; work that continues after its own reply is not affected', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const link = await open(nats.url);
@@ -257,7 +257,7 @@ describe('a handler whose caller has given up', () => {
     expect(begun).toEqual(['behind']);
   });
 
-  it('lets the handlers behind it learn that too, and still gets their replies', async () => {
+  it('passes that on to the handlers that it called, and still gets their replies', async () => {
     const nats = await NatsServerFixture.start();
     cleanUps.push(() => nats.stop());
     const link = await open(nats.url);

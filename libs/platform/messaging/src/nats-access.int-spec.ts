@@ -30,7 +30,7 @@ const file = (name: string, content: string): string => {
 };
 
 /** Whether the broker accepts a link and responds on it. */
-const isLetIn = async (url: string, credentials?: NatsCredentials): Promise<boolean> => {
+const canConnect = async (url: string, credentials?: NatsCredentials): Promise<boolean> => {
   const link = await NatsLink.open({ url, credentials, name: 'test', openWithinMs: 2_000, log });
   await link.connection.flush();
   await link.close();
@@ -54,20 +54,20 @@ const jwt = (signer: KeyPair, subject: KeyPair, claims: object): string => {
 const seedOf = (pair: KeyPair): string => Buffer.from(pair.getSeed()).toString();
 
 describe('a link', () => {
-  it('takes the credentials of one address to all servers of the list', async () => {
+  it('uses the credentials of one address for all servers of the list', async () => {
     nats = await NatsServerFixture.configured('authorization { user: u, password: "p@ss" }');
     const dead = await freePort();
-    expect(await isLetIn(`nats://u:p%40ss@127.0.0.1:${dead}, 127.0.0.1:${nats.port}`)).toBe(true);
-    expect(await isLetIn(`nats://127.0.0.1:${dead},nats://u:p%40ss@127.0.0.1:${nats.port}`)).toBe(true);
+    expect(await canConnect(`nats://u:p%40ss@127.0.0.1:${dead}, 127.0.0.1:${nats.port}`)).toBe(true);
+    expect(await canConnect(`nats://127.0.0.1:${dead},nats://u:p%40ss@127.0.0.1:${nats.port}`)).toBe(true);
   });
 
-  it('is let in with the seed of an nkey', async () => {
+  it('connects with the seed of an nkey', async () => {
     const user = createUser();
     nats = await NatsServerFixture.configured(`authorization { users: [{ nkey: ${user.getPublicKey()} }] }`);
-    expect(await isLetIn(nats.url, { nkey: file('user.nk', `${seedOf(user)}\n`) })).toBe(true);
+    expect(await canConnect(nats.url, { nkey: file('user.nk', `${seedOf(user)}\n`) })).toBe(true);
   });
 
-  it('is let in with a .creds file', async () => {
+  it('connects with a .creds file', async () => {
     const [operator, account, user] = [createOperator(), createAccount(), createUser()];
     const limits = {
       subs: -1,
@@ -92,23 +92,23 @@ describe('a link', () => {
       `-----BEGIN NATS USER JWT-----\n${token}\n------END NATS USER JWT------\n\n` +
         `-----BEGIN USER NKEY SEED-----\n${seedOf(user)}\n------END USER NKEY SEED------\n`,
     );
-    expect(await isLetIn(nats.url, { creds })).toBe(true);
+    expect(await canConnect(nats.url, { creds })).toBe(true);
   });
 
-  it('is let in with a client certificate, over TLS', async () => {
+  it('connects with a client certificate, over TLS', async () => {
     const pem = (name: string): string => join(CERTIFICATES, `${name}.pem`);
     const tls = { cert_file: pem('server'), key_file: pem('server-key'), ca_file: pem('ca'), verify: true };
     nats = await NatsServerFixture.configured(`tls ${JSON.stringify(tls)}`);
     const credentials = { ca: pem('ca'), cert: pem('client'), key: pem('client-key') };
-    expect(await isLetIn(`tls://127.0.0.1:${nats.port}`, credentials)).toBe(true);
-    await expect(isLetIn(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
+    expect(await canConnect(`tls://127.0.0.1:${nats.port}`, credentials)).toBe(true);
+    await expect(canConnect(`tls://127.0.0.1:${nats.port}`, { ca: pem('ca') })).rejects.toThrow();
   });
 
   it('fails immediately when its credentials are rejected', async () => {
     nats = await NatsServerFixture.configured('authorization { user: u, password: p }');
     const begun = Date.now();
-    await expect(isLetIn(`nats://u:wrong@127.0.0.1:${nats.port}`)).rejects.toThrow(UnfitBroker);
-    await expect(isLetIn(nats.url)).rejects.toThrow(/refuses the credentials/);
+    await expect(canConnect(`nats://u:wrong@127.0.0.1:${nats.port}`)).rejects.toThrow(UnfitBroker);
+    await expect(canConnect(nats.url)).rejects.toThrow(/refuses the credentials/);
     expect(Date.now() - begun).toBeLessThan(4_000);
   });
 });

@@ -39,7 +39,7 @@ export const brokerOf = (config: {
   replicas: config.natsReplicas,
 });
 
-// Two pings unanswered: a frozen broker is noticed within about 3 s.
+// After two pings without a pong the link is lost: it notices a frozen broker within about 3 s.
 const PING_INTERVAL_MS = 1_000;
 const MAX_PINGS_OUT = 2;
 const DIAL_TIMEOUT_MS = 2_000;
@@ -104,7 +104,7 @@ export class NatsLink {
     return this.options.replicas;
   }
 
-  /** Whether the link is connected, as far as is known. */
+  /** Whether the link is connected, as far as this process knows. */
   get connected(): boolean {
     return this.#connected;
   }
@@ -115,7 +115,7 @@ export class NatsLink {
     return () => this.#onDisconnect.delete(listener);
   }
 
-  /** Calls `listener` on every reconnect; the broker's store may be empty then. */
+  /** Calls `listener` on every reconnect; the broker may have lost its store. Returns a function that removes it. */
   onReconnect(listener: () => void): () => void {
     this.#onReconnect.add(listener);
     return () => this.#onReconnect.delete(listener);
@@ -126,16 +126,16 @@ export class NatsLink {
     this.#beforeClose.push(work);
   }
 
-  /** Sends what is buffered (for a bounded time) and closes permanently. */
+  /** Sends buffered messages (for a bounded time) and closes permanently. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#closing.abort();
     this.outgoing.flush();
     if (this.#connected) {
-      const farewells = this.#beforeClose.map((work) => work().catch(() => undefined));
+      const closing = this.#beforeClose.map((work) => work().catch(() => undefined));
       await Promise.race([
-        Promise.all(farewells).then(() => this.connection.flush().catch(() => undefined)),
+        Promise.all(closing).then(() => this.connection.flush().catch(() => undefined)),
         sleep(CLOSE_WITHIN_MS, undefined, { ref: false }),
       ]);
     }
@@ -194,6 +194,6 @@ const connectionOptions = (
   pingInterval: PING_INTERVAL_MS,
   maxPingOut: MAX_PINGS_OUT,
   timeout: DIAL_TIMEOUT_MS,
-  // Credentials may be changed on the broker first; that must not end the service.
+  // An operator may change the credentials on the broker before those of the service; that must not end the service.
   ignoreAuthErrorAbort: true,
 });

@@ -57,7 +57,7 @@ describe('a notice, with the permissions of the services', () => {
     await eventually(() => expect(heard).toEqual([[''], [''], ['']]));
   });
 
-  it('arrives again after the connection was lost, and the listener learns of the gap', async () => {
+  it('reaches its listener again after a lost connection, and the listener learns of the gap', async () => {
     const notices = NatsNotices.of(secondAgents, 'agents').service;
     const heard = await heardBy(secondAgents, notices, 'gap');
     proxy.cut();
@@ -67,7 +67,7 @@ describe('a notice, with the permissions of the services', () => {
     await eventually(() => expect(heard).toEqual([null, 'after']));
   });
 
-  it('is not sent while the broker is away, which fails nothing', async () => {
+  it('is not sent while the broker is away, and publishing it does not fail', async () => {
     const notices = NatsNotices.of(secondAgents, 'agents').service;
     proxy.cut({ refuse: true });
     await eventually(() => expect(notices.connected).toBe(false));

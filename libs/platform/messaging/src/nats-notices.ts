@@ -1,7 +1,7 @@
 import type { DatabaseNotices, Notices } from '@berth/persistence';
 import type { NatsLink } from './nats-link.js';
 
-/** Processes of all services: they use the same PostgreSQL. */
+/** The scope of notices about the PostgreSQL server, which all services share. */
 const ALL_SERVICES = 'postgres';
 
 /** Notices over the broker, on `notice.<scope>.<topic>`. Sends nothing while the broker is away. */
@@ -11,7 +11,7 @@ export class NatsNotices implements Notices {
     private readonly scope: string,
   ) {}
 
-  /** The notices of a service with tables; its user on the broker needs the permission. */
+  /** Returns the notices of a service with tables; its user on the broker needs the permission for them. */
   static of(link: NatsLink, service: string): DatabaseNotices {
     return { service: new NatsNotices(link, service), server: new NatsNotices(link, ALL_SERVICES) };
   }

@@ -21,7 +21,7 @@ export class NestLogger implements LoggerService {
     this.target.warn(String(message));
   }
   error(message: unknown, ...rest: unknown[]): void {
-    // Nest rethrows the error of a failed start, and its caller reports it: once, and without a stack where it can.
+    // Nest rethrows the error of a failed start, and its caller reports it; logging it here would report it twice.
     if (rest.at(-1) === START_FAILURES) this.target.debug({ err: message }, 'the service could not start');
     else if (message instanceof Error) this.target.error({ err: message }, message.message);
     else this.target.error({ nest: rest.at(-1) }, String(message));

@@ -44,7 +44,7 @@ describe('when something dies', () => {
   const startProcess = async (): Promise<WaitingProcess> => {
     const child = WaitingProcess.start(nats.url);
     cleanUps.push(() => child.kill());
-    await eventually(() => child.said('listening'));
+    await eventually(() => child.printed('listening'));
     return child;
   };
 
@@ -66,7 +66,7 @@ describe('when something dies', () => {
   it('a request whose handler is killed fails within 4 s', async () => {
     const child = await startProcess();
     const request = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
-    await eventually(() => child.said('handling'));
+    await eventually(() => child.printed('handling'));
     await child.kill();
     const { error, afterMs } = await request;
     expect(error).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
@@ -89,7 +89,7 @@ describe('when something dies', () => {
     expect(afterMs).toBeLessThan(4_000);
   });
 
-  it('a lost broker fails requests immediately, those in flight within 2 s, and all is well when it is back', async () => {
+  it('without a broker requests fail immediately, those in flight within 2 s, and they succeed again when it is back', async () => {
     await startEcho();
     const inFlight = failing(requester.request(echoRequests.wait, { ms: 15_000 }));
     link.outgoing.flush();
@@ -108,7 +108,7 @@ describe('when something dies', () => {
     expect(response.text).toBe('again');
   });
 
-  it('a broker that is back within a second costs no request in flight', async () => {
+  it('no request in flight fails when the broker is back within a second', async () => {
     await startEcho();
     const inFlight = requester.request(echoRequests.wait, { ms: 2_000 });
     link.outgoing.flush();
@@ -145,7 +145,7 @@ describe('when something dies', () => {
     expect(heard.some((text) => text.includes('ghost'))).toBe(false);
   });
 
-  it('a broker that is not there yet is waited for', async () => {
+  it('opening a link waits for a broker that is not up yet, for a bounded time', async () => {
     await nats.kill();
     const opening = NatsLink.open({ url: nats.url, name: 'early', log });
     await nats.resume();
@@ -162,7 +162,7 @@ describe('when something dies', () => {
 });
 
 describe('a broker with credentials', () => {
-  it('takes those of the URL and refuses wrong ones immediately, without naming them', async () => {
+  it('accepts those of the URL and refuses wrong ones immediately; the log does not contain them', async () => {
     const { log, lines } = keepingLogger();
     const nats = await NatsServerFixture.start('--user', 'berth', '--pass', 's3cr3t/?@:%');
     try {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PendingRequests, SILENCE_MS } from './pending-requests.js';
 
 /** Blocks the process like SIGSTOP or a long garbage collection. */
-const standStill = (ms: number): void => {
+const block = (ms: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };
 
@@ -11,7 +11,7 @@ it('a process that was frozen keeps waiting for earlier requests, and not longer
   const pending = new PendingRequests();
   const ignored = (): void => undefined;
   pending.add('before', 20_000, { whenLost: 'wait' }, ignored).catch(ignored);
-  standStill(SILENCE_MS + 200);
+  block(SILENCE_MS + 200);
   // As when a handler asks before this process has run its timers.
   expect(pending.waitsMs('before')).toBeGreaterThan(SILENCE_MS / 2);
   pending.add('now', 20_000, { whenLost: 'wait' }, ignored).catch(ignored);

@@ -12,9 +12,10 @@ const NEXT_TRY_MS = 500;
 const NEXT_SIGN_MS = 2_300;
 const SWEEP_MS = 250;
 /**
- * Successful requests earn repeats, up to this number: a service that is only slow must not get every request again.
+ * Each successful request allows one repeat, up to this number: a service that is only slow must not get every request
+ * again.
  */
-const MOST_REPEATS_AHEAD = 100;
+const MAX_SAVED_REPEATS = 100;
 
 /** The total time that the requests of one operation may lose to silent handlers. */
 export interface SilenceAllowance {
@@ -28,7 +29,7 @@ export interface SilenceAllowance {
 export interface SilenceRules {
   readonly whenLost: WhenLost;
   readonly allowance?: SilenceAllowance | undefined;
-  /** Absent for a request whose handler goes on without a caller. */
+  /** Absent for a request whose handler continues without a caller. */
   readonly caller?: Pick<RequestCaller, 'gaveUp'> | undefined;
 }
 
@@ -54,7 +55,7 @@ export class PendingRequests {
   readonly #pending = new Map<string, Pending>();
   #sweeper: NodeJS.Timeout | undefined;
   #sweptAt = 0;
-  #repeatsLeft = MOST_REPEATS_AHEAD;
+  #repeatsLeft = MAX_SAVED_REPEATS;
 
   /**
    * Registers `id`; the promise settles by `settle`, `fail`, its deadline or silence. Calls `again` for a lost request
@@ -85,14 +86,16 @@ export class PendingRequests {
     });
   }
 
-  /** How long `id` will wait without a sign of life, in milliseconds; 0 for an unknown id, and for one that nothing awaits. */
+  /**
+   * How long `id` will wait without a sign of life, in milliseconds; 0 if `id` is unknown or its caller has given up.
+   */
   waitsMs(id: string): number {
     const pending = this.#pending.get(id);
-    // The caller of the whole work has had its failure. A reply is still of use to this process.
+    // The caller already has an error, but this process can still use the reply.
     if (pending === undefined || pending.rules.caller?.gaveUp === true) return 0;
     const now = performance.now();
-    const heardAt = Math.min(now, pending.heardAt + this.#stoodStill(now));
-    return Math.max(0, Math.min(patienceOf(pending) - (now - heardAt), pending.deadlineAt - now));
+    const heardAt = Math.min(now, pending.heardAt + this.#frozenMs(now));
+    return Math.max(0, Math.min(silenceLimitOf(pending) - (now - heardAt), pending.deadlineAt - now));
   }
 
   /**
@@ -117,7 +120,7 @@ export class PendingRequests {
   settle(id: string, value: unknown): void {
     const pending = this.#take(id);
     if (pending === undefined) return;
-    this.#repeatsLeft = Math.min(MOST_REPEATS_AHEAD, this.#repeatsLeft + 1);
+    this.#repeatsLeft = Math.min(MAX_SAVED_REPEATS, this.#repeatsLeft + 1);
     pending.resolve(value);
   }
 
@@ -125,7 +128,7 @@ export class PendingRequests {
     this.#take(id)?.reject(error);
   }
 
-  /** A handler failed one attempt. That it did nothing says nothing about another attempt that may have started. */
+  /** A handler failed one attempt. Even if it did nothing, another attempt may have started. */
   failAttempt(id: string, error: DomainError): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;
@@ -180,18 +183,18 @@ export class PendingRequests {
 
   #sweep(): void {
     const now = performance.now();
-    const stoodStill = this.#stoodStill(now);
+    const frozenMs = this.#frozenMs(now);
     this.#sweptAt = now;
     for (const [id, pending] of this.#pending) {
-      pending.heardAt = Math.min(now, pending.heardAt + stoodStill);
-      pending.triedAt = Math.min(now, pending.triedAt + stoodStill);
-      if (now - pending.heardAt > patienceOf(pending)) this.fail(id, serviceUnavailable());
+      pending.heardAt = Math.min(now, pending.heardAt + frozenMs);
+      pending.triedAt = Math.min(now, pending.triedAt + frozenMs);
+      if (now - pending.heardAt > silenceLimitOf(pending)) this.fail(id, serviceUnavailable());
       else if (isLost(pending, now)) this.#repeat(pending, now);
     }
   }
 
   /** How long this process was frozen since the last sweep: heartbeats may be unread, so this time is not silence. */
-  #stoodStill(now: number): number {
+  #frozenMs(now: number): number {
     return Math.max(0, now - this.#sweptAt - 2 * SWEEP_MS);
   }
 }
@@ -202,14 +205,14 @@ const isLost = (pending: Pending, now: number): boolean => {
   return now - heardAt > nextSignMs(pending);
 };
 
-const patienceOf = (pending: Pending): number => {
+const silenceLimitOf = (pending: Pending): number => {
   const { whenLost, allowance } = pending.rules;
   const usual = whenLost === 'report' ? nextSignMs(pending) : SILENCE_MS;
-  // Less would give up on a running handler.
+  // A shorter limit would give up on a running handler.
   return allowance === undefined ? usual : Math.min(usual, Math.max(nextSignMs(pending), allowance.leftMs));
 };
 
-/** The time in which a running handler need not send anything is not lost. */
+/** Silence that is shorter than the interval between heartbeats is normal and not deducted. */
 const spendSilence = (pending: Pending): void => {
   const silent = performance.now() - pending.heardAt;
   if (silent > nextSignMs(pending)) pending.rules.allowance?.spend(silent);

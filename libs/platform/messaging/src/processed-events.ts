@@ -24,15 +24,13 @@ export class ProcessedEvents {
   ): Promise<boolean> {
     if (await this.floor.covers(event.position)) return false;
     return this.database.transaction(async (tx) => {
-      if (!(await this.#note(tx, event, 'done'))) return false;
+      if (!(await this.#record(tx, event, 'done'))) return false;
       await effect(tx);
       return true;
     });
-  }
-
-  /** Records that the event became a dead letter. */
+  } /** Records that the event became a dead letter. */
   async deadLetter(event: { id: string; position: bigint }): Promise<void> {
-    await this.#note(this.database, event, 'dead');
+    await this.#record(this.database, event, 'dead');
   }
 
   /**
@@ -44,13 +42,13 @@ export class ProcessedEvents {
     effect: (tx: SqlRunner) => Promise<void>,
   ): Promise<boolean> {
     return this.database.transaction(async (tx) => {
-      const buried = await tx.query(
+      const updated = await tx.query(
         `UPDATE event_inbox SET outcome = 'done', handled_at = now()
          WHERE durable = $1 AND event_id = $2 AND outcome = 'dead' RETURNING 1`,
         [this.durable, event.id],
       );
-      // A row may be missing: its delivery ended between the letter and the row, or the row was pruned.
-      if (buried.length === 0 && !(await this.#note(tx, event, 'done'))) return false;
+      // The row may be missing: the delivery was interrupted after it stored the letter, or the row was pruned.
+      if (updated.length === 0 && !(await this.#record(tx, event, 'done'))) return false;
       await effect(tx);
       return true;
     });
@@ -65,7 +63,7 @@ export class ProcessedEvents {
     );
   }
 
-  async #note(
+  async #record(
     tx: SqlRunner,
     event: { id: string; position: bigint },
     outcome: 'done' | 'dead',

@@ -5,8 +5,8 @@ import { DUPLICATE_WINDOW_MS, type StreamEnd } from './event-stream.js';
 import type { LogMark } from './log-mark.js';
 
 /**
- * The stream does not end where the relay expected: the session must read its end again. Until the broker's
- * deduplication window is over, it would drop events that are published again.
+ * The stream does not end where the relay expected: a new session must read its end. It waits for the end of the
+ * broker's deduplication window, within which the broker would drop events that are published again.
  */
 export class StreamMoved extends RestartLater {
   override readonly name = 'StreamMoved';
@@ -86,8 +86,7 @@ export class RelayPublisher {
         timeout: ACK_WITHIN_MS,
       });
       await previous;
-      if (ack.duplicate || ack.seq !== after + 1)
-        throw new StreamMoved('The broker knows the event already.');
+      if (ack.duplicate || ack.seq !== after + 1) throw new StreamMoved('The broker already has the event.');
       if (this.#failure === undefined)
         this.#acknowledged = { position: publication.position, eventId: publication.id };
     } catch (error) {

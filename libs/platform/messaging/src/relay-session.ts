@@ -57,11 +57,11 @@ export class RelaySession {
     const { link } = this.options;
     await this.stream.ensure(this.options.retention ?? {});
     const end = await this.stream.end();
-    const from = await this.#whereToGoOn(end);
+    const from = await this.#findStart(end);
     const publisher = new RelayPublisher(this.stream.client, end, (error) => this.#stop.abort(error));
     const watch = (): void => void this.#watch(publisher).catch((error: unknown) => this.#stop.abort(error));
     const watcher = setInterval(watch, WATCH_EVERY_MS);
-    // What is in flight then would be missed only after the time-out of its acknowledgement.
+    // Otherwise the loss of publications in flight would be noticed only when their acknowledgements time out.
     const unlisten = link.onDisconnect(() => this.#stop.abort(new Error('The broker was disconnected.')));
     try {
       await this.#relay(publisher, from, AbortSignal.any([held, this.#stop.signal]));
@@ -71,11 +71,11 @@ export class RelaySession {
     }
     if (!this.#stop.signal.aborted) await publisher.settle();
     if (this.#stop.signal.aborted) throw this.#stop.signal.reason;
-    // Does not read the log any more: a stop must not wait for a frozen log.
+    // Saves only what needs no read from the log: a stop must not wait for a frozen log.
     if (this.#scanned?.eventId !== null) await this.#save(publisher);
   }
 
-  async #whereToGoOn(end: StreamEnd): Promise<bigint | 'start'> {
+  async #findStart(end: StreamEnd): Promise<bigint | 'start'> {
     const { context, log } = this.options;
     await this.#requireSameLog(end.last);
     const removed = await this.stream.removeConsumersBeyond(end.sequence);
@@ -94,7 +94,7 @@ export class RelaySession {
         'The stream lost messages; publishing the missing ones again from the log.',
       );
     }
-    this.#scanned = tailIsLost ? end.last : larger(end.last, before.scanned);
+    this.#scanned = tailIsLost ? end.last : later(end.last, before.scanned);
     return this.#scanned?.position ?? 'start';
   }
 
@@ -206,7 +206,7 @@ export class RelaySession {
   }
 }
 
-const larger = (a: LogMark | null, b: LogMark | null): LogMark | null => {
+const later = (a: LogMark | null, b: LogMark | null): LogMark | null => {
   if (a === null || b === null) return a ?? b;
   return a.position > b.position ? a : b;
 };

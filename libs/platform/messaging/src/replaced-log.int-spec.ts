@@ -4,7 +4,10 @@ import { ConsumerRound, PATIENTLY, STREAM } from './__fixtures__/consumer-round.
 import { OwnLog } from './__fixtures__/own-log.fixture.js';
 import type { EventConsumerOptions } from './index.js';
 
-/* Whether a relay publishes, and a consumer handles, every event of a log that is not the one of the streams. */
+/*
+ * A relay must publish and a consumer must handle every event of the log, even if the streams hold events of another
+ * log.
+ */
 describe('streams of an earlier log', () => {
   let infra: TestInfra;
   let log: OwnLog;
@@ -45,7 +48,7 @@ describe('streams of an earlier log', () => {
   const published = (): Promise<void> =>
     eventually(async () => expect(await round.broker.ids(STREAM)).toEqual(round.appended), PATIENTLY);
 
-  /** Lets the consumer write down its floor, as it does when it stops. */
+  /** Waits until everything is handled, and stops; the consumer then stores its floor, which this returns. */
   const handledAndStopped = async (): Promise<bigint> => {
     await round.allDoneOnce();
     await eventually(async () => {
@@ -59,10 +62,11 @@ describe('streams of an earlier log', () => {
     return BigInt(row?.floor_position ?? -1);
   };
 
-  const said = (text: string): boolean => round.lines.slice(linesBefore).some((line) => line.includes(text));
+  const logged = (text: string): boolean =>
+    round.lines.slice(linesBefore).some((line) => line.includes(text));
 
   it.each(['kept', 'new'] as const)(
-    'do not keep the events of a fresh log from being published and handled once, with a %s database',
+    'are emptied, so that each event of a fresh log is published and handled once, with a %s database',
     async (database) => {
       start();
       await round.append(6);
@@ -78,7 +82,7 @@ describe('streams of an earlier log', () => {
         async () => expect(await round.effects()).toEqual([...before, ...round.appended].sort()),
         PATIENTLY,
       );
-      expect(said('The stream holds events that the log does not have')).toBe(true);
+      expect(logged('The stream holds events that the log does not have')).toBe(true);
       expect(forgotten).toEqual(database === 'kept' ? [null] : []);
     },
   );
@@ -120,7 +124,7 @@ describe('streams of an earlier log', () => {
     expect(common ?? floor).toBeLessThan(floor);
   });
 
-  it('are found out under a running relay and consumer', { timeout: 60_000 }, async () => {
+  it('are detected by a running relay and consumer', { timeout: 60_000 }, async () => {
     start();
     await round.append(4);
     await round.allDoneOnce();
@@ -137,7 +141,7 @@ describe('streams of an earlier log', () => {
     );
   });
 
-  it('hand nothing to a new consumer before they are emptied: it never happened in this log', async () => {
+  it('deliver nothing to a new consumer before they are emptied', async () => {
     const stopRelay = round.relay();
     await round.append(3);
     await published();
@@ -150,7 +154,7 @@ describe('streams of an earlier log', () => {
     await eventually(() => expect(seen).toEqual(round.appended), PATIENTLY);
   });
 
-  it('of the same log are kept as they are across restarts of everything', async () => {
+  it('are kept unchanged across restarts when the log is the same', async () => {
     start();
     await round.append(4);
     await handledAndStopped();

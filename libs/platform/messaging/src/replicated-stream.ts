@@ -12,7 +12,7 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 const DEFAULT_IN_CLUSTER = 3;
 
 /**
- * How many servers hold each message: NATS_REPLICAS if set, otherwise 3 in a cluster and 1 elsewhere. A client cannot
+ * How many servers hold each message: NATS_REPLICAS if set, fallback 3 in a cluster and 1 elsewhere. A client cannot
  * know the size of a cluster; one that is too small rejects the stream.
  */
 export const wantedReplicas = ({ replicas, connection }: NatsLink): number =>
@@ -86,13 +86,13 @@ const TAKEN = [10_058, 10_065];
 const TOO_FEW_SERVERS = [10_005, 10_023, 10_074];
 
 const unlessTooFewServers = async (
-  made: Promise<StreamInfo>,
-  otherwise: () => Promise<StreamInfo>,
+  attempt: Promise<StreamInfo>,
+  fallback: () => Promise<StreamInfo>,
 ): Promise<StreamInfo> => {
   try {
-    return await made;
+    return await attempt;
   } catch (error) {
-    if (isApiError(error, ...TOO_FEW_SERVERS)) return otherwise();
+    if (isApiError(error, ...TOO_FEW_SERVERS)) return fallback();
     throw error;
   }
 };

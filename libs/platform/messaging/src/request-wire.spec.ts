@@ -17,7 +17,7 @@ describe('an error between services', () => {
     });
   });
 
-  it('states no effect that was not stated', () => {
+  it('has no effect if the handler stated none', () => {
     expect(across(new DomainError('conflict', 'x', 'm')).effect).toBeUndefined();
   });
 
@@ -29,7 +29,7 @@ describe('an error between services', () => {
     },
   );
 
-  it('ignores an effect that is neither', () => {
+  it('ignores an unknown effect', () => {
     const envelope = { kind: 'conflict', code: 'x', message: 'm', context: {}, effect: 'all' };
     expect(fromEnvelope(envelope).effect).toBeUndefined();
   });

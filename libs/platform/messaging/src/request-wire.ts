@@ -169,7 +169,7 @@ export const setTrace = (headers: MsgHdrs, { traceparent, tracestate }: TraceCar
   if (tracestate !== undefined && tracestate !== '') headers.set('tracestate', tracestate);
 };
 
-/** Returns the trace context in the headers, `{}` without one. */
+/** Returns the trace context in the headers; `{}` if there is none. */
 export const traceOf = (headers: MsgHdrs | undefined): TraceCarrier => {
   const traceparent = headers?.get('traceparent') ?? '';
   const tracestate = headers?.get('tracestate') ?? '';

@@ -30,8 +30,8 @@ export interface RequestOptions {
 // Maximum size of a packet's envelope and headers.
 const HEADROOM_BYTES = 2_048;
 /**
- * A handler begins a request without asking up to `FIRST_SIGN_MS` after it was sent, and up to 1 s after it asked: its
- * caller must not fail earlier.
+ * A handler may begin a request until `FIRST_SIGN_MS` after it was sent without asking the caller, and until 1 s after
+ * asking: the caller must not report a failure earlier.
  */
 const RECONNECT_GRACE_MS = FIRST_SIGN_MS + 50;
 
@@ -67,10 +67,11 @@ export class Requester {
   }
 
   /**
-   * Returns the handler's response or throws its DomainError. Without a subscriber, while the link is down or the
-   * handler's process died: ('unavailable', 'service_unavailable'), with effect `none` if no handler started it. No
-   * reply within the deadline: ('timeout', 'deadline_exceeded'). Larger than the broker accepts: ('too_large',
-   * 'payload_too_large'). The definition's `whenLost` determines what happens to a request that seems lost.
+   * Returns the handler's response or throws its DomainError. Throws ('unavailable', 'service_unavailable') without a
+   * subscriber, while the link is down, or when the handler's process died, with effect `none` if no handler started
+   * the request; ('timeout', 'deadline_exceeded') without a reply within the deadline; ('too_large',
+   * 'payload_too_large') for a request larger than the broker accepts. The definition's `whenLost` determines what
+   * happens to a request that seems lost.
    */
   request<Req, Res>(
     definition: RequestDefinition<Req, Res>,
@@ -99,8 +100,8 @@ export class Requester {
 
   /**
    * Sends the request to all subscribers and returns the replies received within `waitMs`, without errors. For handlers
-   * declared with `broadcast`. Returns `[]` without subscribers. The link is down: ('unavailable',
-   * 'service_unavailable').
+   * declared with `broadcast`. Returns `[]` without subscribers. Throws ('unavailable', 'service_unavailable') while
+   * the link is down.
    */
   requestAll<Req, Res>(
     definition: RequestDefinition<Req, Res>,
@@ -169,7 +170,8 @@ export class Requester {
     return { waitsMs: this.#pending.waitsMs(id), waitedMs: this.#pending.waitedMs(id) };
   }
 
-  // The client would send a request published while disconnected on reconnect, after its caller got an error.
+  // The client buffers requests while it is disconnected and would send them on reconnect, after their callers got an
+  // error.
   #publish(
     subject: string,
     data: Buffer,
@@ -219,14 +221,17 @@ export class Requester {
       this.#gathering.get(id)?.({});
       this.#pending.failNotBegun(id, serviceUnreached);
     } else if (message.headers?.has(HEADERS.stillWaiting) === true) {
-      this.#say(message, this.#gathering.has(id) ? Number.MAX_SAFE_INTEGER : this.#pending.waitsMs(id));
+      this.#sendWaiting(
+        message,
+        this.#gathering.has(id) ? Number.MAX_SAFE_INTEGER : this.#pending.waitsMs(id),
+      );
     } else if (message.headers?.has(HEADERS.heartbeat) === true) {
       this.#pending.heard(id);
-      if (!this.#gathering.has(id) && this.#pending.waitsMs(id) === 0) this.#say(message, 0);
+      if (!this.#gathering.has(id) && this.#pending.waitsMs(id) === 0) this.#sendWaiting(message, 0);
     }
   }
 
-  #say(message: Msg, waitsMs: number): void {
+  #sendWaiting(message: Msg, waitsMs: number): void {
     const waiting: Waiting = { clock: this.clock.id, now: this.clock.now(), waitsMs };
     try {
       message.respond(JSON.stringify(waiting));

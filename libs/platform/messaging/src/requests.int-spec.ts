@@ -52,20 +52,20 @@ describe('requests between services', () => {
 
   it('return the reply, and pass the request id to the handler', async () => {
     await serve('one', 'h1');
-    const answer = await requestContext.run({ requestId: 'req-77' }, () =>
+    const response = await requestContext.run({ requestId: 'req-77' }, () =>
       requester.request(echoRequests.echo, { text: 'ü' }),
     );
-    expect(answer).toEqual({ text: 'ü', by: 'one', requestId: 'req-77' });
+    expect(response).toEqual({ text: 'ü', by: 'one', requestId: 'req-77' });
   });
 
-  it('get their own reply each when hundreds are in flight', async () => {
+  it('each get their own reply when hundreds are in flight', async () => {
     await serve('one', 'h1');
     const texts = Array.from({ length: 500 }, (_, index) => String(index));
-    const answers = await Promise.all(texts.map((text) => requester.request(echoRequests.echo, { text })));
-    expect(answers.map(({ text }) => text)).toEqual(texts);
+    const responses = await Promise.all(texts.map((text) => requester.request(echoRequests.echo, { text })));
+    expect(responses.map(({ text }) => text)).toEqual(texts);
   });
 
-  it('bring a refusal back as the same DomainError', async () => {
+  it('throw the DomainError with which the handler refused', async () => {
     await serve('one', 'h1');
     const error = await failure(requester.request(echoRequests.refuse, null));
     expect(error).toBeInstanceOf(DomainError);
@@ -113,11 +113,11 @@ describe('requests between services', () => {
   it('are shared by the instances of a service', async () => {
     await serve('one', 'h1');
     await serve('two', 'h2');
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 100 }, () => requester.request(echoRequests.echo, { text: '' })),
     );
-    expect(new Set(answers.map(({ by }) => by))).toEqual(new Set(['one', 'two']));
-    expect(answers).toHaveLength(100);
+    expect(new Set(responses.map(({ by }) => by))).toEqual(new Set(['one', 'two']));
+    expect(responses).toHaveLength(100);
   });
 
   it('reach the host they name, and no other', async () => {
@@ -136,18 +136,18 @@ describe('requests between services', () => {
     await expect(failure(requester.request(echoRequests.onHost, null))).resolves.toBeInstanceOf(Error);
   });
 
-  it('reach everybody when they are broadcast', async () => {
+  it('reach every instance when they are broadcast', async () => {
     await serve('one', 'h1');
     await serve('two', 'h2');
-    const answers = await requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 300 });
-    expect([...answers].sort()).toEqual(['one', 'two']);
+    const responses = await requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 300 });
+    expect([...responses].sort()).toEqual(['one', 'two']);
   });
 
   it('return an empty list for a broadcast without subscribers', async () => {
     await expect(requester.requestAll(echoRequests.whoIsThere, null, { waitMs: 5_000 })).resolves.toEqual([]);
   });
 
-  it('larger than the broker takes are refused before they are sent', async () => {
+  it('larger than the broker accepts are refused before they are sent', async () => {
     await serve('one', 'h1');
     const error = await failure(requester.request(echoRequests.echo, { text: 'x'.repeat(1_048_576) }));
     expect(error).toMatchObject({ kind: 'too_large', code: 'payload_too_large' });

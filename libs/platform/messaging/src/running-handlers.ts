@@ -49,7 +49,7 @@ export class Running implements RequestCaller {
 
   tick(now: number): void {
     if (this.#settled) return;
-    // Looks whether this process was frozen, before a heartbeat hides that.
+    // Detects whether this process was frozen, before the heartbeat hides that.
     void this.gaveUp;
     if (now - this.#beatAt < (this.#first ? FIRST_BEAT_AFTER_MS : BEAT_EVERY_MS)) return;
     if (this.heartbeat?.send(() => (this.#gaveUp = true)) !== true) return;
@@ -84,11 +84,11 @@ export class RunningHandlers {
     } finally {
       entry.settle();
       this.#running.delete(entry);
-      if (this.#running.size === 0) this.#rest();
+      if (this.#running.size === 0) this.#becomeIdle();
     }
   }
 
-  /** Counts as running until `decision` settles. */
+  /** Waits for `decision`, which counts as a running handler until it settles. */
   async hold<T>(decision: Promise<T>): Promise<T> {
     let decided: { readonly value: T } | undefined;
     await this.run(async () => void (decided = { value: await decision }), undefined);
@@ -113,7 +113,7 @@ export class RunningHandlers {
     for (const entry of this.#running) entry.tick(now);
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     clearInterval(this.#ticker);
     this.#ticker = undefined;
     const waiting = this.#idle;

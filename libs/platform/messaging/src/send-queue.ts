@@ -1,7 +1,7 @@
 /**
- * Delays messages until the end of the event loop's turn: the client writes everything published in one turn
- * to its socket immediately, and the system call for each message is the largest cost of a request. A queue of a library
- * would add a promise to each message, and has no batches.
+ * Delays messages until the end of the event loop's turn, so that the client writes them to its socket together: a
+ * system call for each message would be the largest cost of a request. The queues of libraries add a promise to each
+ * message and do not batch.
  */
 export class SendQueue {
   #waiting: (() => void)[] = [];

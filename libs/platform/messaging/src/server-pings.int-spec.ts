@@ -14,7 +14,7 @@ const serverWith = async (config: string, port?: number): Promise<PingProbe> => 
 const USERS = 'authorization { users: [{ user: a, password: secret }] }';
 
 describe("a server's pings", () => {
-  it('are often enough with the interval that the documentation advises', async () => {
+  it('are frequent enough with the interval that the documentation advises', async () => {
     expect(await pingsOften(await serverWith(`${USERS}\nping_interval: "2s"`, await freePort()))).toBe(true);
   });
 
@@ -29,11 +29,11 @@ describe("a server's pings", () => {
     expect(lines.join()).not.toContain('secret');
   });
 
-  it('do not matter to a server alone', async () => {
+  it('do not matter without a cluster', async () => {
     expect(await pingsOften(await serverWith(USERS))).toBeUndefined();
   });
 
-  it('is unknown if the server refuses the credentials or is gone', async () => {
+  it('cannot be measured if the server refuses the credentials or is gone', async () => {
     const probe = await serverWith(USERS, await freePort());
     expect(await pingsOften({ ...probe, url: 'nats://a:wrong@localhost' })).toBeUndefined();
     expect(await pingsOften({ ...probe, server: `127.0.0.1:${await freePort()}` })).toBeUndefined();

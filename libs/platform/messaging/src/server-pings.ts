@@ -18,7 +18,7 @@ export interface PingProbe {
 }
 
 const ADVICE =
-  'The servers of the message broker take long to notice that one of them stands still, and route requests to it until ' +
+  'The servers of the message broker take long to notice that one of them is frozen, and route requests to it until ' +
   'they do. Set ping_interval: "2s" and ping_max: 2 on every server (docs/operations.md).';
 
 const asked = new Set<string>();
@@ -53,8 +53,8 @@ const countPings = async (
   probe: PingProbe,
   ended: AbortSignal,
 ): Promise<boolean | undefined> => {
-  // The first ping measures the round trip and is sent after 2 s whatever the interval is; only the second one shows
-  // it.
+  // The first ping measures the round trip and is sent after 2 s, regardless of the interval; only the second one shows
+  // the interval.
   let pings = 0;
   const outcome = Promise.withResolvers<boolean | undefined>();
   ended.addEventListener('abort', () => outcome.resolve(undefined), { once: true });

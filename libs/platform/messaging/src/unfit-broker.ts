@@ -6,7 +6,7 @@ interface UnfitBrokerOptions extends ErrorOptions {
 /** The broker is reachable but misconfigured; only its operator can fix that. The message continues "NATS_URL …". */
 export class UnfitBroker extends Error {
   override readonly name = 'UnfitBroker';
-  /** A cluster without a leader yet refuses with the same error; only time distinguishes the two. */
+  /** A cluster that has no leader yet refuses with the same error, so the error may disappear by itself. */
   readonly passesInCluster: boolean;
   /** The service can work nevertheless: it starts and reports itself as degraded. */
   readonly servesMeanwhile: boolean;

@@ -41,7 +41,7 @@ export class WireNames {
     return `${this.instance}_DLQ_${streamPart(context)}`;
   }
 
-  /** The JetStream stream with the current user of the name. */
+  /** The JetStream stream with the claims on the installation's name, see `InstallationClaim`. */
   get presenceStream(): string {
     return `${this.instance}_PRESENCE`;
   }

@@ -8,10 +8,10 @@ import { HealthCheck } from './health-check.js';
 it('the health of a service names its failing background work and the last error of each', async () => {
   const supervisor = new Supervisor('test', createLogger({ service: 'test', level: 'silent' }));
   const health = new HealthCheck({ store: new MemoryEventStore(), background: supervisor });
-  expect(await health.look()).toMatchObject({ eventStore: true, failing: [] });
+  expect(await health.check()).toMatchObject({ eventStore: true, failing: [] });
   supervisor.start('relay', () => Promise.reject(new Error('The stream is gone.')));
   await eventually(async () =>
-    expect(await health.look()).toMatchObject({
+    expect(await health.check()).toMatchObject({
       eventStore: true,
       failing: [{ work: 'relay', error: 'The stream is gone.' }],
     }),

@@ -3,7 +3,7 @@ import type { EventStore } from '@berth/event-store';
 import type { BrokerCheck } from '@berth/messaging';
 import type { Database } from '@berth/persistence';
 import type { Supervisor } from '@berth/supervision';
-import type { DeadLetterDesk } from './dead-letter-desk.js';
+import type { DeadLetterOperations } from './dead-letter-operations.js';
 import { PartCheck } from './part-check.js';
 
 export interface HealthCheckParts {
@@ -12,11 +12,11 @@ export interface HealthCheckParts {
   readonly database?: Database;
   /** Absent for a service without streams. */
   readonly broker?: BrokerCheck;
-  readonly deadLetters?: DeadLetterDesk;
+  readonly deadLetters?: DeadLetterOperations;
   readonly background: Pick<Supervisor, 'failing'>;
 }
 
-/** Checks whether the backing services of one service respond, each with a request that exercises all of it. */
+/** Checks whether the backing services of one service respond, by a real request to each. */
 export class HealthCheck {
   readonly #store: PartCheck<boolean>;
   readonly #database: PartCheck<boolean> | null;
@@ -32,12 +32,12 @@ export class HealthCheck {
     this.#deadLetters = new PartCheck(async () => (await deadLetters?.count()) ?? 0);
   }
 
-  async look(): Promise<ServiceHealth> {
+  async check(): Promise<ServiceHealth> {
     const [eventStore, postgres, jetStream, deadLetters] = await Promise.all([
-      this.#store.ask(),
-      this.#database === null ? null : this.#database.ask(),
-      this.#broker === null ? null : this.#broker.ask(),
-      this.#deadLetters.ask(),
+      this.#store.result(),
+      this.#database === null ? null : this.#database.result(),
+      this.#broker === null ? null : this.#broker.result(),
+      this.#deadLetters.result(),
     ]);
     return {
       eventStore: eventStore ?? false,

@@ -5,7 +5,7 @@ import { Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { DeadLetterDesk } from './dead-letter-desk.js';
+import { DeadLetterOperations } from './dead-letter-operations.js';
 import { EventConsumers } from './event-consumers.js';
 import { HealthCheck } from './health-check.js';
 import { healthController, operationsControllers } from './operations.nats-controllers.js';
@@ -33,18 +33,19 @@ export class OperationsModule {
             new Projections(service, runners, clock, log),
         },
         {
-          provide: DeadLetterDesk,
+          provide: DeadLetterOperations,
           inject: [EventConsumers, Logger],
-          useFactory: (consumers: EventConsumers, log: Logger) => new DeadLetterDesk(service, consumers, log),
+          useFactory: (consumers: EventConsumers, log: Logger) =>
+            new DeadLetterOperations(service, consumers, log),
         },
         {
           provide: HealthCheck,
-          inject: [EventStore, Database, BrokerCheck, DeadLetterDesk, Supervisor],
+          inject: [EventStore, Database, BrokerCheck, DeadLetterOperations, Supervisor],
           useFactory: (
             store: EventStore,
             database: Database,
             broker: BrokerCheck,
-            deadLetters: DeadLetterDesk,
+            deadLetters: DeadLetterOperations,
             background: Supervisor,
           ) => new HealthCheck({ store, database, broker, deadLetters, background }),
         },

@@ -11,7 +11,7 @@ import type { Page } from '@berth/kernel';
 import { HandleRequest } from '@berth/messaging';
 import { Controller, Inject, type Type } from '@nestjs/common';
 import { Payload } from '@nestjs/microservices';
-import { DeadLetterDesk } from './dead-letter-desk.js';
+import { DeadLetterOperations } from './dead-letter-operations.js';
 import { HealthCheck } from './health-check.js';
 import { Projections } from './projections.js';
 
@@ -31,8 +31,8 @@ export const healthController = (context: string): Type => {
     constructor(@Inject(HealthCheck) private readonly health: HealthCheck) {}
 
     @HandleRequest(requests.health)
-    look(): Promise<ServiceHealth> {
-      return this.health.look();
+    check(): Promise<ServiceHealth> {
+      return this.health.check();
     }
   }
 
@@ -65,22 +65,22 @@ const deadLettersController = (context: string): Type => {
 
   @Controller()
   class DeadLettersNatsController {
-    constructor(@Inject(DeadLetterDesk) private readonly desk: DeadLetterDesk) {}
+    constructor(@Inject(DeadLetterOperations) private readonly deadLetters: DeadLetterOperations) {}
 
     @HandleRequest(requests.listDeadLetters)
     list(@Payload() request: ListDeadLetters): Promise<Page<DeadLetterView>> {
-      return this.desk.list(request);
+      return this.deadLetters.list(request);
     }
 
     @HandleRequest(requests.replayDeadLetter)
     async replay(@Payload() { id }: DeadLetterRef): Promise<Record<string, never>> {
-      await this.desk.replay(id);
+      await this.deadLetters.replay(id);
       return {};
     }
 
     @HandleRequest(requests.deleteDeadLetter)
     async delete(@Payload() { id }: DeadLetterRef): Promise<Record<string, never>> {
-      await this.desk.delete(id);
+      await this.deadLetters.delete(id);
       return {};
     }
   }

@@ -10,31 +10,31 @@ type Outcome<T> = T | undefined;
  * hangs is not started again before it has ended, so checks of a frozen service do not pile up.
  */
 export class PartCheck<T> {
-  #asked: Promise<Outcome<T>> | undefined;
+  #running: Promise<Outcome<T>> | undefined;
 
-  constructor(private readonly question: () => Promise<T>) {}
+  constructor(private readonly check: () => Promise<T>) {}
 
   /** Returns the result, or undefined when the check failed or took longer than 700 ms. */
-  async ask(): Promise<Outcome<T>> {
-    this.#asked ??= this.#ask();
-    return inTime(this.#asked);
+  async result(): Promise<Outcome<T>> {
+    this.#running ??= this.#run();
+    return inTime(this.#running);
   }
 
-  async #ask(): Promise<Outcome<T>> {
+  async #run(): Promise<Outcome<T>> {
     try {
-      return await this.question();
+      return await this.check();
     } catch {
       return undefined;
     } finally {
-      setTimeout(() => (this.#asked = undefined), FRESH_MS).unref();
+      setTimeout(() => (this.#running = undefined), FRESH_MS).unref();
     }
   }
 }
 
-const inTime = <T>(answer: Promise<Outcome<T>>): Promise<Outcome<T>> => {
+const inTime = <T>(check: Promise<Outcome<T>>): Promise<Outcome<T>> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => {
     timer = setTimeout(() => resolve(undefined), WITHIN_MS);
   });
-  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+  return Promise.race([check, late]).finally(() => clearTimeout(timer));
 };

@@ -87,7 +87,7 @@ export class Projections {
 const toView = (progress: RebuildProgress | null): ProjectionView['rebuilding'] => {
   if (progress === null) return { applied: 0, total: null, eventsPerSecond: 0, secondsLeft: null };
   const { applied, position, head, eventsPerSecond, secondsLeft } = progress;
-  // Positions may count bytes or anything else: only their ratio tells how many events are left.
+  // Positions may count bytes or anything else: only their ratio shows how many events are left.
   const total = position > 0n ? Math.round((applied * Number(head)) / Number(position)) : null;
   return { applied, total, eventsPerSecond, secondsLeft };
 };

@@ -99,13 +99,13 @@ describe('an advisory lock', () => {
     await eventually(() => one.times === 2 && one.holds);
   });
 
-  it('is free again when the work failed, whose error its caller gets', async () => {
+  it('is free again after the work failed, and the caller gets the error of the work', async () => {
     const fail = (): Promise<void> => Promise.reject(new Error('not yet'));
     await expect(AdvisoryLock.hold(proxied, 'failing', stop.signal, fail)).rejects.toThrow('not yet');
     await expect(AdvisoryLock.hold(direct, 'failing', stop.signal, async () => 'mine')).resolves.toBe('mine');
   });
 
-  it('that is lost makes the caller of the work know, also when the work ended well', async () => {
+  it('that is lost makes `hold` fail, even if the work succeeded', async () => {
     const untilLost = (held: AbortSignal): Promise<void> => {
       proxy.cut();
       return untilAborted(held);
@@ -135,7 +135,7 @@ describe('an advisory lock', () => {
     expect(one.holds).toBe(false);
   });
 
-  it('of a run that was cancelled while it waited is free for others', async () => {
+  it('is not taken by a run that was cancelled while it waited', async () => {
     const one = contend(direct, 'cancelled');
     await eventually(() => one.holds);
     const waiting = new AbortController();

@@ -11,9 +11,9 @@ export class AdvisoryLock {
    * among the runs of one process. All locks of a `Database` are on one connection, so its loss loses all of them.
    * `held` aborts when the lock is lost or `signal` aborts. The work must then end soon, and must not rely on the lock
    * alone for what it writes (fence writes by a compare-and-set). Resolves to what `work` returns, or to undefined when
-   * `signal` aborts before the lock is free. Throws what `work` throws, or `DomainError('unavailable', …)` when the lock
-   * was lost or the database is down. Without `brief`, one process takes all locks of the service that are free, and
-   * another process gets such a lock only if that one does not want it.
+   * `signal` aborts before the lock is free. Throws what `work` throws, or `DomainError('unavailable', …)` when the
+   * lock was lost or the database is down. Without `brief`, one process leads: it takes every free lock of the service
+   * that it waits for, and another process gets a lock only if the leader does not wait for it.
    */
   static async hold<T>(
     database: Database,

@@ -8,7 +8,7 @@ export const LEAST_STATEMENT_MS = 500;
 
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** The purpose of a connection; both use the same schema. */
+/** The server, the schema and the client name of a connection. */
 export interface ConnectionTarget {
   readonly url: string;
   readonly schema: string;

@@ -24,10 +24,10 @@ const open: Database[] = [];
 const listeners = new Set<(text: string) => void>();
 const inProcess: NonNullable<DatabaseOptions['notices']>['server'] = {
   connected: true,
-  publish: (_, text) => listeners.forEach((heard) => heard(text)),
-  subscribe: (_, heard) => {
-    listeners.add(heard);
-    return () => listeners.delete(heard);
+  publish: (_, text) => listeners.forEach((listener) => listener(text)),
+  subscribe: (_, listener) => {
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   },
 };
 
@@ -94,7 +94,7 @@ describe('a server without free connections', () => {
     expect(await calls).toEqual(Array.from({ length: 5 }, () => [{ one: 1 }]));
   });
 
-  it('makes calls fail as unavailable within four seconds, and says why in the log only', async () => {
+  it('makes calls fail as unavailable within four seconds; only the log contains the reason', async () => {
     const waiting = await database();
     await eventually(async () => expect(await connections()).toBe(0));
     await hold(LIMIT);
@@ -116,7 +116,7 @@ describe('a server without free connections', () => {
     await expect((await opening).ping()).resolves.toBeUndefined();
   });
 
-  it('makes every process that hears of it give back its idle connections', async () => {
+  it('makes every process that receives the notice close its idle connections', async () => {
     const notices = { service: inProcess, server: inProcess };
     const [idle, other] = [await database({ notices, poolSize: LIMIT }), await database({ notices })];
     await eventually(async () => expect(await connections()).toBe(0));

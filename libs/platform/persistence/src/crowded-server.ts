@@ -7,30 +7,30 @@ import type { Notices } from './notices.js';
 
 const TOPIC = 'crowded';
 
-/** How long the processes keep no idle connections after the server refused one. */
+/** How long the processes close idle connections early after the server refused a connection. */
 const CROWDED_MS = 5_000;
 
-const TELL_AGAIN_MS = 500;
+const ANNOUNCE_AGAIN_MS = 500;
 const LOG_AGAIN_MS = 60_000;
 
-/** Statements that follow each other use one connection, also on a crowded server. */
+/** A connection stays idle this long even on a crowded server, so that consecutive statements use one connection. */
 const IDLE_WHILE_CROWDED_MS = 100;
 
-/** A call in line waits so long for a connection that its process uses before it tries to get another. */
+/** How long the first call in line waits for a connection of its own process to be released before it opens another. */
 const RELEASED_WITHIN_MS = 50;
 
 /**
  * Shares the connections of a server that has too few for all processes: a refused process tries again within the time
- * of its call, and every process that hears of it gives its idle connections back.
+ * of its call, and every process that receives its notice closes its idle connections.
  */
 export class CrowdedServer {
   #crowdedUntil = 0;
-  #toldAt = -Infinity;
+  #announcedAt = -Infinity;
   #loggedAt = -Infinity;
   #waiting = 0;
   #turn: Promise<unknown> = Promise.resolve();
   #released = new AbortController();
-  #givingBack: NodeJS.Timeout | undefined;
+  #closingIdle: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly pool: Pool,
@@ -38,13 +38,13 @@ export class CrowdedServer {
     private readonly log: DatabaseLog,
   ) {
     notices.subscribe(TOPIC, (text) => {
-      if (text !== null) this.#hear();
+      if (text !== null) this.#markCrowded();
     });
   }
 
   /**
-   * Takes a connection from the pool by `open`. After the server refused one, the calls of this process wait in line, and
-   * the first of them tries again until it has a connection, its own or a released one, or little of its time is left.
+   * Takes a connection from the pool by `open`. After the server refused one, the calls of this process wait in line,
+   * and the first of them tries again until it gets a new or a released connection, or too little of its time is left.
    */
   async fromPool<T>(open: () => Promise<T>): Promise<T> {
     const giveUpAt = performance.now() + CALL_BUDGET_MS - LEAST_STATEMENT_MS;
@@ -53,7 +53,7 @@ export class CrowdedServer {
         return await open();
       } catch (error) {
         if (!isServerFull(error)) throw error;
-        this.#tell();
+        this.#announce();
       }
     }
     this.#waiting++;
@@ -63,7 +63,7 @@ export class CrowdedServer {
   }
 
   /** Opens a connection outside the pool by `open`, and again while the server has no free one. */
-  apart<T>(open: () => Promise<T>): Promise<T> {
+  outsidePool<T>(open: () => Promise<T>): Promise<T> {
     return this.#repeat(open, performance.now() + CALL_BUDGET_MS - LEAST_STATEMENT_MS);
   }
 
@@ -73,7 +73,7 @@ export class CrowdedServer {
       this.#released.abort();
       this.#released = new AbortController();
     } else if (this.#isCrowded)
-      this.#givingBack ??= setTimeout(() => this.#giveBack(), IDLE_WHILE_CROWDED_MS).unref();
+      this.#closingIdle ??= setTimeout(() => this.#closeIdle(), IDLE_WHILE_CROWDED_MS).unref();
   }
 
   get #isCrowded(): boolean {
@@ -93,30 +93,30 @@ export class CrowdedServer {
       } catch (error) {
         const waitMs = backoff(attempt, 100, 500);
         if (!isServerFull(error) || performance.now() + waitMs > giveUpAt) throw error;
-        this.#tell();
+        this.#announce();
         await pause(waitMs, worthTrying?.());
       }
     }
   }
 
-  #hear(): void {
+  #markCrowded(): void {
     this.#crowdedUntil = performance.now() + CROWDED_MS;
-    if (this.#waiting === 0) this.#giveBack();
+    if (this.#waiting === 0) this.#closeIdle();
   }
 
-  #tell(): void {
-    this.#hear();
-    if (performance.now() - this.#toldAt < TELL_AGAIN_MS) return;
-    this.#toldAt = performance.now();
+  #announce(): void {
+    this.#markCrowded();
+    if (performance.now() - this.#announcedAt < ANNOUNCE_AGAIN_MS) return;
+    this.#announcedAt = performance.now();
     this.notices.publish(TOPIC, '');
     if (performance.now() - this.#loggedAt < LOG_AGAIN_MS) return;
     this.#loggedAt = performance.now();
     this.log.warn({}, 'PostgreSQL has no free connection; calls wait for one, or fail as unavailable');
   }
 
-  #giveBack(): void {
-    clearTimeout(this.#givingBack);
-    this.#givingBack = undefined;
+  #closeIdle(): void {
+    clearTimeout(this.#closingIdle);
+    this.#closingIdle = undefined;
     for (let idle = this.pool.idleCount; idle > 0 && !this.pool.ending; idle--)
       void this.pool.connect().then(
         (client) => client.release(true),

@@ -13,7 +13,7 @@ import { PreparedStatements } from './prepared-statements.js';
 import { SharedSession } from './shared-session.js';
 import { runStatement, type SqlRunner } from './sql-runner.js';
 
-/** How the processes that use a database tell each other what saves connections. */
+/** Notices that let the processes which share a database use fewer connections. */
 export interface DatabaseNotices {
   /** Among the processes of this service. */
   readonly service: Notices;
@@ -129,7 +129,7 @@ export class Database implements SqlRunner {
   /** Opens a session outside the pool; the caller closes it. */
   async connect(options: { heartbeat?: boolean } = {}): Promise<DedicatedConnection> {
     try {
-      return await this.#server.apart(() => DedicatedConnection.open(this.#target, options));
+      return await this.#server.outsidePool(() => DedicatedConnection.open(this.#target, options));
     } catch (error) {
       throw mapDatabaseError(error);
     }
@@ -139,7 +139,7 @@ export class Database implements SqlRunner {
     if (this.dataSource.isInitialized) await this.dataSource.destroy();
   }
 
-  /** A runner that could not connect never connects. */
+  /** Creates a new runner for each attempt, because a runner that failed to connect never connects. */
   async #connectRunner(): Promise<{ readonly runner: QueryRunner; readonly client: PoolClient }> {
     try {
       return await this.#server.fromPool(async () => {

@@ -3,7 +3,7 @@ import { dedicatedConnection, type ConnectionTarget } from './connection-options
 import { runStatement, type SqlRunner } from './sql-runner.js';
 
 const HEARTBEAT_MS = 2_000;
-const HEARTBEAT_ANSWER_MS = 2_000;
+const HEARTBEAT_REPLY_MS = 2_000;
 
 /**
  * A connection outside the pool, for state that belongs to a session: advisory locks, migrations. `closed`
@@ -50,13 +50,13 @@ export class DedicatedConnection implements SqlRunner {
     this.#lost();
     await Promise.race([
       this.#client.end().catch(() => undefined),
-      new Promise((resolve) => setTimeout(resolve, HEARTBEAT_ANSWER_MS).unref()),
+      new Promise((resolve) => setTimeout(resolve, HEARTBEAT_REPLY_MS).unref()),
     ]);
   }
 
   #beat(): void {
     this.#heartbeat = setTimeout(() => {
-      this.query('SELECT 1', [], HEARTBEAT_ANSWER_MS).then(
+      this.query('SELECT 1', [], HEARTBEAT_REPLY_MS).then(
         () => {
           if (!this.closed.aborted) this.#beat();
         },

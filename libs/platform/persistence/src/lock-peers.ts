@@ -2,19 +2,20 @@ import type { Notices } from './notices.js';
 
 const TOPIC = 'locks';
 
-/** How often a process says which locks it holds. */
+/** How often a process announces which locks it holds. */
 const REPEAT_MS = 500;
 
-/** A holder that was silent for so long may have died. */
+/** A holder that was silent for this long may have died. */
 const SILENT_MS = 1_200;
 
 const HELD = 'held';
 const RELEASED = 'released';
 
 /**
- * What the processes of a service tell each other about the locks that they hold. This decides nothing: it only tells a
- * process when an attempt to take a lock is worth a connection. A lock that is lost with its connection is not reported:
- * the silence gives its holder time to stop before another process asks.
+ * Announces the locks that this process holds to the other processes of the service, and records what they announce.
+ * PostgreSQL alone decides who holds a lock; announcements only show when an attempt to take one is worth a connection.
+ * A lock that is lost with its connection is not announced as released: until the silence is noticed, its former holder
+ * has time to stop.
  */
 export class LockPeers {
   readonly #heardAt = new Map<string, number>();
@@ -36,12 +37,12 @@ export class LockPeers {
   }
 
   /** Call it when `held` has more keys than before. */
-  tellHeld(): void {
+  announceHeld(): void {
     this.#repeating ??= setInterval(() => this.#repeat(), REPEAT_MS).unref();
     this.#repeat();
   }
 
-  tellReleased(key: string): void {
+  announceReleased(key: string): void {
     this.notices.publish(TOPIC, `${RELEASED} ${key}`);
   }
 

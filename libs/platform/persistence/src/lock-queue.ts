@@ -7,19 +7,21 @@ import type { SessionLease, SharedSession } from './shared-session.js';
 /** How often a process that holds a lock asks for the others that it waits for, on the connection that it has. */
 const ASK_AGAIN_MS = 500;
 
-/** How often a process without a lock connects and asks: while a lock may be free, and while its holder is heard. */
+/**
+ * How often a process without a lock connects and asks: while a lock may be free, and while its holder announces it.
+ */
 const FREE_AGAIN_MS = 2_000;
 const HELD_AGAIN_MS = 15_000;
 
-/** A lock that was free for so long is not wanted by the process that leads. */
+/** The leading process does not wait for a lock that was free for this long. */
 const UNWANTED_AFTER_MS = 3_000;
 
 /** Below the limit of the heartbeat, so that no statement of the locks delays the detection of a loss. */
-const ANSWER_MS = 3_000;
+const STATEMENT_TIMEOUT_MS = 3_000;
 
 /**
- * Takes the locks that this process may take, and tells of the others whether they are free. The process that leads may
- * take all of them.
+ * Takes the free locks that this process may take, and returns the other free ones. The leading process may take all of
+ * them.
  */
 const ASK = `
   WITH leader AS MATERIALIZED (SELECT pg_try_advisory_lock($2::bigint) AS leads)
@@ -36,7 +38,7 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-/** What a lock is needed for. */
+/** How a lock is used. */
 export interface LockOptions {
   /** The work is short, so that any process may do it at any time. */
   readonly brief?: boolean;
@@ -50,8 +52,9 @@ interface Waiter {
 }
 
 /**
- * Acquires advisory locks on the shared session: one statement asks for all keys that this process waits for. A session
- * that holds a lock would be granted it again, so a key that this process holds waits for its release.
+ * Acquires advisory locks on the shared session: one statement asks for all keys that this process waits for.
+ * PostgreSQL would grant a session a lock that it already holds, so waiters for a key of this process wait here for its
+ * release.
  *
  * A process keeps the connection only while it holds a lock. So that the locks of a service need one connection and not
  * one in each process, the first process takes the lock `leaderKey` too and then takes every free lock at once; the
@@ -162,8 +165,12 @@ export class LockQueue {
   async #askFor(keys: readonly string[], lease: SessionLease): Promise<void> {
     const { connection } = lease;
     const mayTake = keys.filter((key) => this.#mayTake(key));
-    const free = await onlyInTime(connection, () =>
-      connection.query<{ key: string; taken: boolean }>(ASK, [keys, this.leaderKey, mayTake], ANSWER_MS),
+    const free = await closingOnFailure(connection, () =>
+      connection.query<{ key: string; taken: boolean }>(
+        ASK,
+        [keys, this.leaderKey, mayTake],
+        STATEMENT_TIMEOUT_MS,
+      ),
     );
     const freeBefore = new Map(this.#freeSince);
     this.#freeSince.clear();
@@ -172,11 +179,11 @@ export class LockQueue {
       else this.#freeSince.set(key, freeBefore.get(key) ?? performance.now());
     }
     if (!free.some(({ taken }) => taken)) return;
-    this.#peers.tellHeld();
+    this.#peers.announceHeld();
     for (const { key, taken } of free) if (taken) await this.#grant(key, this.#lockOn(lease.share(), key));
   }
 
-  /** A process that has the connection anyway needs no further one for another lock. */
+  /** A process that already holds a lock needs no further connection for another one. */
   #mayTake(key: string): boolean {
     const freeFor = performance.now() - (this.#freeSince.get(key) ?? Infinity);
     const isBrief = [...this.#waiting].some((waiter) => waiter.key === key && waiter.brief);
@@ -193,12 +200,12 @@ export class LockQueue {
     const { connection } = lease;
     const release = async (): Promise<void> => {
       const unlock = (): Promise<unknown> =>
-        connection.query('SELECT pg_advisory_unlock($1)', [key], ANSWER_MS);
+        connection.query('SELECT pg_advisory_unlock($1)', [key], STATEMENT_TIMEOUT_MS);
       // The end of the session releases the lock too.
-      if (!connection.closed.aborted) await onlyInTime(connection, unlock).catch(() => undefined);
+      if (!connection.closed.aborted) await closingOnFailure(connection, unlock).catch(() => undefined);
       this.#held.delete(key);
       this.#askNow();
-      if (!connection.closed.aborted) this.#peers.tellReleased(key);
+      if (!connection.closed.aborted) this.#peers.announceReleased(key);
       await lease.release();
     };
     return { lost: connection.closed, release };
@@ -214,7 +221,10 @@ export class LockQueue {
 }
 
 /** Closes the connection if the statement fails: whether it took or released the lock is then unknown. */
-const onlyInTime = async <T>(connection: DedicatedConnection, statement: () => Promise<T>): Promise<T> => {
+const closingOnFailure = async <T>(
+  connection: DedicatedConnection,
+  statement: () => Promise<T>,
+): Promise<T> => {
   try {
     return await statement();
   } catch (error) {

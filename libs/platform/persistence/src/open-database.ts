@@ -11,7 +11,7 @@ import type { DatabaseLog } from './log.js';
 
 const POOL_SIZE = 3;
 
-/** An idle process gives its connections back. */
+/** Idle connections are closed after this time. */
 const IDLE_MS = 5_000;
 
 /** The server, the schema and its migrations. */
@@ -25,7 +25,7 @@ export interface DatabaseOptions {
   /** Maximum size of the connection pool; default 3. */
   readonly poolSize?: number;
   readonly applicationName: string;
-  /** Default: none. Without them, standbys ask for locks more often. */
+  /** Default: none. Without them, processes that wait for a lock ask for it more often. */
   readonly notices?: DatabaseNotices;
   readonly log: DatabaseLog;
   /** How long to wait for a server that is not up yet, in milliseconds; default 60,000. */

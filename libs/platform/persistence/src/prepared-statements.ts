@@ -14,7 +14,7 @@ export class PreparedStatements {
   readonly #names = new Map<string, string>();
   #generation = 0;
 
-  /** The name to prepare a text under; undefined for a text that is better sent unprepared. */
+  /** Returns the name for the prepared statement; undefined for a text that is better sent unprepared. */
   nameOf(text: string, params: readonly unknown[]): string | undefined {
     if (params.length === 0) return undefined;
     const known = this.#names.get(text);

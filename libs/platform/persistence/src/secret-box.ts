@@ -69,11 +69,6 @@ export class SecretBox {
     return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
   }
 
-  /** Whether to seal the secret again because its key is no longer the current one. */
-  isStale(sealed: string): boolean {
-    return !sealed.startsWith(`${this.keyring.current}.`);
-  }
-
   #key(id: string): Uint8Array {
     const key = this.keyring.keys.get(id);
     if (key === undefined) throw new Error('The key of this secret is not in the keyring.');

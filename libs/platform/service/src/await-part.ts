@@ -8,7 +8,7 @@ const REPEAT_EVERY_MS = 10_000;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 1_000;
 
-/** Said while the first attempt goes on. */
+/** Logged while the first attempt is running. */
 const NO_REASON = 'no response yet';
 
 /** A backing service that a process needs before it can start. */
@@ -47,31 +47,31 @@ export const awaitPart = async <T>(part: AwaitedPart, open: () => Promise<T>): P
 class WaitingNotice {
   readonly #began = performance.now();
   readonly #timer: NodeJS.Timeout;
-  #saidAt: number | undefined;
+  #loggedAt: number | undefined;
   #reason = NO_REASON;
 
   constructor(private readonly part: AwaitedPart) {
-    this.#timer = setInterval(() => this.#sayWhenDue(), 250);
+    this.#timer = setInterval(() => this.#logWhenDue(), 250);
   }
 
   failedWith(reason: string): void {
     // Log the first reason separately: a part may take long to refuse.
-    if (this.#reason === NO_REASON) this.#saidAt = undefined;
+    if (this.#reason === NO_REASON) this.#loggedAt = undefined;
     this.#reason = reason;
-    this.#sayWhenDue();
+    this.#logWhenDue();
   }
 
   end(): void {
     clearInterval(this.#timer);
     const { what, log } = this.part;
-    if (this.#saidAt !== undefined) log.info(`Stopped waiting for ${what}.`);
+    if (this.#loggedAt !== undefined) log.info(`Stopped waiting for ${what}.`);
   }
 
-  #sayWhenDue(): void {
+  #logWhenDue(): void {
     const now = performance.now();
-    const dueAt = this.#saidAt === undefined ? this.#began + SILENT_MS : this.#saidAt + REPEAT_EVERY_MS;
+    const dueAt = this.#loggedAt === undefined ? this.#began + SILENT_MS : this.#loggedAt + REPEAT_EVERY_MS;
     if (now < dueAt) return;
-    this.#saidAt = now;
+    this.#loggedAt = now;
     const { what, variable, url, log } = this.part;
     log.warn(`Waiting for ${what} at ${addressOf(url)} (${variable}): ${this.#reason}`);
   }

@@ -3,7 +3,9 @@ import { Supervisor } from '@berth/supervision';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { ServiceContext } from './service-context.js';
 
-/** Runs the projections of the service; it starts only when its tables contain what the log held at the start. */
+/**
+ * Runs the projections of the service, and delays its start until their tables contain what the log held when it began.
+ */
 @Injectable()
 export class CaughtUpProjections implements OnModuleInit {
   constructor(

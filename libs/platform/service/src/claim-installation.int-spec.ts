@@ -27,7 +27,7 @@ afterAll(async () => {
   await infra.stop();
 });
 
-it('the claim on a name waits for the part that does not respond, and says which it is', async () => {
+it('the claim on a name waits for the part that does not respond, and logs which part that is', async () => {
   const config = { natsUrl: infra.natsUrl, eventStoreUrl: infra.eventStoreUrl };
   const eventLog = infra.part('eventStore');
   eventLog.kill('SIGSTOP');

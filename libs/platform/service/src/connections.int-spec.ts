@@ -66,7 +66,7 @@ class Reader {
     private readonly database: Database,
   ) {}
 
-  /** Repeats what was refused, as callers do. */
+  /** Repeats a refused query, as callers do. */
   async read(): Promise<unknown[]> {
     for (;;) {
       try {
@@ -191,7 +191,7 @@ describe('30 services with 4 instances each, started together on a PostgreSQL of
     const cutOff = names.slice(0, CUT_OFF);
     const before = cutOff.map((name) => [...(working.get(name) ?? [])][0]);
     const began = performance.now();
-    const took: number[] = [];
+    const durations: number[] = [];
     brokerProxy.cut({ refuse: true });
     databaseProxy.cut({ refuse: true });
     await Promise.all(
@@ -199,10 +199,10 @@ describe('30 services with 4 instances each, started together on a PostgreSQL of
         await eventually(() => areWorking([name]) && !working.get(name)?.has(before[n] ?? {}), {
           intervalMs: 5,
         });
-        took.push(performance.now() - began);
+        durations.push(performance.now() - began);
       }),
     );
-    expect(Math.max(...took)).toBeLessThan(3_000);
+    expect(Math.max(...durations)).toBeLessThan(3_000);
     expect(overlaps).toEqual([]);
   });
 });

@@ -9,7 +9,7 @@ import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nes
 import { DiscoveryService } from '@nestjs/core';
 import { requireShape } from './require-shape.js';
 
-/** A provider that handles the events of another context; see `EventConsumerOptions` for what it must keep to. */
+/** A provider that handles the events of another context; see `EventConsumerOptions` for its obligations. */
 export interface EventReaction<Payload> extends Pick<EventConsumerOptions, 'forgetAfter'> {
   handle(event: ReceivedEvent<Payload>, tx: SqlRunner): Promise<void>;
 }
@@ -30,8 +30,8 @@ interface Consumed<Context extends string, Events extends EventsOf<Context>> {
 const Reaction = DiscoveryService.createDecorator<Consumed<string, EventsOf<string>>>();
 
 /**
- * Marks a provider that is an `EventReaction` of these events: the platform consumes them and hands them to it. An event
- * whose payload lacks the shape of its contract is not handed over; it becomes a dead letter.
+ * Marks a provider that is an `EventReaction` of these events: the platform consumes them and passes them to it. An
+ * event whose payload does not have the shape that the contract declares becomes a dead letter instead.
  */
 export const ConsumeEvents =
   <const Context extends string, const Events extends EventsOf<Context>>(
@@ -41,7 +41,7 @@ export const ConsumeEvents =
     Reaction(consumed)(reaction);
   };
 
-/** What a consumer needs. */
+/** The dependencies of a consumer. */
 @Injectable()
 export class ConsumerParts {
   constructor(

@@ -3,8 +3,8 @@ import { EXIT_CONFIG } from '@berth/config';
 let ending = false;
 
 /**
- * Stops the process as SIGTERM does, with the exit code of a bad configuration: everything in it has to stop when its
- * installation has lost its name, and what starts it again learns why it does not start.
+ * Stops the process as SIGTERM does, with the exit code of an invalid configuration. For an installation that has lost
+ * its name: every service in the process has to stop, and the next start fails with the reason.
  */
 export const endProcess = (): void => {
   if (ending) return;

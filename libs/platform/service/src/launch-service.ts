@@ -49,8 +49,8 @@ export const launchService = async <Config extends ServiceSettings>(
 };
 
 /**
- * Stops what was launched on `context`, in order: requests in flight, background work, connections. A step that fails
- * keeps none of the later ones from running.
+ * Stops what was launched on `context`, in order: requests in flight, background work, connections. A failing step does
+ * not prevent the later ones.
  */
 export const stopLaunched = async (
   context: ServiceContext,
@@ -74,7 +74,7 @@ const transportOf = ({ name, host, log }: ServiceContext): AsyncMicroserviceOpti
   }),
 });
 
-/** The root of a service's application: its module, and what the process gives to it. */
+/** The root of a service's application: its module and its `ServiceContext`. */
 @Global()
 @Module({})
 export class LaunchModule {

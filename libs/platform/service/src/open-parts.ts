@@ -110,7 +110,7 @@ export const openTables = (options: DatabaseOptions & PartOptions): Promise<Data
 export const openLog = (options: PartOptions): Promise<EventStore> => {
   const store = connectEventStore(options);
   return awaitPart({ ...options, ...LOG }, async () => {
-    // A ping gives up before the attempts of a call are over, and so without their reason.
+    // A ping times out before the retries of a call end, and would hide their error.
     await store.head();
     return store;
   }).catch(async (error: unknown) => {
@@ -147,7 +147,7 @@ const requireBroker = (
   const since = performance.now();
   return awaitPart({ ...options, ...BROKER }, () =>
     options.broker.require().catch(async (error: unknown) => {
-      // The check logs the reason, and looks again until the broker is fit.
+      // The check logs the reason, and is repeated until the broker is fit.
       if (error instanceof UnfitBroker && error.servesMeanwhile) await options.broker.isFit();
       else throw jetStreamFailure(error, options.link, since);
     }),
@@ -234,7 +234,7 @@ const reachDatabase = (options: PartOptions): Promise<void> =>
     await connection.close();
   });
 
-/** Closes them, the broker first, so that no new messages arrive. */
+/** Closes the backing services, the broker first, so that no new messages arrive. */
 export const closeParts = async ({
   link,
   store,

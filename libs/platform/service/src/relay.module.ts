@@ -6,7 +6,7 @@ import { Logger } from '@berth/telemetry';
 import { Injectable, Module, type DynamicModule, type OnApplicationBootstrap } from '@nestjs/common';
 import { ServiceContext } from './service-context.js';
 
-/** Which events of the log others may know, and in what shape. */
+/** The events that the service publishes, in their published shape. */
 export type RelayedEvents = Pick<EventRelayOptions, 'categories' | 'toContractEvent' | 'retention'>;
 
 @Injectable()

@@ -17,7 +17,7 @@ const event = {
   payload: { agentId: 'agt_1' },
 };
 
-it('an event with the shape of its contract is handed over', () => {
+it('an event with the shape of its contract is accepted', () => {
   expect(() => requireShape([deleted, stopped], event)).not.toThrow();
 });
 
@@ -25,6 +25,6 @@ it.each([
   ['has another payload', [stopped], { ...event, payload: {} }],
   ['is not consumed', [deleted], event],
   ['is of a later version', [stopped], { ...event, version: 2 }],
-])('an event that %s is not handed over', (_, events, received) => {
+])('an event that %s is rejected', (_, events, received) => {
   expect(() => requireShape(events, received)).toThrow(event.subject);
 });

@@ -5,7 +5,10 @@ import { launchService } from './launch-service.js';
 import { runMain } from './run-main.js';
 import type { ServiceSettings } from './service-definition.js';
 
-/** Runs the service of a module as this process, configured by `env`, until SIGTERM or SIGINT; see `runMain` for its exit codes. */
+/**
+ * Runs the service of a module as this process, configured by `env`, until SIGTERM or SIGINT. For the exit codes see
+ * `runMain`.
+ */
 export const runService = (module: Type, env: Env): Promise<void> => {
   const { name, readConfig } = definitionOf(module);
   return runMain<ServiceSettings>({

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Logger } from '@berth/telemetry';
 
-/** What a process gives to one of its services. */
+/** What a process passes to one of its services. */
 export interface LaunchOptions<Config> {
   readonly config: Config;
   readonly log: Logger;
@@ -31,7 +31,7 @@ export class ServiceContext<Config = unknown> {
     this.host = host;
     this.config = options.config;
     this.log = options.log;
-    // One listener for each caller that waits.
+    // Every waiting caller adds a listener, and Node would warn about more than ten.
     setMaxListeners(0, this.#stopping.signal);
     const { signal: stopping } = this.#stopping;
     this.startSignal = options.signal === undefined ? stopping : AbortSignal.any([options.signal, stopping]);

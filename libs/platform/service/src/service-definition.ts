@@ -8,7 +8,7 @@ export type ServiceSettings = BrokerEnv &
   Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'> &
   Partial<Pick<ServiceEnv, 'eventStoreUrl' | 'databaseUrl' | 'databasePool'>>;
 
-/** The tables of a service: its schema bears its name. */
+/** The tables of a service, in the schema with its name. */
 export interface ServiceTables {
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { EventStore, NewEvent, RecordedEvent } from '@berth/event-store';
 import type { ContractEvent } from '@berth/kernel';
 
-/** Events `AgentStarted` of agent `agent`, as its stream holds them. */
+/** Returns a new event for the stream of `agent`. */
 export const agentStarted = (agent: string, type = 'AgentStarted'): NewEvent => ({
   id: randomUUID(),
   type,

@@ -37,21 +37,21 @@ export class Broker {
     return this.manager.consumers;
   }
 
-  /** Creates a stream of the same name with only its first messages, as after a crash that lost the tail. */
+  /** Recreates the stream with only its first `count` messages, as after a crash that lost the tail. */
   async loseAllBut(stream: string, count: number): Promise<void> {
     const { config } = await this.manager.streams.info(stream);
     const kept = [];
     for (let seq = 1; seq <= count; seq++) kept.push(await this.manager.streams.getMessage(stream, { seq }));
     await this.manager.streams.delete(stream);
     const { name, subjects, storage, max_msgs, duplicate_window } = config;
-    const again: Partial<StreamConfig> & { name: string } = {
+    const recreated: Partial<StreamConfig> & { name: string } = {
       name,
       subjects,
       storage,
       max_msgs,
       duplicate_window,
     };
-    await this.manager.streams.add(again);
+    await this.manager.streams.add(recreated);
     for (const message of kept) {
       if (message === null) throw new Error('The stream had fewer messages.');
       await this.manager.jetstream().publish(message.subject, message.data, { headers: message.header });

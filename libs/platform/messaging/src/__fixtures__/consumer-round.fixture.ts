@@ -22,9 +22,9 @@ export const noteEffect: EventConsumerOptions['handle'] = async (event, tx) => {
   ]);
 };
 
-/** One round of consuming: its own broker and schema, and its own streams in the shared log. */
+/** What one test needs: its own broker and database schema, and its own streams in the shared log. */
 export class ConsumerRound {
-  /** Ids of the public events in the order of the log. */
+  /** Ids of the public events that were appended, in log order. */
   readonly appended: string[] = [];
   readonly #running: (() => Promise<void>)[] = [];
 

@@ -1,6 +1,6 @@
 import { defineRequest } from '@berth/kernel';
 
-/** `passOn` asks `gate`, then has the work done by `begin`. */
+/** The handler of `passOn` first sends `gate`, then `begin`. */
 export const passOnRequests = {
   passOn: defineRequest<null, string>('cmd.echo.pass-on.v1', 20_000),
   gate: defineRequest<null, null>('qry.echo.gate.v1', 20_000),

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 /**
- * A handler of `cmd.echo.wait.v1` and of `passOnRequests.passOn` in a separate process (the built one), to be killed
- * or frozen.
+ * Runs the built `waiting-process.fixture` in a separate process, which tests kill or freeze. It handles
+ * `cmd.echo.wait.v1` and `passOnRequests.passOn`.
  */
 export class WaitingProcess {
   readonly #lines: string[] = [];
@@ -22,12 +22,12 @@ export class WaitingProcess {
     );
   }
 
-  said(line: string): boolean {
+  printed(line: string): boolean {
     return this.#lines.includes(line);
   }
 
   count(line: string): number {
-    return this.#lines.filter((said) => said === line).length;
+    return this.#lines.filter((printed) => printed === line).length;
   }
 
   signal(name: NodeJS.Signals): void {

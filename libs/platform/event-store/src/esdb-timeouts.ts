@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pause } from '@berth/supervision';
 import { isTransient, mapLogError } from './esdb-errors.js';
 
-/** Between two attempts, so that a call resumes soon after a log that is back. */
+/** Longest pause between two attempts, so that a call succeeds soon after the log is back. */
 const LONGEST_WAIT_MS = 400;
 
 /** How long a caller waits for the log in total. */
@@ -38,7 +38,7 @@ const untilArrivedIsHandled = async (): Promise<void> => {
 };
 
 /** Calls `expired` when `millis` have passed since the last `refresh()` and all data that arrived was handled. */
-export class Patience {
+export class SilenceTimer {
   readonly #timer: NodeJS.Timeout;
   #refreshed = false;
 
@@ -71,10 +71,10 @@ export class Patience {
  * A response that has arrived but is not handled yet, because this process was busy, still counts.
  */
 export const withinTime = async <T>(call: Promise<T>, millis: number, gone: AbortSignal): Promise<T> => {
-  let patience: Patience | undefined;
+  let timer: SilenceTimer | undefined;
   let onGone = (): void => undefined;
   const over = new Promise<never>((_, reject) => {
-    patience = new Patience(millis, reject);
+    timer = new SilenceTimer(millis, reject);
     onGone = () => reject(new ConnectionReplaced());
     if (gone.aborted) onGone();
     else gone.addEventListener('abort', onGone, { once: true });
@@ -82,7 +82,7 @@ export const withinTime = async <T>(call: Promise<T>, millis: number, gone: Abor
   try {
     return await Promise.race([call, over]);
   } finally {
-    patience?.end();
+    timer?.end();
     gone.removeEventListener('abort', onGone);
     call.catch(() => undefined);
     over.catch(() => undefined);
@@ -90,7 +90,7 @@ export const withinTime = async <T>(call: Promise<T>, millis: number, gone: Abor
 };
 
 /** Repeats `attempt` for up to 4 s until it succeeds or fails permanently; then throws that the log is unavailable. */
-export const persistently = async <T>(attempt: (timeoutMs: number) => Promise<T>): Promise<T> => {
+export const withRetries = async <T>(attempt: (timeoutMs: number) => Promise<T>): Promise<T> => {
   const giveUpAt = Date.now() + BUDGET_MS;
   for (let wait = 25; ; wait = Math.min(wait * 2, LONGEST_WAIT_MS)) {
     const remaining = giveUpAt - Date.now();

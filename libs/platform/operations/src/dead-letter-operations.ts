@@ -13,7 +13,7 @@ const REPLAY_WITHIN_MS = 2_000;
 type Place = readonly [consumer: string, after: number];
 
 /** Lists, replays and deletes the dead letters of one service: the events that its consumers could not handle. */
-export class DeadLetterDesk {
+export class DeadLetterOperations {
   constructor(
     private readonly service: string,
     private readonly consumers: EventConsumers,
@@ -34,7 +34,7 @@ export class DeadLetterDesk {
     for (const consumer of this.consumers.all().filter(({ durable }) => durable >= from)) {
       const letters = await consumer.deadLetters();
       const after = consumer.durable === from ? afterInFirst : 0;
-      // One more than requested tells whether there is another page.
+      // One more than requested shows whether there is another page.
       for (const letter of await letters.list({ after, limit: limit - items.length + 1 })) {
         const last = items.length === limit ? items.at(-1) : undefined;
         if (last !== undefined) return { items, nextCursor: encodeCursor(placeBefore(letter)) };
@@ -53,7 +53,7 @@ export class DeadLetterDesk {
     );
     const outcome = await Promise.race([
       replayed,
-      sleep(REPLAY_WITHIN_MS, 'goes on' as const, { ref: false }),
+      sleep(REPLAY_WITHIN_MS, 'continues' as const, { ref: false }),
     ]);
     if (outcome === 'unknown') throw notFound();
   }
@@ -103,7 +103,8 @@ const readId = (id: string): readonly [durable?: string, eventId?: string] => {
   if (!id.startsWith(PREFIX)) return [];
   const text = Buffer.from(id.slice(PREFIX.length), 'base64url').toString('utf8');
   const [durable = '', eventId = ''] = text.split('/');
-  // A part of a subject must be neither a wildcard nor several tokens, and each dead letter has exactly one id.
+  // The event id becomes one token of a subject, so it contains no wildcard and no dot. Each dead letter has only one
+  // id: other encodings of it are unknown.
   return /^[A-Za-z0-9-]{1,100}$/.test(eventId) && idOf(durable, eventId) === id ? [durable, eventId] : [];
 };
 

@@ -10,21 +10,21 @@ import { pause } from '@berth/supervision';
 import type { Logger } from '@berth/telemetry';
 import { closeChannel } from './esdb-channel.js';
 import type { EsdbDiscovery } from './esdb-discovery.js';
-import { ConnectionReplaced, isSilence } from './esdb-patience.js';
+import { ConnectionReplaced, isSilence } from './esdb-timeouts.js';
 import type { EsdbUrl } from './esdb-url.js';
 
 /** Minimum interval between two searches for the cluster's leader. */
 const LOOK_AGAIN_MS = 100;
 
 /**
- * How long a connection may be silent although calls are waiting. `suspicious`: then the other nodes are asked whether
+ * How long a connection may be silent although calls are waiting. `suspicious`: then the other nodes are callStarted whether
  * another node leads. `dead`: then the connection is replaced even if the same node still leads.
  */
 const SILENCE_MS = { suspicious: 2_000, dead: 15_000 };
 
 const CALLS_ARE_SENT_MS = 100;
 
-const SAY_AGAIN_MS = 10_000;
+const LOG_AGAIN_MS = 10_000;
 
 /** Private methods of the client that these classes replace. */
 interface ClientInside {
@@ -41,7 +41,7 @@ export class EsdbClient {
   #waitingSince: number | undefined;
   #stranded = false;
 
-  /** `node`: `host:port`; if undefined, the URL's nodes are asked for the leader. */
+  /** `node`: `host:port`; if undefined, the URL's nodes are callStarted for the leader. */
   constructor(
     url: EsdbUrl,
     private readonly discovery: EsdbDiscovery,
@@ -88,7 +88,7 @@ export class EsdbClient {
     return result;
   }
 
-  asked(): void {
+  callStarted(): void {
     this.#waitingSince ??= performance.now();
   }
 
@@ -117,11 +117,11 @@ export class EsdbClient {
  * The connection to the log's leader: one client at a time. A client is replaced as a whole when another node leads.
  * Without that, a client would stay connected to a frozen node, although the others elect a new leader soon.
  */
-export class EsdbLine {
+export class LeaderConnection {
   #current: EsdbClient;
   #looking = false;
   #closed = false;
-  #saidAt = -SAY_AGAIN_MS;
+  #loggedAt = -LOG_AGAIN_MS;
 
   constructor(
     private readonly url: EsdbUrl,
@@ -139,7 +139,7 @@ export class EsdbLine {
   async call<T>(work: (open: EsdbClient) => Promise<T>): Promise<T> {
     const open = this.#current;
     if (open.gone.aborted) throw new ConnectionReplaced();
-    open.asked();
+    open.callStarted();
     try {
       const result = await work(open);
       open.heard();
@@ -194,8 +194,8 @@ export class EsdbLine {
   #replace(open: EsdbClient, next: EsdbClient, reason: string): void {
     if (open !== this.#current || this.#closed) return;
     this.#current = next;
-    if (performance.now() - this.#saidAt > SAY_AGAIN_MS) {
-      this.#saidAt = performance.now();
+    if (performance.now() - this.#loggedAt > LOG_AGAIN_MS) {
+      this.#loggedAt = performance.now();
       this.log.warn({ reason }, 'replacing the connection to the event log');
     }
     open

@@ -5,7 +5,7 @@ import { Supervisor } from '@berth/supervision';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { DeadLetterDesk } from './dead-letter-desk.js';
+import { DeadLetterOperations } from './dead-letter-operations.js';
 import { EventConsumers } from './event-consumers.js';
 
 const log = createLogger({ service: 'test', level: 'silent' });
@@ -17,7 +17,7 @@ describe('the dead letters of a service', () => {
   let link: NatsLink;
   let database: Database;
   let store: EventStore;
-  let desk: DeadLetterDesk;
+  let operations: DeadLetterOperations;
   let broken = true;
   const handled: string[] = [];
   const supervisor = new Supervisor('test', log);
@@ -47,7 +47,7 @@ describe('the dead letters of a service', () => {
     const options = { url: infra.databaseUrl, schema: 'desk', migrations: [], applicationName: 'test', log };
     database = await openDatabase(options);
     const consumers = [consumer('b'), consumer('a')];
-    desk = new DeadLetterDesk('exec', new EventConsumers(consumers), log);
+    operations = new DeadLetterOperations('exec', new EventConsumers(consumers), log);
     const relay = new EventRelay({
       store,
       link,
@@ -71,7 +71,7 @@ describe('the dead letters of a service', () => {
       await store.append(`agent-agt_${index}`, [event], 'no_stream');
     }
     for (const one of [relay, ...consumers]) supervisor.start('work', (signal) => one.run(signal));
-    await eventually(async () => expect(await desk.count()).toBe(6), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await operations.count()).toBe(6), { timeoutMs: 20_000 });
   });
   afterAll(async () => {
     await supervisor.stop();
@@ -81,7 +81,7 @@ describe('the dead letters of a service', () => {
     await infra.stop();
   });
 
-  const all = () => desk.list({ cursor: null, limit: 200 });
+  const all = () => operations.list({ cursor: null, limit: 200 });
 
   it('are listed by consumer, oldest first, without payload and secrets', async () => {
     const { items, nextCursor } = await all();
@@ -106,7 +106,7 @@ describe('the dead letters of a service', () => {
     const { items } = await all();
     const paged = [];
     for (let cursor: string | null = null, pages = 0; pages === 0 || cursor !== null; pages++) {
-      const page = await desk.list({ cursor, limit });
+      const page = await operations.list({ cursor, limit });
       expect(page.items.length).toBeLessThanOrEqual(limit);
       paged.push(...page.items);
       cursor = page.nextCursor;
@@ -118,20 +118,22 @@ describe('the dead letters of a service', () => {
     const known = (await all()).items[0]?.id ?? '';
     const foreign = `dlt_${Buffer.from('a/*').toString('base64url')}`;
     for (const id of ['', 'nope', 'dlt_', `${known}x`, foreign, known.slice(0, -4)]) {
-      await expect(desk.replay(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
-      await expect(desk.delete(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+      await expect(operations.replay(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+      await expect(operations.delete(id), id).rejects.toMatchObject({ code: 'dead_letter_not_found' });
     }
-    await expect(desk.count()).resolves.toBe(6);
+    await expect(operations.count()).resolves.toBe(6);
   });
 
   it('are removed when they are deleted or when their event was handled', async () => {
     const [first, second] = (await all()).items;
-    await desk.delete(first?.id ?? '');
+    await operations.delete(first?.id ?? '');
     broken = false;
-    await desk.replay(second?.id ?? '');
+    await operations.replay(second?.id ?? '');
     expect(handled).toEqual([idOf(1)]);
-    await expect(desk.replay(second?.id ?? '')).rejects.toMatchObject({ code: 'dead_letter_not_found' });
+    await expect(operations.replay(second?.id ?? '')).rejects.toMatchObject({
+      code: 'dead_letter_not_found',
+    });
     expect(handled).toEqual([idOf(1)]);
-    await expect(desk.count()).resolves.toBe(4);
+    await expect(operations.count()).resolves.toBe(4);
   });
 });
