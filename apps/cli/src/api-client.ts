@@ -8,7 +8,7 @@ export interface Call {
   readonly path: string;
   readonly body?: object;
   /** Send the request without a key. */
-  readonly open?: boolean;
+  readonly anonymous?: boolean;
 }
 
 const RESPONSE_WITHIN_MS = 30_000;
@@ -20,7 +20,7 @@ export class ApiClient {
   /** Returns the JSON response body; undefined for an empty response (204). */
   async call<Body>(call: Call): Promise<Body> {
     const headers: Record<string, string> = { accept: 'application/json' };
-    if (call.open !== true) headers['authorization'] = `Bearer ${await this.key()}`;
+    if (call.anonymous !== true) headers['authorization'] = `Bearer ${await this.key()}`;
     if (call.body !== undefined) headers['content-type'] = 'application/json';
     const response = await this.send(call, headers);
     const text = await response.text().catch((error: unknown) => this.unreachable(error));

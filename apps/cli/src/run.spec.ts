@@ -138,7 +138,7 @@ describe('the API key', () => {
     expect(result.seen[0]?.authorization).toBe(`Bearer ${OTHER_KEY}`);
   });
 
-  it('is requested by variable name when it is missing', async () => {
+  it('is named by its variable in the error when it is missing', async () => {
     const result = await berth(['keys', 'list'], { respond: listed, env: { BERTH_API_KEY: undefined } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).toContain('BERTH_API_KEY');
@@ -211,13 +211,13 @@ describe('berth projections', () => {
     });
   });
 
-  it('writes plain lines where there is no terminal', async () => {
+  it('writes plain lines if standard error is not a terminal', async () => {
     const respond = rebuilding({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
     const result = await berth(['projections', 'rebuild', 'key-list'], { respond });
     expect(result.err).not.toContain('\u001b');
   });
 
-  it('continues when a busy service is missing from one list', async () => {
+  it('continues when a busy service is missing from one response', async () => {
     let requests = 0;
     const done = projection({ lastRebuild: { outcome: 'completed', at: '2026-11-21T08:00:00.000Z' } });
     const respond = ({ method }: RecordedRequest): ServiceResponse =>
@@ -274,13 +274,13 @@ describe('help', () => {
       expect(result.out).toContain(word);
   });
 
-  it('is there for every command', async () => {
+  it('exists for every command', async () => {
     for (const argv of [['keys'], ['keys', 'mint'], ['projections', 'rebuild'], ['openapi']]) {
       expect(await berth([...argv, '--help'])).toMatchObject({ exitCode: 0 });
     }
   });
 
-  it('an invalid environment variable is reported before anything is sent', async () => {
+  it('names an invalid environment variable before anything is sent', async () => {
     const result = await berth(['keys', 'list'], { env: { PORT: 'eighty' } });
     expect(result).toMatchObject({ exitCode: 2, seen: [] });
     expect(result.err).toContain('PORT');

@@ -18,8 +18,8 @@ Environment:
 
 Exit codes:
   0  done
-  1  the service refused, or the operation failed
-  2  invalid command line or environment; nothing was sent
+  1  the service refused the request, or the operation failed
+  2  invalid command line or environment; no request was sent
   3  the service is unreachable or cannot serve requests now
 `;
 

@@ -5,12 +5,12 @@ import { parseKeyring, type Keyring } from '@berth/persistence';
 /** The configuration of the gateway; providers inject it by this class. */
 export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   abstract readonly port: number;
   /** See `ClientBounds`. */
   abstract readonly clientTimeoutMs: number;
   abstract readonly maxConnections: number;
-  /** The runtime's driver, as `/health` names it while no host responds. */
+  /** The driver that `/health` reports while no host responds. */
   abstract readonly runtime: 'process' | 'nerdctl';
   /** The operator's keys that seal stored responses. */
   abstract readonly keyring: Keyring;
@@ -18,15 +18,15 @@ export abstract class GatewayConfig extends ServiceEnv {
 
 const ONLY_THIS_MACHINE = '127.0.0.1';
 const ALL_INTERFACES = '0.0.0.0';
-/** The other half of the file descriptors is left to everything behind the gateway, in the same process or not. */
+/** The other half of the file descriptors is for the connections to the services and their own files. */
 const SHARE_OF_DESCRIPTORS = 0.5;
-const MOST_CONNECTIONS = 10_000;
+const MAX_CONNECTIONS = 10_000;
 
 /**
  * PORT (8080), BERTH_HOST, BERTH_CLIENT_TIMEOUT_SECONDS (60), BERTH_MAX_CONNECTIONS, BERTH_RUNTIME (process),
- * BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and what every service reads. Under
- * the process driver agents share the machine, so the gateway listens on this machine only, unless configured
- * otherwise. Throws `ConfigError` naming every bad variable.
+ * BERTH_ALLOW_UNISOLATED, BERTH_SECRET_KEY (`id:base64 of 32 bytes`, newest first) and the variables that every service
+ * reads. Under the process driver agents share the machine, so the gateway listens on this machine only, unless
+ * configured otherwise. Throws `ConfigError` naming every bad variable.
  */
 export const readGatewayConfig = (env: Env): GatewayConfig => {
   const reader = readEnv(env);
@@ -40,7 +40,7 @@ export const readGatewayConfig = (env: Env): GatewayConfig => {
       reader.integer('BERTH_CLIENT_TIMEOUT_SECONDS', { default: 60, min: 1, max: 3_600 }) * 1_000,
     maxConnections:
       reader.optionalInteger('BERTH_MAX_CONNECTIONS', { min: 1 }) ??
-      shareOfDescriptors(SHARE_OF_DESCRIPTORS, MOST_CONNECTIONS),
+      shareOfDescriptors(SHARE_OF_DESCRIPTORS, MAX_CONNECTIONS),
     runtime,
     keyring: keyringOf(reader),
   });

@@ -25,12 +25,12 @@ beforeAll(async () => {
   test = await startTestGateway();
 });
 afterAll(() => test.stop());
-beforeEach(() => test.far.reset());
+beforeEach(() => test.services.reset());
 
 const CHAT = `/api/agents/${newId('agt')}/chat`;
 
 describe('GET /health', () => {
-  it('is ok with every part there', async () => {
+  it('is ok while every dependency responds', async () => {
     const { status, body } = await test.call('GET', '/health');
     expect([status, body]).toEqual([
       200,
@@ -45,7 +45,7 @@ describe('GET /health', () => {
   });
 
   it('names the driver of the runtime that responds', async () => {
-    test.far.on(runtimeRequests.hosts, () => ({
+    test.services.on(runtimeRequests.hosts, () => ({
       host: 'host1',
       driver: 'nerdctl',
       freeMemMb: 1,
@@ -57,7 +57,7 @@ describe('GET /health', () => {
 
   const fine = { eventStore: true, postgres: true, jetStream: true, deadLetters: 0 };
 
-  /** `/health`, which has to come within 1 s and a little. */
+  /** Requests `/health`, which must respond within 1 s, with some tolerance. */
   const health = async (): Promise<readonly [number, Body]> => {
     const time = runningTime();
     const { status, body } = await test.call('GET', '/health');
@@ -66,12 +66,12 @@ describe('GET /health', () => {
   };
 
   it('is degraded while parts behind services are unavailable', async () => {
-    test.far.on(operationsRequests('agents').health, () => ({
+    test.services.on(operationsRequests('agents').health, () => ({
       ...fine,
       eventStore: false,
       jetStream: false,
     }));
-    test.far.on(operationsRequests('exec').health, () => ({ ...fine, deadLetters: 3 }));
+    test.services.on(operationsRequests('exec').health, () => ({ ...fine, deadLetters: 3 }));
     await eventually(async () =>
       expect(await health()).toMatchObject([
         200,
@@ -85,7 +85,7 @@ describe('GET /health', () => {
   });
 
   it('is degraded within 1 s while one service receives no probes, although the link is up', async () => {
-    test.far.on(operationsRequests('exec').health, () => new Promise(() => undefined));
+    test.services.on(operationsRequests('exec').health, () => new Promise(() => undefined));
     await eventually(async () =>
       expect(await health()).toMatchObject([
         200,
@@ -95,9 +95,9 @@ describe('GET /health', () => {
   });
 
   it('is 503 within 1 s while no service receives probes, although the link is up', async () => {
-    test.far.on(runtimeRequests.hosts, () => new Promise(() => undefined));
+    test.services.on(runtimeRequests.hosts, () => new Promise(() => undefined));
     for (const name of SERVICES)
-      test.far.on(operationsRequests(name).health, () => new Promise(() => undefined));
+      test.services.on(operationsRequests(name).health, () => new Promise(() => undefined));
     await eventually(async () =>
       expect(await health()).toMatchObject([
         503,
@@ -111,12 +111,12 @@ describe('GET /health', () => {
   });
 
   it('probes each dependency once for concurrent callers', async () => {
-    test.far.heard.length = 0;
+    test.services.received.length = 0;
     await eventually(async () => {
       await Promise.all(Array.from({ length: 200 }, () => test.call('GET', '/health')));
-      expect(test.far.asked(operationsRequests('agents').health).length).toBeGreaterThan(0);
+      expect(test.services.requestsTo(operationsRequests('agents').health).length).toBeGreaterThan(0);
     });
-    expect(test.far.asked(operationsRequests('agents').health).length).toBeLessThan(10);
+    expect(test.services.requestsTo(operationsRequests('agents').health).length).toBeLessThan(10);
   });
 
   it.each(['nats', 'postgres'] as const)(
@@ -175,15 +175,18 @@ describe('starting', () => {
 });
 
 describe('stopping', () => {
-  it('lets a request in flight end, closes its connection, and takes no new one', async () => {
+  it('lets a request in flight end, closes its connection, and accepts no new one', async () => {
     const gateway = await startGateway(test.config, silent);
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
-    test.far.on(deliveryRequests.chat, async () => {
+    test.services.on(deliveryRequests.chat, async () => {
       await released;
       return { response: 'pong', conversationId: 'c' };
     });
-    const inFlight = caller(gateway.url)('POST', CHAT, { key: test.far.key(), json: { message: 'ping' } });
-    await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+    const inFlight = caller(gateway.url)('POST', CHAT, {
+      key: test.services.key(),
+      json: { message: 'ping' },
+    });
+    await eventually(() => test.services.requestsTo(deliveryRequests.chat).length === 1);
     const stopped = gateway.stop();
     await eventually(() =>
       expect(caller(gateway.url)('GET', '/openapi.json')).rejects.toThrow('fetch failed'),
@@ -194,12 +197,15 @@ describe('stopping', () => {
     await stopped;
   });
 
-  it('takes at most 5 s, however long a chat lasts and a client holds its line', async () => {
+  it('takes at most 5 s, however long a chat lasts and a client stays connected', async () => {
     const gateway = await startGateway(test.config, silent);
-    test.far.on(deliveryRequests.chat, () => new Promise(() => undefined));
-    const inFlight = caller(gateway.url)('POST', CHAT, { key: test.far.key(), json: { message: 'ping' } });
+    test.services.on(deliveryRequests.chat, () => new Promise(() => undefined));
+    const inFlight = caller(gateway.url)('POST', CHAT, {
+      key: test.services.key(),
+      json: { message: 'ping' },
+    });
     inFlight.catch(() => undefined);
-    await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+    await eventually(() => test.services.requestsTo(deliveryRequests.chat).length === 1);
     const startedAt = performance.now();
     await gateway.stop();
     expect(performance.now() - startedAt).toBeLessThan(6_500);
@@ -208,7 +214,7 @@ describe('stopping', () => {
 });
 
 describe('slow clients', () => {
-  it('lose their line when a head does not come in time', { timeout: 40_000 }, async () => {
+  it('are disconnected when their headers do not arrive in time', { timeout: 40_000 }, async () => {
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => (text += chunk.toString()));
@@ -229,12 +235,12 @@ describe('the log', () => {
       destination: { write: (line: string) => void lines.push(line) },
     });
     const gateway = await startGateway(test.config, log);
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
-    const key = test.far.key();
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    const key = test.services.key();
     const call = caller(gateway.url);
     await call('GET', '/api/agents?name=private-name', { key, headers: { 'x-request-id': 'look-here' } });
     await call('GET', `/api/agents?token=${key}`, { key });
-    test.far.on(accountsRequests.authenticate, () => {
+    test.services.on(accountsRequests.authenticate, () => {
       throw new Error(`lost ${key}`);
     });
     await call('GET', '/api/agents', { key });

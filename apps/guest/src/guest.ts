@@ -7,7 +7,7 @@ import {
   type DeliveryReport,
   type Generation,
   type GuestHealth,
-  type ProgramAnswer,
+  type ProgramResponse,
   type PutEnv,
   type PutProgram,
 } from '@berth/guest-protocol';
@@ -106,7 +106,7 @@ export class Guest {
     });
   }
 
-  deliver(message: DeliverToProgram): Promise<ProgramAnswer> {
+  deliver(message: DeliverToProgram): Promise<ProgramResponse> {
     if (this.#configured().command === null) {
       throw new DomainError(
         'unsupported',

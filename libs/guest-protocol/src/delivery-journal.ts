@@ -34,7 +34,7 @@ export const decodeDelivery = (line: string): DeliveryRecord | undefined => {
   }
 };
 
-/** Converts a message's last record to a report; undefined if there is no record. */
+/** Converts the last journal record of a message, undefined if there is none, to a report. */
 export const toDeliveryReport = (
   last: { readonly outcome?: DeliveryOutcome | undefined } | undefined,
 ): DeliveryReport => {

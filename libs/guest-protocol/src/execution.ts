@@ -36,7 +36,7 @@ export interface ExecutionReport {
 
 /** Response of `precludeExecution`. */
 export interface PrecludedExecution {
-  /** Whether it had started, or its start is being prepared; then it is not precluded. */
+  /** Whether the command has started or is about to start; if so, it is not precluded. */
   readonly started: boolean;
 }
 

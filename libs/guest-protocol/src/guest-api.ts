@@ -20,7 +20,7 @@ export const GUEST_ROUTES = {
   /** `PutEnv` → `GuestHealth` once the program is ready again. Errors: upstream `agent_start_failed`. */
   env: { method: 'PUT', path: '/v1/env' },
   /**
-   * `DeliverToProgram` → `ProgramAnswer`. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable
+   * `DeliverToProgram` → `ProgramResponse`. Errors: upstream `agent_error`, timeout `agent_timeout`, unavailable
    * `agent_unavailable`, unsupported `chat_unsupported`; the effect states whether the program may have received the
    * message.
    */
@@ -108,7 +108,7 @@ export const GUEST_LIMITS = {
   /** Maximum request body: a chat message, or a program with its environment. */
   requestBytes: 8 * 1024 * 1024,
   /** Maximum response body that a runtime reads. */
-  answerBytes: 4 * 1024 * 1024,
+  responseBytes: 4 * 1024 * 1024,
   /** Maximum chat response of the agent's program: a message of maximum size plus some overhead. */
   chatResponseBytes: 2 * 1024 * 1024,
   /** Maximum duration of a chat, including time in the queue. */
@@ -217,7 +217,7 @@ export interface AbandonedDelivery {
   readonly abandoned: number;
 }
 
-export interface ProgramAnswer {
+export interface ProgramResponse {
   readonly response: string;
 }
 

@@ -12,7 +12,7 @@ export {
   type GuestEvents,
   type GuestHealth,
   type GuestRoute,
-  type ProgramAnswer,
+  type ProgramResponse,
   type ProgramState,
   type PutEnv,
   type PutProgram,

@@ -103,16 +103,16 @@ describe('the effect of a failed request', () => {
     expect(effectOf(new DomainError(kind, 'x', 'm'))).toBe('unknown');
   });
 
-  it('is unknown after anything that is no DomainError', () => {
+  it('is unknown after anything that is not a DomainError', () => {
     expect([effectOf(new Error('x')), effectOf(undefined)]).toEqual(['unknown', 'unknown']);
   });
 
   it.each(['invalid', 'not_found', 'conflict', 'upstream'] as const)(
-    'is the error itself after %s unless stated',
+    'is undefined after %s unless stated, because the error is the outcome',
     (kind) => expect(effectOf(new DomainError(kind, 'x', 'm'))).toBeUndefined(),
   );
 
-  it('stays unknown once an earlier attempt may have had one', () => {
+  it('stays unknown once an earlier attempt may have had an effect', () => {
     const none = new DomainError('conflict', 'stale', 'm', { epoch: 1 }, { effect: 'none' });
     expect(withEffect(none, 'none')).toBe(none);
     expect(withEffect(none, 'unknown')).toMatchObject({
@@ -121,7 +121,7 @@ describe('the effect of a failed request', () => {
       context: { epoch: 1 },
       effect: 'unknown',
     });
-    const verdict = new DomainError('upstream', 'agent_error', 'm');
-    expect(withEffect(verdict, 'unknown')).toBe(verdict);
+    const outcome = new DomainError('upstream', 'agent_error', 'm');
+    expect(withEffect(outcome, 'unknown')).toBe(outcome);
   });
 });

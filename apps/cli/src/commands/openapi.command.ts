@@ -7,6 +7,6 @@ export const openapiCommand = (api: () => ApiClient, terminal: Terminal): Comman
   new Command('openapi')
     .description('print the OpenAPI document of the running service (no key required)')
     .action(async () => {
-      const document = await api().call<object>({ method: 'GET', path: '/openapi.json', open: true });
+      const document = await api().call<object>({ method: 'GET', path: '/openapi.json', anonymous: true });
       terminal.out.write(`${JSON.stringify(document, null, 2)}\n`);
     });

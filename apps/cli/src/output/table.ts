@@ -1,5 +1,5 @@
 /**
- * Formats rows as left-aligned columns under a header. Control characters become `?`, because other people choose the
+ * Formats rows as left-aligned columns under a header. Control characters become `?`, because other users choose the
  * names.
  */
 export const formatTable = (head: readonly string[], rows: readonly (readonly string[])[]): string => {

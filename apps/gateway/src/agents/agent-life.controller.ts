@@ -19,8 +19,12 @@ const transition = (summary: string, description: string): RouteDeclaration => (
   summary,
   description: `${description} Idempotent. The body is ignored.`,
   responses: [
-    { status: 200, description: 'The agent once the transition is over.', schema: 'Agent' },
-    { status: 202, description: 'The transition continues; the agent as of now.', schema: 'Agent' },
+    { status: 200, description: 'The agent after the transition.', schema: 'Agent' },
+    {
+      status: 202,
+      description: 'The transition continues; the agent in its current state.',
+      schema: 'Agent',
+    },
   ],
   errors: ['agent_not_found'],
 });

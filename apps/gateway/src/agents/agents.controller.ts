@@ -82,7 +82,7 @@ export class AgentsController {
     resource: agentOf('agent_id'),
     query: getAgentQuery,
     summary: 'Get an agent, or wait for its state',
-    responses: [{ status: 200, description: 'The agent as of the response.', schema: 'Agent' }],
+    responses: [{ status: 200, description: 'The agent in its current state.', schema: 'Agent' }],
     errors: ['agent_not_found'],
   })
   @Get(':agent_id')
@@ -102,7 +102,7 @@ export class AgentsController {
     accepts: { key: 'deploy' },
     resource: agentOf('agent_id'),
     summary: 'Delete an agent, its container and its volume',
-    description: 'Works in every state. Its name and external id are free immediately.',
+    description: 'Works in every state. Its name and external id can be used again immediately.',
     responses: [{ status: 204, description: 'Deleted.' }],
     errors: ['agent_not_found'],
   })

@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
 });
 
 const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly string[] | undefined> => {
@@ -23,13 +23,13 @@ const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<reado
 
 describe('POST /api/agents', () => {
   it('sends the command with absent members as null, and returns 201 with Location', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const { status, headers, body } = await test.call('POST', '/api/agents', {
       key,
       json: { name: 'scout', templateId: 'echo', unknown: 1, id: 'mine' },
     });
     expect([status, headers.get('location')]).toEqual([201, `/api/agents/${String(body['id'])}`]);
-    expect(test.far.asked(agentsRequests.create)[0]?.payload).toEqual({
+    expect(test.services.requestsTo(agentsRequests.create)[0]?.payload).toEqual({
       commandId: expect.stringMatching(/^cmd_/) as string,
       accountId: expect.stringMatching(/^acc_/) as string,
       actor: { kind: 'key', id: expect.stringMatching(/^key_/) as string },
@@ -61,8 +61,10 @@ describe('POST /api/agents', () => {
       ],
       resources: { memMb: 256, vcpus: 0.5, diskGb: null },
     };
-    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json: given })).status).toBe(201);
-    expect(test.far.asked(agentsRequests.create)[0]?.payload).toMatchObject({
+    expect((await test.call('POST', '/api/agents', { key: test.services.key(), json: given })).status).toBe(
+      201,
+    );
+    expect(test.services.requestsTo(agentsRequests.create)[0]?.payload).toMatchObject({
       ...given,
       env: [
         { key: 'A', value: '1', isSecret: false },
@@ -75,13 +77,13 @@ describe('POST /api/agents', () => {
 
   it('accepts variables as an object of plain values too', async () => {
     const json = { name: 'a', templateId: 'echo', env: { A: '1' } };
-    await test.call('POST', '/api/agents', { key: test.far.key(), json });
-    expect(test.far.asked(agentsRequests.create)[0]?.payload['env']).toEqual([
+    await test.call('POST', '/api/agents', { key: test.services.key(), json });
+    expect(test.services.requestsTo(agentsRequests.create)[0]?.payload['env']).toEqual([
       { key: 'A', value: '1', isSecret: false },
     ]);
   });
 
-  it('names all bad fields in one response, and accepts no text as a number', async () => {
+  it('names all bad fields in one response, and does not accept a string as a number', async () => {
     const json = {
       name: 'bad/name',
       templateId: 7,
@@ -98,7 +100,7 @@ describe('POST /api/agents', () => {
       ],
       resources: { memMb: '512', vcpus: 0.01, diskGb: 1.5 },
     };
-    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
+    expect(await fieldsOf('POST', '/api/agents', { key: test.services.key(), json })).toEqual([
       'name',
       'templateId',
       'externalId',
@@ -116,17 +118,19 @@ describe('POST /api/agents', () => {
       'resources.vcpus',
       'resources.diskGb',
     ]);
-    expect(test.far.asked(agentsRequests.create)).toEqual([]);
+    expect(test.services.requestsTo(agentsRequests.create)).toEqual([]);
   });
 
-  it.each([0, 15, 604_800])('takes %i idle seconds', async (idleTtlSeconds) => {
+  it.each([0, 15, 604_800])('accepts %i idle seconds', async (idleTtlSeconds) => {
     const json = { name: 'a', templateId: 'echo', idleTtlSeconds };
-    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json })).status).toBe(201);
+    expect((await test.call('POST', '/api/agents', { key: test.services.key(), json })).status).toBe(201);
   });
 
   it.each([-1, 1, 14, 604_801, 20.5])('refuses %d idle seconds', async (idleTtlSeconds) => {
     const json = { name: 'a', templateId: 'echo', idleTtlSeconds };
-    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual(['idleTtlSeconds']);
+    expect(await fieldsOf('POST', '/api/agents', { key: test.services.key(), json })).toEqual([
+      'idleTtlSeconds',
+    ]);
   });
 
   it('enforces the bounds of lists and texts', async () => {
@@ -134,7 +138,9 @@ describe('POST /api/agents', () => {
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
     const base = { name: 'a'.repeat(128), templateId: 'echo' };
     const fits = { ...base, labels: many(64), env: many(256), instructions: 'x'.repeat(65_536) };
-    expect((await test.call('POST', '/api/agents', { key: test.far.key(), json: fits })).status).toBe(201);
+    expect((await test.call('POST', '/api/agents', { key: test.services.key(), json: fits })).status).toBe(
+      201,
+    );
     const json = {
       ...base,
       name: 'a'.repeat(129),
@@ -142,7 +148,7 @@ describe('POST /api/agents', () => {
       env: Array.from({ length: 100_000 }, () => 1),
       instructions: '€'.repeat(21_846),
     };
-    expect(await fieldsOf('POST', '/api/agents', { key: test.far.key(), json })).toEqual([
+    expect(await fieldsOf('POST', '/api/agents', { key: test.services.key(), json })).toEqual([
       'name',
       'instructions',
       'labels',
@@ -153,8 +159,8 @@ describe('POST /api/agents', () => {
 
 describe('reading agents', () => {
   it('passes filters and paging on, with 50 as the default', async () => {
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: 'next' }));
-    const key = test.far.key();
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: 'next' }));
+    const key = test.services.key();
     const { body } = await test.call(
       'GET',
       '/api/agents?externalId=x%20y&state=failed&label=a%3Db&cursor=abc&limit=200&other=1',
@@ -162,7 +168,7 @@ describe('reading agents', () => {
     );
     expect(body).toEqual({ items: [], nextCursor: 'next' });
     await test.call('GET', '/api/agents', { key });
-    const [filtered, plain] = test.far.asked(agentsRequests.list).map(({ payload }) => payload);
+    const [filtered, plain] = test.services.requestsTo(agentsRequests.list).map(({ payload }) => payload);
     expect(filtered).toMatchObject({
       externalId: 'x y',
       state: 'failed',
@@ -185,19 +191,19 @@ describe('reading agents', () => {
     'cursor=',
     'name=%00',
   ])('refuses %s', async (query) => {
-    expect(await fieldsOf('GET', `/api/agents?${query}`, { key: test.far.key() })).toEqual([
+    expect(await fieldsOf('GET', `/api/agents?${query}`, { key: test.services.key() })).toEqual([
       query.split('=')[0],
     ]);
   });
 
   it('waits for a state for the given timeout, 30 s by default, and not at all without wait', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
-    const key = test.far.key(['read']);
+    test.services.agents.set(agent.id, agent);
+    const key = test.services.key(['read']);
     for (const query of ['', '?wait=running', '?wait=stopped&timeout=60']) {
       expect((await test.call('GET', `/api/agents/${agent.id}${query}`, { key })).status).toBe(200);
     }
-    expect(test.far.asked(agentsRequests.get).map(({ payload }) => payload['wait'])).toEqual([
+    expect(test.services.requestsTo(agentsRequests.get).map(({ payload }) => payload['wait'])).toEqual([
       null,
       { state: 'running', timeoutSeconds: 30 },
       { state: 'stopped', timeoutSeconds: 60 },
@@ -209,9 +215,9 @@ describe('reading agents', () => {
 
   it('responds to HEAD like GET without a body', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     const { status, text, headers } = await test.call('HEAD', `/api/agents/${agent.id}`, {
-      key: test.far.key(),
+      key: test.services.key(),
     });
     expect([status, text, headers.get('content-length')]).toEqual([
       200,
@@ -226,12 +232,12 @@ describe('transitions of agents', () => {
     '%s is 200 when settled and 202 when it continues',
     async (verb) => {
       const agent = anAgent();
-      const key = test.far.key();
+      const key = test.services.key();
       for (const [settled, status] of [
         [true, 200],
         [false, 202],
       ] as const) {
-        test.far.on(agentsRequests[verb], () => ({ agent, settled }));
+        test.services.on(agentsRequests[verb], () => ({ agent, settled }));
         const response = await test.call('POST', `/api/agents/${agent.id}/${verb}`, { key });
         expect([response.status, response.body]).toEqual([status, agent]);
       }
@@ -239,9 +245,9 @@ describe('transitions of agents', () => {
   );
 
   it('deletes with 204 and no body', async () => {
-    test.far.on(agentsRequests.delete, () => ({}));
+    test.services.on(agentsRequests.delete, () => ({}));
     const { status, text } = await test.call('DELETE', `/api/agents/${newId('agt')}`, {
-      key: test.far.key(),
+      key: test.services.key(),
       headers: { 'content-type': 'application/json' },
     });
     expect([status, text]).toEqual([204, '']);

@@ -2,7 +2,7 @@ import { agentsRequests } from '@berth/contracts/agents';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
 });
 
 const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly string[] | undefined> => {
@@ -27,16 +27,18 @@ describe('environment variables', () => {
 
   it('are listed, set, deleted and reloaded', async () => {
     const agent = anAgent();
-    test.far.on(agentsRequests.listEnv, () => ({ items: [item], next: null }));
-    test.far.on(agentsRequests.setEnv, () => item);
-    test.far.on(agentsRequests.deleteEnv, () => ({}));
-    test.far.on(agentsRequests.reloadEnv, () => agent);
-    const key = test.far.key();
+    test.services.on(agentsRequests.listEnv, () => ({ items: [item], next: null }));
+    test.services.on(agentsRequests.setEnv, () => item);
+    test.services.on(agentsRequests.deleteEnv, () => ({}));
+    test.services.on(agentsRequests.reloadEnv, () => agent);
+    const key = test.services.key();
     const path = `/api/agents/${agent.id}/env`;
-    expect((await test.call('GET', path, { key: test.far.key(['read']) })).body).toEqual({ items: [item] });
+    expect((await test.call('GET', path, { key: test.services.key(['read']) })).body).toEqual({
+      items: [item],
+    });
     const put = await test.call('PUT', `${path}/A`, { key, json: { value: '', secret: true } });
     expect([put.status, put.body]).toEqual([200, item]);
-    expect(test.far.asked(agentsRequests.setEnv)[0]?.payload).toMatchObject({
+    expect(test.services.requestsTo(agentsRequests.setEnv)[0]?.payload).toMatchObject({
       key: 'A',
       value: '',
       isSecret: true,
@@ -47,48 +49,50 @@ describe('environment variables', () => {
 
   it('are listed completely, over any number of internal pages', async () => {
     const names = ['A', 'B', 'C'];
-    test.far.on(agentsRequests.listEnv, ({ after }) => {
+    test.services.on(agentsRequests.listEnv, ({ after }) => {
       const at = after === null ? 0 : names.indexOf(after) + 1;
       const key = names[at] ?? '';
       return { items: [{ ...item, key }], next: at + 1 < names.length ? key : null };
     });
     const path = `/api/agents/${newId('agt')}/env`;
-    const { body } = await test.call('GET', path, { key: test.far.key(['read']) });
+    const { body } = await test.call('GET', path, { key: test.services.key(['read']) });
     expect(body).toEqual({ items: names.map((key) => ({ ...item, key })) });
   });
 
   it.each(['BERTH_TOKEN', '1A', 'A-B', 'A%00', 'A'.repeat(129)])('refuses the name %s', async (name) => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     const path = `/api/agents/${agent.id}/env/${name}`;
-    expect(await fieldsOf('PUT', path, { key: test.far.key(), json: { value: 5 } })).toEqual([
+    expect(await fieldsOf('PUT', path, { key: test.services.key(), json: { value: 5 } })).toEqual([
       'key',
       'value',
     ]);
-    expect(await fieldsOf('DELETE', path, { key: test.far.key() })).toEqual(['key']);
+    expect(await fieldsOf('DELETE', path, { key: test.services.key() })).toEqual(['key']);
   });
 });
 
 describe('chat', () => {
   it('returns the reply and its conversation', async () => {
-    test.far.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
+    test.services.on(deliveryRequests.chat, () => ({ response: 'pong', conversationId: 'cnv_1' }));
     const path = `/api/agents/${newId('agt')}/chat`;
-    const key = test.far.key();
+    const key = test.services.key();
     const { status, body } = await test.call('POST', path, { key, json: { message: 'ping' } });
     expect([status, body]).toEqual([200, { response: 'pong', conversation_id: 'cnv_1' }]);
     await test.call('POST', path, { key, json: { message: 'ping', conversation_id: 'x'.repeat(128) } });
-    const asked = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['conversationId']);
+    const asked = test.services
+      .requestsTo(deliveryRequests.chat)
+      .map(({ payload }) => payload['conversationId']);
     expect(asked).toEqual([null, 'x'.repeat(128)]);
   });
 
   it('accepts a message of the maximum body size', async () => {
-    test.far.on(deliveryRequests.chat, ({ message }) => ({
+    test.services.on(deliveryRequests.chat, ({ message }) => ({
       response: String(message.length),
       conversationId: 'c',
     }));
     const message = 'x'.repeat(1_048_576 - '{"message":""}'.length);
     const { body } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
-      key: test.far.key(),
+      key: test.services.key(),
       json: { message },
     });
     expect(body['response']).toBe(String(message.length));

@@ -69,7 +69,7 @@ describe('a token', () => {
     expect(codeOf(endUser, { key: 'read', end_user: 'files' })).toBe('token_scope');
   });
 
-  it('for viewing does not control', () => {
+  it('for viewing cannot control', () => {
     expect(codeOf(viewer, { viewer: 'control' })).toBe('token_scope');
     expect(codeOf({ ...viewer, mode: 'control' }, { viewer: 'control' })).toBe('ok');
   });

@@ -12,7 +12,7 @@ export interface AcceptedPrincipals {
   readonly end_user?: TokenScope | 'any';
   readonly agent?: true;
   readonly webhook?: true;
-  /** The least mode of the session. */
+  /** The minimum mode of the session. */
   readonly viewer?: ViewerMode;
   /** Requests without any credential are accepted too. */
   readonly anonymous?: true;
@@ -37,8 +37,8 @@ export const accessRefusal = (principal: Principal, access: AcceptedPrincipals):
     }
     case 'end_user': {
       const needed = access.end_user;
-      const isReached = needed === 'any' || (needed !== undefined && principal.scopes.includes(needed));
-      return isReached ? undefined : tokenScope();
+      const isCovered = needed === 'any' || (needed !== undefined && principal.scopes.includes(needed));
+      return isCovered ? undefined : tokenScope();
     }
     case 'viewer': {
       if (access.viewer === undefined) return unauthenticated();

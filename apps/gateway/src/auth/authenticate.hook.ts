@@ -6,7 +6,7 @@ import { accessRefusal } from './access.js';
 import { Authenticators } from './authenticators.js';
 import { credentialOf, hasForbiddenCredential } from './credentials.js';
 
-/** 401, then 403, as each route declares, before anything of the body is read. */
+/** Rejects a request with 401 or 403, as its route declares, before any of the body is read. */
 @Injectable()
 export class AuthenticationHook {
   constructor(private readonly authenticators: Authenticators) {}

@@ -6,7 +6,7 @@ import { unauthenticated } from '../http/http-refusal.js';
 import { hashKey, type Credential } from './credentials.js';
 import type { Principal, PrincipalKind } from './principal.js';
 
-/** Longer than a lookup in a frozen table takes to fail, and still within the 5 s of a 503. */
+/** Longer than a lookup takes to fail while Postgres does not respond, and short enough for a 503 within 5 s. */
 const LOOKUP_WITHIN_MS = 4_600;
 
 /** Looks up credentials of one kind. */

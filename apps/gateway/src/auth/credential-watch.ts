@@ -7,9 +7,9 @@ import { Authenticators } from './authenticators.js';
 import type { Credential } from './credentials.js';
 
 export interface WatchBounds {
-  /** Time between two look-ups of one credential. */
+  /** Time between two lookups of one credential. */
   readonly everyMs: number;
-  /** How long one look-up may take. */
+  /** How long one lookup may take. */
   readonly lookUpMs: number;
   /** How long a credential that cannot be looked up still counts as valid. */
   readonly unknownMs: number;

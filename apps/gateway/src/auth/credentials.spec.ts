@@ -73,7 +73,7 @@ describe('a credential that a query must not carry', () => {
     (query) => expect(hasForbiddenCredential(query, false)).toBe(false),
   );
 
-  it('is an API key, a repeated token or a token under another name where ?token= is taken', () => {
+  it('is an API key, a repeated token or a token under another name where ?token= is accepted', () => {
     expect(hasForbiddenCredential({ token: TOKEN }, true)).toBe(false);
     for (const query of [{ token: KEY }, { token: [TOKEN, TOKEN] }, { token: TOKEN, a: TOKEN }])
       expect(hasForbiddenCredential(query, true)).toBe(true);

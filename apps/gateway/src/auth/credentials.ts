@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Access } from './access.js';
 import type { PrincipalKind } from './principal.js';
 
-/** A credential as it was sent, before any lookup. */
+/** A credential as the client sent it, before any lookup. */
 export interface Credential {
   readonly kind: PrincipalKind;
   /** Never logged, never sent to another service in clear. */

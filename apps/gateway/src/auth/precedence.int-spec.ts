@@ -3,7 +3,7 @@ import { agentsRequests } from '@berth/contracts/agents';
 import { deliveryRequests } from '@berth/contracts/delivery';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
 });
 
 const codeOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly unknown[]> => {
@@ -32,7 +32,7 @@ describe('401', () => {
     ['a bare key', { authorization: UNKNOWN_KEY }],
     ['a mistyped key', { authorization: `Bearer ${UNKNOWN_KEY.slice(0, -1)}x` }],
     ['an end-user token', { authorization: 'Bearer eu_1234567890123456789012345678901234567890' }],
-    ['nothing behind Bearer', { authorization: 'Bearer ' }],
+    ['no credential after Bearer', { authorization: 'Bearer ' }],
   ])('rejects %s without a request to any service', async (_what, headers) => {
     const { status, body, headers: responseHeaders } = await test.call('GET', '/api/agents', { headers });
     expect([status, body.detail?.code, responseHeaders.get('www-authenticate')]).toEqual([
@@ -40,18 +40,18 @@ describe('401', () => {
       'unauthenticated',
       'Bearer',
     ]);
-    expect(test.far.heard).toEqual([]);
+    expect(test.services.received).toEqual([]);
   });
 
   it('rejects an unknown key and a revoked one', async () => {
     expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([401, 'unauthenticated']);
-    const key = test.far.key();
-    test.far.revoke(key);
+    const key = test.services.key();
+    test.services.revoke(key);
     expect(await codeOf('GET', '/api/agents', { key })).toEqual([401, 'unauthenticated']);
   });
 
   it('rejects a credential in the URL, even next to a valid one', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     for (const query of [
       `token=${key}`,
       `key=${key}`,
@@ -62,7 +62,7 @@ describe('401', () => {
       expect(await codeOf('GET', `/api/agents?${query}`, { key })).toEqual([401, 'unauthenticated']);
     }
     expect(await codeOf('GET', `/api/templates?token=${key}`)).toEqual([401, 'unauthenticated']);
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     expect(await codeOf('GET', '/api/agents?name=mk_robot', { key })).toEqual([200, undefined]);
   });
 
@@ -70,8 +70,8 @@ describe('401', () => {
     expect(await codeOf('POST', '/api/agents/nope/chat?wait=%ZZ', BROKEN)).toEqual([401, 'unauthenticated']);
   });
 
-  it('does not hide that keys cannot be looked up', async () => {
-    test.far.on(accountsRequests.authenticate, () => {
+  it('is 503 instead while keys cannot be looked up', async () => {
+    test.services.on(accountsRequests.authenticate, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'pg at 10.0.0.3 is down', {
         host: '10.0.0.3',
       });
@@ -81,18 +81,18 @@ describe('401', () => {
     expect(text).not.toContain('10.0.0.3');
   });
 
-  it('is 503 within 5 s when the look-up of keys neither returns nor fails', async () => {
-    test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
+  it('is 503 within 5 s when the lookup of a key neither returns nor fails', async () => {
+    test.services.on(accountsRequests.authenticate, () => new Promise(() => undefined));
     const startedAt = performance.now();
     expect(await codeOf('GET', '/api/agents', { key: UNKNOWN_KEY })).toEqual([503, 'service_unavailable']);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('is returned to each of 1,000 parallel calls after a revocation', async () => {
-    const key = test.far.key();
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    const key = test.services.key();
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     expect((await test.call('GET', '/api/agents', { key })).status).toBe(200);
-    test.far.revoke(key);
+    test.services.revoke(key);
     const statuses = await Promise.all(
       Array.from({ length: 1_000 }, async () => (await test.call('GET', '/api/agents', { key })).status),
     );
@@ -101,8 +101,8 @@ describe('401', () => {
 });
 
 describe('403', () => {
-  it('keeps a key that manages its account from operating the installation', async () => {
-    const key = test.far.key(['read', 'deploy', 'manage', 'computers']);
+  it('refuses the operator routes to a key that only manages its account', async () => {
+    const key = test.services.key(['read', 'deploy', 'manage', 'computers']);
     for (const [method, path] of [
       ['GET', '/api/v1/operations/projections'],
       ['POST', '/api/v1/operations/projections/key-list/rebuild'],
@@ -113,18 +113,18 @@ describe('403', () => {
   });
 
   it('names the scope, and comes before 404 and 400', async () => {
-    const key = test.far.key(['read']);
+    const key = test.services.key(['read']);
     for (const path of ['/api/agents', '/api/agents/nope/chat', `/api/agents/${newId('agt')}/start`]) {
       const { status, body } = await test.call('POST', path, { key, ...BROKEN });
       expect([status, body.detail]).toMatchObject([403, { code: 'missing_scope', requiredScope: 'deploy' }]);
     }
   });
 
-  it('requires manage too for end users and keys, before the body is validated', async () => {
-    const key = test.far.key(['read', 'deploy']);
+  it('covers the scopes that the body requires, before the body is validated', async () => {
+    const key = test.services.key(['read', 'deploy']);
     const create = await test.call('POST', '/api/agents', { key, json: { name: 5, externalUserId: 'ann' } });
     expect([create.status, create.body.detail]).toMatchObject([403, { requiredScope: 'manage' }]);
-    const minter = test.far.key(['read', 'manage']);
+    const minter = test.services.key(['read', 'manage']);
     const mint = await test.call('POST', '/api/v1/keys', {
       key: minter,
       json: { name: 5, scopes: ['manage', 'computers'] },
@@ -150,10 +150,10 @@ describe('417', () => {
 
   it('comes after 401, 403, 404 and 405', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     const chat = `/api/agents/${agent.id}/chat`;
-    const bearer = `Authorization: Bearer ${test.far.key()}`;
-    const reader = `Authorization: Bearer ${test.far.key(['read'])}`;
+    const bearer = `Authorization: Bearer ${test.services.key()}`;
+    const reader = `Authorization: Bearer ${test.services.key(['read'])}`;
     expect(await refusalOf(chat)).toEqual(['401', 'unauthenticated']);
     expect(await refusalOf(chat, reader)).toEqual(['403', 'missing_scope']);
     expect(await refusalOf(`/api/agents/${newId('agt')}/chat`, bearer)).toEqual(['404', 'agent_not_found']);
@@ -167,20 +167,19 @@ describe('404', () => {
   it.each(['nope', newId('key'), 'agt_00000000000000000000000000x', '..%2f..%2fetc'])(
     'treats the id %s like an unknown one, with any body',
     async (id) => {
-      expect(await codeOf('GET', `/api/agents/${id}`, { key: test.far.key() })).toEqual([
+      expect(await codeOf('GET', `/api/agents/${id}`, { key: test.services.key() })).toEqual([
         404,
         'agent_not_found',
       ]);
-      expect(await codeOf('POST', `/api/agents/${id}/chat`, { key: test.far.key(), ...BROKEN })).toEqual([
-        404,
-        'agent_not_found',
-      ]);
-      expect(test.far.asked(agentsRequests.get)).toEqual([]);
+      expect(await codeOf('POST', `/api/agents/${id}/chat`, { key: test.services.key(), ...BROKEN })).toEqual(
+        [404, 'agent_not_found'],
+      );
+      expect(test.services.requestsTo(agentsRequests.get)).toEqual([]);
     },
   );
 
   it('of an agent comes before 400, 413 and 415', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const path = `/api/agents/${newId('agt')}/chat`;
     const headers = { 'content-type': 'application/json' };
     expect(await codeOf('POST', path, { key, json: { message: 5 } })).toEqual([404, 'agent_not_found']);
@@ -206,32 +205,32 @@ describe('404', () => {
   });
 
   it('of an agent comes before 426', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     expect(await codeOf('GET', `/api/agents/${newId('agt')}/console`, { key })).toEqual([
       404,
       'agent_not_found',
     ]);
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     expect(await codeOf('GET', `/api/agents/${agent.id}/console`, { key })).toEqual([
       426,
       'upgrade_required',
     ]);
   });
 
-  it('lets the 400 through once the agent exists', async () => {
+  it('gives way to 400 if the agent exists', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     const { status, body } = await test.call('POST', `/api/agents/${agent.id}/chat`, {
-      key: test.far.key(),
+      key: test.services.key(),
       json: { message: '', conversation_id: 7 },
     });
     expect(status).toBe(400);
     expect(body.detail?.fields?.map(({ path }) => path)).toEqual(['message', 'conversation_id']);
   });
 
-  it('of keys holds for malformed ids', async () => {
-    expect(await codeOf('DELETE', '/api/v1/keys/nope', { key: test.far.key() })).toEqual([
+  it('of keys covers malformed ids', async () => {
+    expect(await codeOf('DELETE', '/api/v1/keys/nope', { key: test.services.key() })).toEqual([
       404,
       'key_not_found',
     ]);
@@ -247,11 +246,11 @@ describe('refusals of services', () => {
     [new DomainError('unavailable', 'agent_unavailable', 'It is not there.'), 503],
     [new DomainError('timeout', 'agent_timeout', 'It took too long.'), 504],
   ])('keep their code and message: %s', async (refusal, status) => {
-    test.far.on(deliveryRequests.chat, () => {
+    test.services.on(deliveryRequests.chat, () => {
       throw refusal;
     });
     const response = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
-      key: test.far.key(),
+      key: test.services.key(),
       json: { message: 'hi' },
     });
     expect([response.status, response.body.detail]).toEqual([
@@ -261,28 +260,28 @@ describe('refusals of services', () => {
   });
 
   it('carry Retry-After in whole seconds', async () => {
-    test.far.on(deliveryRequests.chat, () => {
+    test.services.on(deliveryRequests.chat, () => {
       throw new DomainError('exhausted', 'rate_limited', 'Slow down.', { retryAfterSeconds: 2.2 });
     });
     const { status, headers } = await test.call('POST', `/api/agents/${newId('agt')}/chat`, {
-      key: test.far.key(),
+      key: test.services.key(),
       json: { message: 'hi' },
     });
     expect([status, headers.get('retry-after')]).toEqual([429, '3']);
   });
 
   it('reveal nothing about the internal cause', async () => {
-    test.far.on(agentsRequests.list, () => {
+    test.services.on(agentsRequests.list, () => {
       throw new Error('SELECT * FROM secrets at /srv/berth/x.ts');
     });
-    const { status, text } = await test.call('GET', '/api/agents', { key: test.far.key() });
+    const { status, text } = await test.call('GET', '/api/agents', { key: test.services.key() });
     expect(status).toBe(500);
     expect(text).not.toMatch(/SELECT|srv/);
   });
 
   it('are 503 immediately when no service responds', async () => {
     const path = '/api/v1/operations/projections/agents/rebuild';
-    const { status, headers, body } = await test.call('POST', path, { key: test.far.key(['operate']) });
+    const { status, headers, body } = await test.call('POST', path, { key: test.services.key(['operate']) });
     expect([status, headers.get('retry-after'), body.detail?.code]).toEqual([
       503,
       '1',

@@ -51,7 +51,7 @@ export interface ViewerPrincipal {
 export type Principal = KeyPrincipal | EndUserPrincipal | AgentPrincipal | WebhookPrincipal | ViewerPrincipal;
 export type PrincipalKind = Principal['kind'];
 
-/** The id of the credential: limits per caller and idempotency keys are counted by it. */
+/** The id of the credential, to which rate limits and idempotency keys apply. */
 export const credentialIdOf = (principal: Principal): string => {
   switch (principal.kind) {
     case 'key':
@@ -66,7 +66,7 @@ export const credentialIdOf = (principal: Principal): string => {
   }
 };
 
-/** The caller as the metadata of events and the audit name it. */
+/** The caller, as event metadata and the audit record it. */
 export const actorOf = (principal: Principal): Actor => {
   switch (principal.kind) {
     case 'key':

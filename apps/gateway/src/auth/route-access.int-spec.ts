@@ -54,7 +54,7 @@ beforeAll(async () => {
   test = await startTestGateway();
 });
 afterAll(() => test.stop());
-beforeEach(() => test.far.reset());
+beforeEach(() => test.services.reset());
 
 /** Ids that no service knows, so that a call that gets through has no effect. */
 const pathOf = (pattern: string): string =>
@@ -76,22 +76,25 @@ describe('the router', () => {
       expect(declarationProblem(path, rules), `${method} ${path}`).toBeUndefined();
   });
 
-  it('has exactly the routes of the matrix below', () => {
+  it('has exactly the routes of the matrix above', () => {
     const routes = test.gateway.routes.map(({ method, path }) => `${method} ${path}`);
     expect(routes.sort()).toEqual(Object.keys(ROUTES).sort());
   });
 });
 
 describe('every route', () => {
-  it.each(SCOPES)('with a key that holds %s alone is 403 unless that is the scope it needs', async (held) => {
-    const key = test.far.key([held]);
-    for (const [route, needed] of Object.entries(ROUTES)) {
-      const { status, body } = await call(route, key);
-      const isAllowed = needed === 'anyone' || needed === 'read' || needed === held;
-      expect([route, status === 403], `status ${status}`).toEqual([route, !isAllowed]);
-      if (!isAllowed) expect(body.detail).toMatchObject({ code: 'missing_scope', requiredScope: needed });
-    }
-  });
+  it.each(SCOPES)(
+    'refuses a key that holds only %s with 403, unless that is the scope it needs',
+    async (held) => {
+      const key = test.services.key([held]);
+      for (const [route, needed] of Object.entries(ROUTES)) {
+        const { status, body } = await call(route, key);
+        const isAllowed = needed === 'anyone' || needed === 'read' || needed === held;
+        expect([route, status === 403], `status ${status}`).toEqual([route, !isAllowed]);
+        if (!isAllowed) expect(body.detail).toMatchObject({ code: 'missing_scope', requiredScope: needed });
+      }
+    },
+  );
 
   it.each([undefined, `eu_${'a'.repeat(43)}`, `at_${'a'.repeat(43)}`, `wh_${'a'.repeat(43)}`])(
     'is 401 with the credential %s, which no service issues yet, unless anyone may call it',
@@ -103,8 +106,8 @@ describe('every route', () => {
     },
   );
 
-  it('is 401 with a credential in ?token=, which no route takes yet', async () => {
-    const key = test.far.key([...SCOPES]);
+  it('is 401 with a credential in ?token=, which no route accepts yet', async () => {
+    const key = test.services.key([...SCOPES]);
     for (const { method, path } of test.gateway.routes) {
       const { status } = await test.call(method, `${pathOf(path)}?token=eu_${'a'.repeat(43)}`, { key });
       expect([method, path, status]).toEqual([method, path, 401]);

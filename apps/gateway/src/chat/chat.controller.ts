@@ -7,10 +7,10 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
-/** A 503 comes within 5 s; the rest is for the way back. */
+/** A 503 must reach the client within 5 s; the difference is for the way back. */
 const UNAVAILABLE_AFTER_MS = 4_500;
-/** A client that sends its body slowly spends its own time. */
-const LEAST_MS = 2_000;
+/** Granted even if the client took long to send the body. */
+const MIN_BUDGET_MS = 2_000;
 
 @ApiTags('Chat')
 @Controller('api/agents/:agent_id/chat')
@@ -23,8 +23,8 @@ export class ChatController {
     body: { kind: 'json', shape: chatBody },
     summary: 'Chat with an agent',
     description:
-      'Wakes a sleeping agent and waits for its reply, up to 600 s. A client that hangs up cancels nothing. Messages of one conversation arrive in order, one at a time.',
-    responses: [{ status: 200, description: 'The reply.', schema: 'ChatReply' }],
+      'Wakes a sleeping agent and waits for its answer, up to 600 s. Closing the connection cancels nothing. Messages of one conversation arrive in order, one at a time.',
+    responses: [{ status: 200, description: 'The answer.', schema: 'ChatReply' }],
     errors: [
       'agent_not_found',
       'agent_deploying',
@@ -51,7 +51,7 @@ export class ChatController {
       message: body.message,
       conversationId: body.conversation_id ?? null,
       repeated: request.claim?.repeated ?? false,
-      withinMs: Math.max(LEAST_MS, UNAVAILABLE_AFTER_MS - response.elapsedTime),
+      withinMs: Math.max(MIN_BUDGET_MS, UNAVAILABLE_AFTER_MS - response.elapsedTime),
     });
     return { response: reply.response, conversation_id: reply.conversationId };
   }

@@ -10,7 +10,7 @@ const NO_STATUS = 1005;
 const ABNORMAL = 1006;
 const INTERNAL_ERROR = 1011;
 
-/** Joins two WebSockets until either ends; resolves when both have. Frames pass unchanged. */
+/** Connects two WebSockets until either closes; `over` resolves when both have closed. Frames pass unchanged. */
 export class Bridge {
   readonly over: Promise<void>;
 
@@ -31,7 +31,7 @@ export class Bridge {
     this.over = Promise.all([closed(client), closed(host)]).then(() => clearInterval(watch));
   }
 
-  /** Closes both sides, the client's with that code. */
+  /** Closes both sides, the client's with `code`. */
   end(code: number, reason: string): void {
     close(this.client, code, reason);
     close(this.host, 1000, 'The console ends.');

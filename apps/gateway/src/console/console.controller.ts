@@ -18,7 +18,7 @@ import { dialHost } from './dial-host.js';
 
 /** Maximum number of tickets: the agent may fall asleep before a ticket is used. */
 const ATTEMPTS = 3;
-/** One message: a large paste. */
+/** The limit of one message, enough for a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const POLICY_VIOLATION = 1008;
 const GOING_AWAY = 1001;
@@ -40,7 +40,7 @@ export class ConsoleController {
     query: consoleQuery,
     summary: 'Open a terminal in an agent, over a WebSocket',
     description:
-      'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames are the terminal\'s bytes both ways; the text frame `{"type": "resize", "cols": 120, "rows": 40}` gives it another size. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer good and 1011 when the agent is gone.',
+      'Wakes a sleeping agent and keeps it awake while the socket is open. Binary frames carry the terminal\'s bytes in both directions; the text frame `{"type": "resize", "cols": 120, "rows": 40}` resizes it. Closing the socket ends the shell; it closes with 1000 when the shell ends, 1001 when the service stops, 1008 when the credential is no longer valid and 1011 when the agent is gone.',
     responses: [{ status: 101, description: 'The terminal.' }],
     errors: [
       'agent_not_found',
@@ -102,7 +102,7 @@ export class ConsoleController {
     void this.credentials
       .untilRefused(request, ended.signal)
       .then((reason) =>
-        reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer good.'),
+        reason === undefined ? undefined : bridge.end(POLICY_VIOLATION, 'The credential is no longer valid.'),
       );
     await bridge.over;
     ended.abort();

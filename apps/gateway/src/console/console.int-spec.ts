@@ -7,7 +7,7 @@ import { DomainError } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type Body, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const agent = anAgent();
@@ -16,7 +16,7 @@ let host: Server;
 let sockets: WebSocketServer;
 let key: string;
 let address: string;
-/** Refusals of the host for the next requests, in order. */
+/** The errors that the host returns for the next requests, in order. */
 let refusals: { readonly kind: string; readonly code: string }[];
 let agentSides: WebSocket[];
 
@@ -45,15 +45,15 @@ afterAll(async () => {
   await test.stop();
 });
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
-  test.far.agents.set(agent.id, agent);
+  test.services.reset();
+  test.services.agents.clear();
+  test.services.agents.set(agent.id, agent);
   refusals = [];
   agentSides = [];
-  key = test.far.key(['read', 'deploy']);
+  key = test.services.key(['read', 'deploy']);
   address = `${test.gateway.url.replace('http://localhost', 'ws://127.0.0.1')}/api/agents/${agent.id}/console`;
   const url = `http://127.0.0.1:${(host.address() as AddressInfo).port}/v1/transfer`;
-  test.far.on(execRequests.openConsole, () => ({ url, ticket: 'secret', epoch: 4 }));
+  test.services.on(execRequests.openConsole, () => ({ url, ticket: 'secret', epoch: 4 }));
 });
 
 const dial = (
@@ -104,8 +104,8 @@ describe('a console', () => {
     });
     const { client } = await open();
     client.close();
-    const sizes = test.far
-      .asked(execRequests.openConsole)
+    const sizes = test.services
+      .requestsTo(execRequests.openConsole)
       .map(({ payload }) => [payload['cols'], payload['rows']]);
     expect(sizes).toEqual(
       expect.arrayContaining([
@@ -115,7 +115,7 @@ describe('a console', () => {
     );
   });
 
-  it('ends at the agent when the client closes, or vanishes', async () => {
+  it('closes the agent side when the client closes or vanishes', async () => {
     for (const leave of ['close', 'terminate'] as const) {
       const { client, side } = await open();
       const ended = once(side, 'close');
@@ -136,36 +136,38 @@ describe('a console', () => {
   it('closes within 5 s of a revocation', async () => {
     const { closed } = await open();
     const since = performance.now();
-    test.far.revoke(key);
+    test.services.revoke(key);
     expect((await closed)[0]).toBe(1008);
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 10_000);
 
   it('stays open while credentials cannot be looked up, and closes within 5 s of a revocation once they can', async () => {
     const { client, closed } = await open();
-    test.far.on(accountsRequests.authenticate, () => {
+    test.services.on(accountsRequests.authenticate, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'Postgres is unavailable.');
     });
-    const before = test.far.asked(accountsRequests.authenticate).length;
-    await eventually(() => test.far.asked(accountsRequests.authenticate).length >= before + 2, {
+    const before = test.services.requestsTo(accountsRequests.authenticate).length;
+    await eventually(() => test.services.requestsTo(accountsRequests.authenticate).length >= before + 2, {
       timeoutMs: 10_000,
     });
     expect(client.readyState).toBe(WebSocket.OPEN);
-    test.far.reset();
+    test.services.reset();
     const since = performance.now();
-    test.far.revoke(key);
+    test.services.revoke(key);
     expect((await closed)[0]).toBe(1008);
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 20_000);
 
-  it('wakes the agent again when it fell asleep between two steps', async () => {
+  it('gets a new ticket when the agent fell asleep before the first was used', async () => {
     refusals = [
       { kind: 'conflict', code: 'stale_epoch' },
       { kind: 'unauthenticated', code: 'ticket_unknown' },
     ];
     const { client } = await open();
     client.close();
-    const asked = test.far.asked(execRequests.openConsole).map(({ payload }) => payload['refusedEpoch']);
+    const asked = test.services
+      .requestsTo(execRequests.openConsole)
+      .map(({ payload }) => payload['refusedEpoch']);
     expect(asked).toEqual([null, 4, 4]);
   });
 });
@@ -175,7 +177,7 @@ describe('a console that is refused', () => {
     ['no credential', {}, 401, 'unauthenticated'],
     ['a key without the scope', { authorization: '' }, 403, 'missing_scope'],
   ])('with %s is refused like any request', async (_who, headers, status, code) => {
-    const own = 'authorization' in headers ? { authorization: `Bearer ${test.far.key(['read'])}` } : {};
+    const own = 'authorization' in headers ? { authorization: `Bearer ${test.services.key(['read'])}` } : {};
     const [receivedStatus, body] = await refused(dial('', own));
     expect([receivedStatus, body.detail?.code]).toEqual([status, code]);
   });
@@ -188,30 +190,30 @@ describe('a console that is refused', () => {
     },
   );
 
-  it('for its size is 400', async () => {
+  it('is 400 for an invalid size', async () => {
     for (const query of ['?cols=0', '?rows=1001', '?cols=x']) {
       expect((await refused(dial(query)))[0]).toBe(400);
     }
   });
 
-  it('by the state of the agent carries its code', async () => {
-    test.far.on(execRequests.openConsole, () => {
+  it("carries the code of the agent's state", async () => {
+    test.services.on(execRequests.openConsole, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
     const [status, body] = await refused(dial());
     expect([status, body.detail?.code]).toEqual([409, 'agent_stopped']);
   });
 
-  it('by the host carries its code, and its silence is 503', async () => {
+  it('carries the code of the host, and is 503 if the host does not respond', async () => {
     refusals = [{ kind: 'exhausted', code: 'too_many_consoles' }];
     const [status, body] = await refused(dial());
     expect([status, body.detail?.code]).toEqual([429, 'too_many_consoles']);
-    test.far.on(execRequests.openConsole, () => ({ url: 'http://127.0.0.1:9/', ticket: 'x', epoch: 1 }));
+    test.services.on(execRequests.openConsole, () => ({ url: 'http://127.0.0.1:9/', ticket: 'x', epoch: 1 }));
     expect((await refused(dial()))[0]).toBe(503);
   });
 
   it('is 426 for a request without a WebSocket handshake', async () => {
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     const { status, body, headers } = await test.call('GET', `/api/agents/${agent.id}/console`, { key });
     expect([status, body.detail?.code, headers.get('upgrade')]).toEqual([
       426,
@@ -238,7 +240,7 @@ describe('another upgrade', () => {
   it.each([
     ['h2c', '/health'],
     ['websocket', '/health'],
-  ])('%s of %s gets a plain response, as if it asked for no upgrade', async (upgrade, path) => {
+  ])('%s of %s gets a plain response, as if it requested no upgrade', async (upgrade, path) => {
     expect(await ask(upgrade, path)).toMatch(/^HTTP\/1\.1 (200|503) [^]*"dependencies"/);
   });
 

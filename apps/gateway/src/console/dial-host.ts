@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import { agentUnavailable, meaningOf, parseTransferRefusal } from '../http/transfer-refusal.js';
+import { agentUnavailable, publicErrorOf, parseTransferRefusal } from '../http/transfer-refusal.js';
 
 /** Far above the largest frame of a guest. */
 const MAX_FRAME_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_WITHIN_MS = 10_000;
-const LONGEST_REFUSAL = 64 * 1024;
+const MAX_REFUSAL_BYTES = 64 * 1024;
 
 /**
  * Opens the agent's side of a console, paused; gives up when `gone` aborts. Throws the host's error, `TicketLost`, or
@@ -31,7 +31,7 @@ export const dialHost = (url: string, ticket: string, gone: AbortSignal): Promis
     host.on('error', onError);
     host.once('unexpected-response', (request, response) => {
       readAll(response)
-        .then((text) => reject(meaningOf(parseTransferRefusal(text))), onError)
+        .then((text) => reject(publicErrorOf(parseTransferRefusal(text))), onError)
         .finally(() => request.destroy());
     });
     if (gone.aborted) giveUp();
@@ -44,7 +44,7 @@ const readAll = async (response: IncomingMessage): Promise<string> => {
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > LONGEST_REFUSAL) throw new Error('The error body of the host is too long.');
+    if (bytes > MAX_REFUSAL_BYTES) throw new Error('The error body of the host is too long.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

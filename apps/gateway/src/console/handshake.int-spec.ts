@@ -5,7 +5,7 @@ import { execRequests } from '@berth/contracts/exec';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const agent = anAgent();
@@ -17,9 +17,9 @@ let sockets: WebSocketServer;
 let key: string;
 /** Shells that were opened at the host. */
 let shells: WebSocket[];
-/** Status and body of each refused handshake. */
-let said: string[];
-/** Lets the host respond to a dial; the promise resolves when one has arrived. */
+/** The messages that the shells received. */
+let received: string[];
+/** `dialled` resolves when a dial has arrived at the host, which responds once `letIn` is resolved. */
 let dialled: PromiseWithResolvers<void>;
 let letIn: PromiseWithResolvers<void>;
 let clients: Socket[] = [];
@@ -34,7 +34,7 @@ beforeAll(async () => {
     void letIn.promise.then(() =>
       sockets.handleUpgrade(request, socket, head, (shell) => {
         shells.push(shell);
-        shell.on('message', (data: Buffer) => said.push(data.toString()));
+        shell.on('message', (data: Buffer) => received.push(data.toString()));
       }),
     );
   });
@@ -47,15 +47,15 @@ afterAll(async () => {
   await test.stop();
 });
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.set(agent.id, agent);
-  key = test.far.key(['read', 'deploy']);
+  test.services.reset();
+  test.services.agents.set(agent.id, agent);
+  key = test.services.key(['read', 'deploy']);
   shells = [];
-  said = [];
+  received = [];
   dialled = Promise.withResolvers();
   letIn = Promise.withResolvers();
   letIn.resolve();
-  test.far.on(execRequests.openConsole, () => ({ url: hostUrl, ticket: 'secret', epoch: 4 }));
+  test.services.on(execRequests.openConsole, () => ({ url: hostUrl, ticket: 'secret', epoch: 4 }));
 });
 afterEach(() => {
   for (const client of clients) client.destroy();
@@ -118,7 +118,7 @@ describe('a WebSocket handshake', () => {
       'Sec-WebSocket-Key',
     ],
     [
-      'with a key that is no base64',
+      'with a key that is not base64',
       { headers: { 'sec-websocket-key': `${'*'.repeat(22)}==` } },
       400,
       'invalid_request',
@@ -139,7 +139,7 @@ describe('a WebSocket handshake', () => {
       'Sec-WebSocket-Protocol',
     ],
     [
-      'with a subprotocol in other spaces than those of HTTP',
+      'with a subprotocol next to a space that HTTP does not allow',
       { headers: { 'sec-websocket-protocol': 'a\u00a0' } },
       400,
       'invalid_request',
@@ -181,7 +181,7 @@ describe('a WebSocket handshake', () => {
       expect(head).toContain('content-type: application/json');
       expect(head).toContain('x-request-id: mine-1');
       expect([body.detail?.code, body.detail?.fields?.[0]?.path]).toEqual([code, field]);
-      expect(test.far.asked(execRequests.openConsole)).toEqual([]);
+      expect(test.services.requestsTo(execRequests.openConsole)).toEqual([]);
       if (status === 426) expect(head).toContain('sec-websocket-version: 13');
     },
   );
@@ -200,7 +200,7 @@ describe('a WebSocket handshake', () => {
     await dialled.promise;
     socket.write(Buffer.from([0x82, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
     letIn.resolve();
-    await eventually(() => expect(said).toEqual(['hi']));
+    await eventually(() => expect(received).toEqual(['hi']));
   });
 });
 
@@ -213,12 +213,12 @@ describe('a client that leaves before the 101', () => {
 
   it.each(Object.entries(leave))('and %s while the agent wakes opens no shell', async (_how, go) => {
     const woken = Promise.withResolvers<void>();
-    test.far.on(execRequests.openConsole, async () => {
+    test.services.on(execRequests.openConsole, async () => {
       await woken.promise;
       return { url: hostUrl, ticket: 'secret', epoch: 4 };
     });
     const { socket } = begin();
-    await eventually(() => test.far.asked(execRequests.openConsole).length === 1);
+    await eventually(() => test.services.requestsTo(execRequests.openConsole).length === 1);
     go(socket);
     if (!socket.closed) await once(socket, 'close');
     woken.resolve();

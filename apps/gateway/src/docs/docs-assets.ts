@@ -39,7 +39,7 @@ const START = `window.SwaggerUIBundle({
 });
 `;
 
-/** Nothing is loaded from anywhere else; the reference works without a network. */
+/** The page loads nothing from other servers, so the reference works offline. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -5,7 +5,7 @@ import { unknownRoute } from '../http/error-response.js';
 import type { ApiReply } from '../http/fastify-types.js';
 import { DOCS_POLICY, readDocsAssets } from './docs-assets.js';
 
-/** The reference for people. Its relative links hold behind a proxy's prefix too. */
+/** Serves the API reference as a web page. Its relative links also work behind a path prefix of a proxy. */
 @ApiExcludeController()
 @Controller('docs')
 export class DocsController {

@@ -1,4 +1,4 @@
 import type { EnvValueBody } from '@berth/contracts/agents';
 
-/** `isSecret` wins; `secret` is the name client libraries use. Null when neither is given. */
+/** `isSecret` takes precedence over `secret`, the name that client libraries use. Null if both are absent. */
 export const isSecret = (body: EnvValueBody): boolean | null => body.isSecret ?? body.secret ?? null;

@@ -10,14 +10,14 @@ const SUCCESSOR_WITHIN_MS = 5_000;
 const PAUSE_MS = 250;
 const NEVER = new AbortController().signal;
 
-/** Codes of requests that got no response of their handler. */
+/** Error codes of requests to which no handler responded. */
 const LOST: ReadonlySet<string> = new Set(['service_unavailable', 'deadline_exceeded', 'internal_error']);
 
-/** Whether a request got no response of its handler, which may still have begun it. */
+/** Whether no handler responded to a request that one may have begun. */
 export const isResponseLost = (error: unknown): boolean =>
   gotNoResponse(error) && effectOf(error) === 'unknown';
 
-/** Whether a request got no response of its handler, or never reached one. */
+/** Whether no handler responded to a request, or none received it. */
 export const gotNoResponse = (error: unknown): boolean => isDomainError(error) && LOST.has(error.code);
 
 /**
@@ -44,7 +44,7 @@ export const awaitEnd = async (
   }
 };
 
-/** The command may or may not have started; reading the execution by its id tells later. */
+/** The command may or may not have started; a later read of the execution by its id shows which. */
 export const outcomeUnknown = (executionId: string, cause?: unknown): DomainError =>
   new DomainError(
     'upstream',

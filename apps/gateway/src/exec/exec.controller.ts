@@ -28,8 +28,8 @@ import { toShellCommand } from './shell-command.js';
 import { submitAgainWhenLost } from './submit-again.js';
 import { commandRefusal } from './command-refusal.js';
 
-/** Time for a wake and everything else besides the command. */
-const BESIDE_THE_COMMAND_MS = 90_000;
+/** Time for everything except the command, such as a wake. */
+const OVERHEAD_MS = 90_000;
 const DEFAULT_ATTACHED_SECONDS = 60;
 /** Escapes may make the JSON of a command six times as long as the command, which has its own limit. */
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -51,7 +51,7 @@ export class ExecController {
     },
     summary: 'Run a command in an agent',
     description:
-      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. A client that hangs up cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest return `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
+      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. Closing the connection cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest return `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
     responses: [
       { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },
@@ -76,7 +76,7 @@ export class ExecController {
     @Res({ passthrough: true }) reply: ApiReply,
   ): Promise<ExecutionResponse | LegacyExecutionResponse> {
     const { detached } = body;
-    const submitted = await this.hand(request, agentId, body);
+    const submitted = await this.run(request, agentId, body);
     if (submitted.kind === 'legacy') {
       return { exitCode: submitted.exitCode, stdout: submitted.stdout, stderr: '' };
     }
@@ -134,8 +134,8 @@ export class ExecController {
     resource: [agentOf('agent_id'), executionOf('execution_id')],
     summary: 'Cancel an execution',
     description:
-      'Ends the command and everything it started: TERM, KILL after 2 s. The result stays; that of an ended execution is returned unchanged.',
-    responses: [{ status: 200, description: 'The terminal result.', schema: 'Execution' }],
+      'Ends the command and everything it started: SIGTERM, then SIGKILL after 2 s. The result stays available; that of an ended execution is returned unchanged.',
+    responses: [{ status: 200, description: 'The final result.', schema: 'Execution' }],
     errors: ['agent_not_found', 'execution_not_found'],
   })
   @Delete(':execution_id')
@@ -150,7 +150,7 @@ export class ExecController {
   }
 
   /** Submits the command. If the response is lost, queries the execution by its id. */
-  private async hand(request: ApiRequest, agentId: string, body: SubmitBody): Promise<SubmittedExecution> {
+  private async run(request: ApiRequest, agentId: string, body: SubmitBody): Promise<SubmittedExecution> {
     const { command, detached, timeout = null, cwd = null, env } = body;
     const envelope = envelopeOf(request);
     const submission = {
@@ -166,10 +166,10 @@ export class ExecController {
     const seconds = detached ? 0 : (timeout ?? DEFAULT_ATTACHED_SECONDS);
     const ref = { accountId: envelope.accountId, agentId, executionId: executionIdOf(envelope.commandId) };
     try {
-      const deadlineMs = seconds * 1000 + BESIDE_THE_COMMAND_MS;
+      const deadlineMs = seconds * 1000 + OVERHEAD_MS;
       const submitted = await submitAgainWhenLost(this.requester, submission, deadlineMs);
-      const goesOn = submitted.kind === 'execution' && submitted.execution.status === 'running';
-      if (detached || !goesOn) return submitted;
+      const isRunning = submitted.kind === 'execution' && submitted.execution.status === 'running';
+      if (detached || !isRunning) return submitted;
     } catch (error) {
       if (!isResponseLost(error)) throw error;
       if (detached) throw outcomeUnknown(ref.executionId, error);

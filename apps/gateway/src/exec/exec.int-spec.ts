@@ -1,7 +1,7 @@
 import { execRequests, executionIdOf, type ExecutionView, type SubmitExecution } from '@berth/contracts/exec';
 import { DomainError, newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
@@ -12,9 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
-  key = test.far.key(['read', 'deploy']);
+  test.services.reset();
+  test.services.agents.clear();
+  key = test.services.key(['read', 'deploy']);
 });
 
 const AGENT = newId('agt');
@@ -32,7 +32,7 @@ const running = (executionId: string): ExecutionView =>
   done({ executionId, status: 'running', exitCode: null, stdout: null, stderr: null });
 
 const submissions = (): readonly SubmitExecution[] =>
-  test.far.asked(execRequests.submit).map(({ payload }) => payload as unknown as SubmitExecution);
+  test.services.requestsTo(execRequests.submit).map(({ payload }) => payload as unknown as SubmitExecution);
 
 const submit = (json: unknown, headers: Readonly<Record<string, string>> = {}) =>
   test.call('POST', PATH, { key, json, headers });
@@ -40,7 +40,7 @@ const submit = (json: unknown, headers: Readonly<Record<string, string>> = {}) =
 describe('a submission', () => {
   it('returns exactly five members if attached', async () => {
     const execution = done();
-    test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution }));
+    test.services.on(execRequests.submit, () => ({ kind: 'execution' as const, execution }));
     const { status, body } = await submit({ command: 'true' });
     expect([status, body]).toEqual([200, execution]);
     expect(Object.keys(body)).toEqual(['executionId', 'status', 'exitCode', 'stdout', 'stderr']);
@@ -48,7 +48,7 @@ describe('a submission', () => {
 
   it('returns exactly two members and the location of the execution if detached', async () => {
     const executionId = newId('exe');
-    test.far.on(execRequests.submit, () => ({
+    test.services.on(execRequests.submit, () => ({
       kind: 'execution' as const,
       execution: done({ executionId }),
     }));
@@ -58,14 +58,14 @@ describe('a submission', () => {
   });
 
   it('returns the legacy shape of older guests, without an execution', async () => {
-    test.far.on(execRequests.submit, () => ({ kind: 'legacy' as const, exitCode: 3, stdout: 'both' }));
+    test.services.on(execRequests.submit, () => ({ kind: 'legacy' as const, exitCode: 3, stdout: 'both' }));
     const { status, body, headers } = await submit({ command: 'true' });
     expect([status, body]).toEqual([200, { exitCode: 3, stdout: 'both', stderr: '' }]);
     expect(headers.get('location')).toBeNull();
   });
 
   it('passes the options on, and quotes a list of arguments', async () => {
-    test.far.on(execRequests.submit, () => ({ kind: 'execution' as const, execution: done() }));
+    test.services.on(execRequests.submit, () => ({ kind: 'execution' as const, execution: done() }));
     await submit({ command: ['echo', "it's", ''], timeout: 0.3, cwd: 'src', env: { A: 'b' } });
     await submit({ command: ' ', timeout: null, detached: false });
     await submit({ command: 'x', timeout: 1e300, detached: true });
@@ -83,14 +83,14 @@ describe('a submission', () => {
     ]);
   });
 
-  it('accepts a command of 1 MiB regardless of JSON escapes, and no longer one', async () => {
-    test.far.on(execRequests.submit, ({ command }) => ({
+  it('accepts a command of 1 MiB regardless of JSON escapes, and refuses a longer one', async () => {
+    test.services.on(execRequests.submit, ({ command }) => ({
       kind: 'execution' as const,
       execution: done({ stdout: String(command.length) }),
     }));
     const longest = '\u0001'.repeat(1_048_576);
     expect((await submit({ command: longest })).body['stdout']).toBe('1048576');
-    test.far.agents.set(AGENT, anAgent({ id: AGENT }));
+    test.services.agents.set(AGENT, anAgent({ id: AGENT }));
     const { status, body } = await submit({ command: `${longest}x` });
     expect([status, body.detail]).toMatchObject([413, { code: 'payload_too_large', limitBytes: 1_048_576 }]);
     const quotes = await submit({ command: ["'".repeat(300_000)] });
@@ -99,7 +99,7 @@ describe('a submission', () => {
 });
 
 describe('a bad submission', () => {
-  beforeEach(() => test.far.agents.set(AGENT, anAgent({ id: AGENT })));
+  beforeEach(() => test.services.agents.set(AGENT, anAgent({ id: AGENT })));
 
   it.each([
     ['invalid_command', {}],
@@ -140,14 +140,14 @@ describe('a bad submission', () => {
   });
 
   it('of an unknown agent is 404', async () => {
-    test.far.agents.clear();
+    test.services.agents.clear();
     expect((await submit({})).body.detail?.code).toBe('agent_not_found');
   });
 });
 
-describe('the printed errors', () => {
+describe('the documented errors', () => {
   const refuse = (error: DomainError): void =>
-    test.far.on(execRequests.submit, () => {
+    test.services.on(execRequests.submit, () => {
       throw error;
     });
 
@@ -182,8 +182,8 @@ describe('the printed errors', () => {
     const unknown = (): never => {
       throw new DomainError('not_found', 'execution_not_found', 'Execution not found');
     };
-    test.far.on(execRequests.get, unknown);
-    test.far.on(execRequests.cancel, unknown);
+    test.services.on(execRequests.get, unknown);
+    test.services.on(execRequests.cancel, unknown);
     for (const id of [newId('exe'), 'nope', newId('agt')]) {
       const { status, body } = await test.call(method, `${PATH}/${id}`, { key });
       expect([status, body]).toEqual([404, { detail: 'Execution not found' }]);
@@ -195,24 +195,27 @@ describe('an execution', () => {
   it('shows two members while it runs and five afterwards', async () => {
     const execution = done({ exitCode: 7 });
     const path = `${PATH}/${execution.executionId}`;
-    test.far.on(execRequests.get, () => running(execution.executionId));
+    test.services.on(execRequests.get, () => running(execution.executionId));
     expect((await test.call('GET', path, { key })).body).toEqual({
       executionId: execution.executionId,
       status: 'running',
     });
-    test.far.on(execRequests.get, () => execution);
+    test.services.on(execRequests.get, () => execution);
     expect((await test.call('GET', path, { key })).body).toEqual(execution);
-    test.far.on(execRequests.cancel, () => execution);
+    test.services.on(execRequests.cancel, () => execution);
     const cancelled = await test.call('DELETE', path, { key });
     expect([cancelled.status, cancelled.body]).toEqual([200, execution]);
   });
 
   it('is listed without output', async () => {
     const page = { items: [], nextCursor: null };
-    test.far.on(execRequests.list, () => page);
+    test.services.on(execRequests.list, () => page);
     expect((await test.call('GET', `${PATH}?status=failed&limit=3`, { key })).body).toEqual(page);
-    expect(test.far.asked(execRequests.list)[0]?.payload).toMatchObject({ status: 'failed', limit: 3 });
-    test.far.agents.set(AGENT, anAgent({ id: AGENT }));
+    expect(test.services.requestsTo(execRequests.list)[0]?.payload).toMatchObject({
+      status: 'failed',
+      limit: 3,
+    });
+    test.services.agents.set(AGENT, anAgent({ id: AGENT }));
     expect((await test.call('GET', `${PATH}?status=gone`, { key })).status).toBe(400);
   });
 
@@ -223,21 +226,21 @@ describe('an execution', () => {
     ['DELETE', `${PATH}/${newId('exe')}`],
     ['GET', `${PATH}/${newId('exe')}/output`],
   ])('%s %s needs the scope deploy', async (method, path) => {
-    const { status, body } = await test.call(method, path, { key: test.far.key(['read', 'manage']) });
+    const { status, body } = await test.call(method, path, { key: test.services.key(['read', 'manage']) });
     expect([status, body.detail]).toMatchObject([403, { code: 'missing_scope', requiredScope: 'deploy' }]);
   });
 });
 
 describe('a lost response', () => {
   const lose = (): void =>
-    test.far.on(execRequests.submit, () => {
+    test.services.on(execRequests.submit, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'The handler died.');
     });
 
   it('is recovered by sending the command once more under its id, attached and detached', async () => {
     for (const detached of [false, true]) {
-      test.far.reset();
-      test.far.on(execRequests.submit, (submission) => {
+      test.services.reset();
+      test.services.on(execRequests.submit, (submission) => {
         if (!submission.repeated) throw new DomainError('unavailable', 'service_unavailable', 'Lost.');
         const execution = done({ executionId: executionIdOf(submission.commandId) });
         return { kind: 'execution' as const, execution };
@@ -255,7 +258,7 @@ describe('a lost response', () => {
   it('is read from the instance that knows the execution', async () => {
     lose();
     const views = [running('x')];
-    test.far.on(execRequests.await, ({ executionId }) => views.pop() ?? done({ executionId }));
+    test.services.on(execRequests.await, ({ executionId }) => views.pop() ?? done({ executionId }));
     const { status, body } = await submit({ command: 'x' });
     const commandId = submissions()[0]?.commandId ?? '';
     expect([status, body]).toMatchObject([
@@ -264,9 +267,9 @@ describe('a lost response', () => {
     ]);
   });
 
-  it('is 502 with the id if no instance knows, and never claims that nothing started', async () => {
+  it('is 502 with the id if no instance responds, and never states that nothing started', async () => {
     lose();
-    test.far.on(execRequests.await, () => {
+    test.services.on(execRequests.await, () => {
       throw new DomainError('unavailable', 'service_unavailable', 'Away.');
     });
     for (const detached of [false, true]) {
@@ -281,7 +284,7 @@ describe('a lost response', () => {
     lose();
     const headers = { 'idempotency-key': newId('req') };
     expect((await submit({ command: 'x', detached: true }, headers)).status).toBe(502);
-    test.far.on(execRequests.submit, ({ commandId }) => ({
+    test.services.on(execRequests.submit, ({ commandId }) => ({
       kind: 'execution' as const,
       execution: done({ executionId: executionIdOf(commandId) }),
     }));

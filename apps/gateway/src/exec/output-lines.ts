@@ -5,16 +5,16 @@ export type OutputPiece =
   { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
 
 /** Longer than the longest line that a guest sends. */
-const LONGEST_LINE = 16 * 1024 * 1024;
+const MAX_LINE_CHARS = 16 * 1024 * 1024;
 
-/** Reads NDJSON as it comes; malformed lines are skipped. Throws on an overlong line. */
+/** Parses NDJSON as it arrives; skips malformed lines. Throws on an overlong line. */
 export async function* readOutputLines(body: AsyncIterable<Uint8Array>): AsyncGenerator<OutputPiece> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > LONGEST_LINE) throw new Error('The host sends a line without end.');
+    if (rest.length > MAX_LINE_CHARS) throw new Error('The host sent an overlong line.');
     for (const line of lines) {
       const piece = parse(line);
       if (piece !== undefined) yield piece;

@@ -18,14 +18,14 @@ import { Route } from '../http/route.decorator.js';
 import { errorResponse } from '../http/error-response.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { SseStream, type ServerSentEvent } from '../logs/sse-stream.js';
-import { FollowedStreams, MOST_FOLLOWED } from '../logs/followed-streams.js';
+import { FollowedStreams, MAX_FOLLOWED_STREAMS } from '../logs/followed-streams.js';
 import { awaitEnd } from './await-end.js';
 import { executionResponse } from './execution-response.js';
 import { executionRef } from './execution-ref.js';
 import { executionOf } from './execution.resource.js';
 import { readOutputLines, type OutputPiece } from './output-lines.js';
 
-/** After a host stops sending, the end of the execution may take a while to be recorded. */
+/** A running command may write nothing for any length of time. */
 const NO_TIMEOUT = 0;
 
 @ApiTags('Exec')
@@ -45,7 +45,7 @@ export class OutputController {
     summary: 'Read or follow the output of an execution',
     description:
       'Without `follow` the execution as `GET` shows it. With `follow=true` server-sent events: `stdout` and `stderr` (`{text}`), first what is retained, then new output; finally `exit` (`{status, exitCode}`), or `end` (`code`, `message`) when the service closes the stream itself. Never wakes the agent and does not keep it awake. ' +
-      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; another is 429.`,
+      `At one gateway, a key may follow ${MAX_FOLLOWED_STREAMS} streams at once; one more is 429.`,
     responses: [
       { status: 200, description: 'The output.', schema: 'Execution', alsoAs: 'text/event-stream' },
     ],
@@ -70,23 +70,23 @@ export class OutputController {
     stream.end(
       await this.follow(request, stream, (over) =>
         followed.kind === 'ended'
-          ? tellWhole(stream, followed.execution)
-          : this.tellLive(stream, ref, followed.stream, over),
+          ? sendResult(stream, followed.execution)
+          : this.sendLive(stream, ref, followed.stream, over),
       ),
     );
   }
 
-  /** Returns the last event, which says why it is the last. */
+  /** Returns the last event, which states why the stream ends. */
   private async follow(
     request: ApiRequest,
     stream: SseStream,
-    tell: (over: AbortSignal) => Promise<ServerSentEvent>,
+    send: (over: AbortSignal) => Promise<ServerSentEvent>,
   ): Promise<ServerSentEvent | undefined> {
     const ended = new AbortController();
     const over = AbortSignal.any([stream.gone, this.context.stopping, ended.signal]);
     try {
       return await Promise.race([
-        tell(over).catch(endOf),
+        send(over).catch(endOf),
         this.credentials
           .untilRefused(request, over)
           .then((reason) => (reason === undefined ? undefined : endOf(reason))),
@@ -96,7 +96,7 @@ export class OutputController {
     }
   }
 
-  private async tellLive(
+  private async sendLive(
     stream: SseStream,
     ref: ExecutionRef,
     { url, ticket }: StreamTicket,
@@ -109,8 +109,8 @@ export class OutputController {
     });
     if (statusCode !== 200) {
       await body.dump();
-      // It ended, or its agent went away, between two steps: read its current state.
-      return tellWhole(stream, await awaitEnd(this.requester, ref, over));
+      // The execution ended, or its agent went away, before the ticket was used: read the current state.
+      return sendResult(stream, await awaitEnd(this.requester, ref, over));
     }
     for await (const piece of readOutputLines(body)) {
       if (piece.stream === 'end') break;
@@ -120,7 +120,7 @@ export class OutputController {
   }
 }
 
-const tellWhole = async (stream: SseStream, execution: ExecutionView): Promise<ServerSentEvent> => {
+const sendResult = async (stream: SseStream, execution: ExecutionView): Promise<ServerSentEvent> => {
   for (const name of ['stdout', 'stderr'] as const) {
     const text = execution[name] ?? '';
     if (text !== '') await stream.send([{ event: name, data: { text } }]);

@@ -27,13 +27,13 @@ afterAll(async () => {
   await test.stop();
 });
 beforeEach(() => {
-  test.far.reset();
-  key = test.far.key(['read', 'deploy']);
-  test.far.on(execRequests.followOutput, () => ({
+  test.services.reset();
+  key = test.services.key(['read', 'deploy']);
+  test.services.on(execRequests.followOutput, () => ({
     kind: 'live' as const,
     stream: { url, ticket: 'secret' },
   }));
-  test.far.on(execRequests.await, () => done({ exitCode: 2 }));
+  test.services.on(execRequests.await, () => done({ exitCode: 2 }));
 });
 
 const done = (members: Partial<ExecutionView> = {}): ExecutionView => ({
@@ -55,7 +55,7 @@ const EXIT = 'event: exit\ndata: {"status":"completed","exitCode":2}\n\n';
 
 describe('followed output', () => {
   it('of an ended execution is the retained output, then exit', async () => {
-    test.far.on(execRequests.followOutput, () => ({
+    test.services.on(execRequests.followOutput, () => ({
       kind: 'ended' as const,
       execution: done({ exitCode: 2 }),
     }));
@@ -93,7 +93,7 @@ describe('followed output', () => {
   });
 
   it('without follow is the execution itself', async () => {
-    test.far.on(execRequests.get, () => done());
+    test.services.on(execRequests.get, () => done());
     const { body } = await test.call('GET', path, { key });
     expect(body).toEqual(done());
   });
@@ -107,7 +107,7 @@ describe('followed output', () => {
     const text = follow();
     await opened.promise;
     const since = performance.now();
-    test.far.revoke(key);
+    test.services.revoke(key);
     expect(await text).toContain('event: end\ndata: {"code":"unauthenticated"');
     expect(performance.now() - since).toBeLessThan(5_000);
   }, 10_000);

@@ -3,7 +3,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { OpenedTransfer } from '@berth/contracts/files';
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent } from 'undici';
-import { agentUnavailable, meaningOf, parseTransferRefusal, TicketLost } from '../http/transfer-refusal.js';
+import {
+  agentUnavailable,
+  publicErrorOf,
+  parseTransferRefusal,
+  TicketLost,
+} from '../http/transfer-refusal.js';
 
 /** Maximum number of tickets per transfer. */
 const ATTEMPTS = 3;
@@ -11,7 +16,7 @@ const CONNECT_MS = 2_000;
 /** Maximum time without a byte of the response; a host that reads or sends is not disconnected. */
 const SILENCE_MS = 30_000;
 const REFUSAL_STATUS = 422;
-const MOST_TEXT_CHARS = 65_536;
+const MAX_TEXT_CHARS = 65_536;
 /** Bytes of a response that are buffered for a slow reader. */
 const READ_AHEAD_BYTES = 262_144;
 
@@ -34,7 +39,8 @@ export interface TransferResponse {
 }
 
 /**
- * Bytes to and from agents, past the broker: one HTTP request for each ticket, to the data port of the agent's host.
+ * Transfers bytes to and from agents without the broker: one HTTP request per ticket, to the data port of the agent's
+ * host.
  */
 @Injectable()
 export class AgentTransfers implements OnApplicationShutdown {
@@ -45,7 +51,7 @@ export class AgentTransfers implements OnApplicationShutdown {
     pipelining: 1,
   });
 
-  /** Reports when bytes were sent, which Undici does not. */
+  /** Unlike Undici, this client reports when bytes were sent. */
   readonly #putAgent = new PutAgent({ keepAlive: true });
 
   /**
@@ -64,7 +70,10 @@ export class AgentTransfers implements OnApplicationShutdown {
     });
   }
 
-  /** One PUT with a ticket, whose body `send` writes. Throws `TicketLost` when another may do, and as `read` does. */
+  /**
+   * Sends one PUT with a ticket; `send` writes its body. Throws `TicketLost` if a new ticket may help, else as `read`
+   * does.
+   */
   async put(
     { url, ticket }: OpenedTransfer,
     send: (body: Writable) => void,
@@ -83,7 +92,7 @@ export class AgentTransfers implements OnApplicationShutdown {
     if (response.status !== REFUSAL_STATUS) return response;
     const refusal = parseTransferRefusal(await readText(response.body));
     request.destroy();
-    throw meaningOf(refusal);
+    throw publicErrorOf(refusal);
   }
 
   async #get(
@@ -106,7 +115,7 @@ export class AgentTransfers implements OnApplicationShutdown {
       });
     if (statusCode !== REFUSAL_STATUS)
       return { status: statusCode, headers: response.headers, body: response.body };
-    if (method === 'GET') throw meaningOf(parseTransferRefusal(await readText(response.body)));
+    if (method === 'GET') throw publicErrorOf(parseTransferRefusal(await readText(response.body)));
     onSilentRefusal();
     throw new TicketLost('ticket_unknown');
   }
@@ -120,8 +129,8 @@ export class AgentTransfers implements OnApplicationShutdown {
 const ignore = (): void => undefined;
 
 /**
- * Calls `use` with a ticket, and with another if that was rejected, three times at most and only if
- * `rewind` succeeded.
+ * Calls `use` with a ticket. If the host rejects the ticket and `rewind` succeeds, calls it again with a new one: three
+ * times at most.
  */
 export const withFreshTicket = async <Opened extends OpenedTransfer, Result>(
   open: Open<Opened>,
@@ -162,7 +171,7 @@ export const readText = async (body: Readable): Promise<string> => {
   try {
     for await (const chunk of body.setEncoding('utf8')) {
       text += String(chunk);
-      if (text.length > MOST_TEXT_CHARS) break;
+      if (text.length > MAX_TEXT_CHARS) break;
     }
   } catch (error) {
     throw agentUnavailable(error);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { ContentBody } from './content-body.js';
 
-// Every code point but the surrogates. fast-check's own unit `binary` takes seconds to build.
+// Every code point except the surrogates. fast-check's own unit `binary` takes seconds to build.
 const anyCharacter = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -18,7 +18,7 @@ const read = (bytes: Buffer, cuts: readonly number[] = []): Result => {
   let content: Buffer | undefined;
   const body = new ContentBody({
     begin: () => (content = Buffer.alloc(0)),
-    // The pieces are views of the chunk, so they are copied, as a socket does.
+    // Pieces are views of the chunk, so they must be copied, as a socket does.
     write: (text) => (content = Buffer.concat([content ?? Buffer.alloc(0), text])),
   });
   const places = [0, ...cuts.map((cut) => cut % (bytes.length + 1)).toSorted((a, b) => a - b), bytes.length];
@@ -61,7 +61,7 @@ const anyJson = fc
   .filter((value) => !/"(?:__proto__|constructor)"/.test(JSON.stringify(value)));
 
 describe('a body with content', () => {
-  it('is read as by JSON.parse, with any chunk boundaries', () => {
+  it('is read as JSON.parse reads it, with any chunk boundaries', () => {
     const members = fc.array(fc.tuple(fc.constantFrom('path', 'a', 'Content', '', 'content '), anyJson), {
       maxLength: 4,
     });
@@ -133,7 +133,7 @@ describe('a body with content', () => {
   });
 
   it.each(['5', 'null', '["a"]', '{"content":"a"}', 'true'])(
-    'that is %s is left for the rules to refuse',
+    'that is %s is left to the schema to refuse',
     (value) => {
       expect(read(Buffer.from(`{"content":${value}}`))).toEqual({
         rest: { content: JSON.parse(value) as unknown },
@@ -145,11 +145,11 @@ describe('a body with content', () => {
   it.each([
     ['twice', '{"content":"a","content":"b"}'],
     ['twice under another spelling', '{"content":"a","\\u0063ontent":"b"}'],
-    ['with half a pair', '{"content":"\\ud83d"}'],
-    ['with half a pair before text', '{"content":"\\ud83dx"}'],
-    ['with half a pair before another escape', '{"content":"\\ud83d\\n"}'],
-    ['with the halves swapped', '{"content":"\\ude00\\ud83d"}'],
-    ['with two first halves', '{"content":"\\ud83d\\ud83d\\ude00"}'],
+    ['with a lone surrogate', '{"content":"\\ud83d"}'],
+    ['with a lone surrogate before text', '{"content":"\\ud83dx"}'],
+    ['with a lone surrogate before another escape', '{"content":"\\ud83d\\n"}'],
+    ['with the surrogates swapped', '{"content":"\\ude00\\ud83d"}'],
+    ['with two high surrogates', '{"content":"\\ud83d\\ud83d\\ude00"}'],
     ['with a control character', '{"content":"a\nb"}'],
     ['with an unknown escape', '{"content":"\\x41"}'],
     ['with a short escape', '{"content":"\\u12"}'],
@@ -169,15 +169,15 @@ describe('a body with content', () => {
     ['an overlong form', [0xc0, 0xaf]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
     ['a stray byte', [0x80]],
-    ['an open character', [0xe2, 0x82]],
-    ['a byte that is never used', [0xff]],
+    ['a truncated character', [0xe2, 0x82]],
+    ['a byte that UTF-8 never uses', [0xff]],
     ['a character cut by an escape', [0xe2, 0x5c, 0x6e, 0x82, 0xac]],
   ])('that is not UTF-8 is 400 with any chunk boundaries: %s', (_what, bytes) => {
     const json = Buffer.concat([Buffer.from('{"content":"a'), Buffer.from(bytes), Buffer.from('"}')]);
     for (let cut = 0; cut <= json.length; cut++) expect(refusal(json, [cut])?.status).toBe(400);
   });
 
-  it('may be long while the other members are 1 MiB at most', () => {
+  it('may be long, but the other members together are at most 1 MiB', () => {
     const long = 'x'.repeat(2_000_000);
     expect(read(Buffer.from(`{"content":"${long}"}`)).content?.length).toBe(2_000_000);
     const frame = '{"content":"","a":""}'.length;

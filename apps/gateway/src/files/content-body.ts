@@ -21,9 +21,9 @@ const COMMA = 0x2c;
 const WHITE = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
- * Reads a JSON object whose member `content` is a text of any length. That text is passed on as it arrives; the rest
- * is kept, at most 1 MiB, with an empty string in its place, and judged at the end like every other JSON body. So the
- * two together accept exactly what one parser would, except for a repeated `content`.
+ * Reads a JSON object whose member `content` is a string of any length. That string goes to the sink as it arrives. The
+ * rest, at most 1 MiB, is buffered with an empty string in the place of `content`, and parsed at the end like every
+ * other JSON body. The result is that of a single parser, except that a repeated `content` is refused.
  */
 export class ContentBody {
   #rest: Buffer = Buffer.alloc(1_024);

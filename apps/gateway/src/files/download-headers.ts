@@ -3,17 +3,19 @@ import { create } from 'content-disposition';
 import { contentType } from 'mime-types';
 
 const UNKNOWN_TYPE = 'application/octet-stream';
-/** Headers of the host that describe the file; callers get no others. */
-const OF_THE_FILE = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'] as const;
+/** The only headers of the host's response that are passed on to the caller: those that describe the file. */
+const FILE_HEADERS = ['content-length', 'content-range', 'etag', 'last-modified', 'accept-ranges'] as const;
 
 /** Headers of the caller's request that are passed on to the host. */
-const OF_THE_CALLER = ['range', 'if-range', 'if-none-match'] as const;
+const CONDITION_HEADERS = ['range', 'if-range', 'if-none-match'] as const;
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-export const wishesOf = (headers: Headers): Readonly<Record<string, string>> => pick(headers, OF_THE_CALLER);
+export const conditionHeadersOf = (headers: Headers): Readonly<Record<string, string>> =>
+  pick(headers, CONDITION_HEADERS);
 
-export const factsOf = (headers: Headers): Readonly<Record<string, string>> => pick(headers, OF_THE_FILE);
+export const fileHeadersOf = (headers: Headers): Readonly<Record<string, string>> =>
+  pick(headers, FILE_HEADERS);
 
 /** A file of an agent is untrusted: browsers must save it, and neither run it nor show it to a page. */
 export const headersFor = (path: string): Readonly<Record<string, string>> => {

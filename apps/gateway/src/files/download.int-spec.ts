@@ -6,32 +6,32 @@ import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse } from '../fixtures/data-port.fixture.js';
-import { FarFiles } from '../fixtures/far-files.fixture.js';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { TestFiles } from '../fixtures/test-files.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
-let files: FarFiles;
+let files: TestFiles;
 const agent = anAgent();
 const base = `/api/agents/${agent.id}/files`;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  test.far.reset();
-  files = await FarFiles.start(test.far);
+  test.services.reset();
+  files = await TestFiles.start(test.services);
 });
 afterAll(async () => {
   await test.stop();
   await files.stop();
 });
 beforeEach(async () => {
-  test.far.reset();
-  test.far.agents.set(agent.id, agent);
+  test.services.reset();
+  test.services.agents.set(agent.id, agent);
   await files.reset();
 });
 
 const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  test.call(method, `${base}/${path}`, { key: test.far.key(), headers });
+  test.call(method, `${base}/${path}`, { key: test.services.key(), headers });
 
 describe('download', () => {
   it('returns the bytes, their headers, and the headers that keep browsers from running them', async () => {
@@ -58,7 +58,7 @@ describe('download', () => {
     ['.json', 'application/octet-stream', 'attachment; filename=.json'],
     ['grün€.png', 'image/png', `attachment; filename="gr?n?.png"; filename*=UTF-8''gr%C3%BCn%E2%82%AC.png`],
     ['a"\n\\b.bin', 'application/octet-stream', expect.stringContaining("filename*=UTF-8''a%22%0A%5Cb.bin")],
-  ])('names %j safely and by its kind', async (name, type, disposition) => {
+  ])('sends %j with a safe file name and the type of its extension', async (name, type, disposition) => {
     await writeFile(`${files.root}/${name}`, 'x');
     const { status, headers } = await get(`download?path=${encodeURIComponent(name)}`);
     expect([status, headers.get('content-type')]).toEqual([200, type]);
@@ -138,7 +138,7 @@ describe('download', () => {
 });
 
 describe('a rejected ticket', () => {
-  it('for an ended epoch is fetched again, naming the epoch', async () => {
+  it('of a stale epoch is replaced by a new one, requested with that epoch', async () => {
     await writeFile(`${files.root}/a`, 'here');
     files.port.intercept = (request, response) => {
       if (files.port.requests > 2) return false;
@@ -147,25 +147,25 @@ describe('a rejected ticket', () => {
     };
     const { status, text } = await get('download?path=a');
     expect([status, text]).toEqual([200, 'here']);
-    const asked = test.far.asked(filesRequests.openDownload);
+    const asked = test.services.requestsTo(filesRequests.openDownload);
     expect(asked.map(({ payload }) => payload['refusedEpoch'])).toEqual([null, 1, 1]);
   });
 
-  it('is fetched three times at most', async () => {
+  it('is replaced at most twice', async () => {
     files.port.intercept = (request, response) => {
       refuse(request, response, new DomainError('unauthenticated', 'ticket_unknown', 'Unknown ticket.'));
       return true;
     };
     const { status, body } = await get('download?path=a');
     expect([status, body.detail?.code]).toEqual([503, 'agent_unavailable']);
-    expect(test.far.asked(filesRequests.openDownload)).toHaveLength(3);
+    expect(test.services.requestsTo(filesRequests.openDownload)).toHaveLength(3);
   });
 
-  it('for a host that no longer listens is fetched again', async () => {
+  it('of a host that no longer listens is replaced', async () => {
     await writeFile(`${files.root}/a`, 'here');
     const good = () => files.port.ticketFor({ kind: 'download', path: files.at('a') });
     let asked = 0;
-    test.far.on(filesRequests.openDownload, () =>
+    test.services.on(filesRequests.openDownload, () =>
       ++asked === 1 ? { ...good(), url: 'http://127.0.0.1:1/x' } : good(),
     );
     expect((await get('download?path=a')).text).toBe('here');
@@ -194,7 +194,7 @@ describe('a response in progress', () => {
     const response = await fetch(
       `${test.gateway.url.replace('localhost', '127.0.0.1')}${base}/download?path=big`,
       {
-        headers: { authorization: `Bearer ${test.far.key()}` },
+        headers: { authorization: `Bearer ${test.services.key()}` },
         signal: hangUp.signal,
       },
     );
@@ -203,7 +203,7 @@ describe('a response in progress', () => {
     await eventually(() => files.port.open === 0);
   });
 
-  it('waits for a slow reader and keeps little of the file meanwhile', { timeout: 30_000 }, async () => {
+  it('waits for a slow reader and buffers little of the file', { timeout: 30_000 }, async () => {
     let sent = 0;
     files.port.intercept = (_request, response) => {
       response.writeHead(200, { 'content-length': 104_857_600 });
@@ -221,16 +221,16 @@ describe('a response in progress', () => {
     const request = httpRequest(
       `${test.gateway.url.replace('localhost', '127.0.0.1')}${base}/download?path=big`,
       {
-        headers: { authorization: `Bearer ${test.far.key()}` },
+        headers: { authorization: `Bearer ${test.services.key()}` },
       },
     ).end();
     const [response] = (await once(request, 'response')) as [import('node:http').IncomingMessage];
     let before = -1;
     await eventually(
       () => {
-        const stands = sent === before;
+        const isStable = sent === before;
         before = sent;
-        return stands;
+        return isStable;
       },
       { intervalMs: 200 },
     );
@@ -253,7 +253,7 @@ describe('list', () => {
         entries: [{ name: 'b.txt', isDir: false, size: 4, mtime: expect.any(Number) as number }],
       });
     }
-    expect(test.far.asked(filesRequests.openList).map(({ payload }) => payload['path'])).toEqual([
+    expect(test.services.requestsTo(filesRequests.openList).map(({ payload }) => payload['path'])).toEqual([
       null,
       null,
       '.',
@@ -265,7 +265,10 @@ describe('list', () => {
 
 describe('changes', () => {
   const send = (method: string, path: string, json?: unknown) =>
-    test.call(method, `${base}/${path}`, { key: test.far.key(), ...(json === undefined ? {} : { json }) });
+    test.call(method, `${base}/${path}`, {
+      key: test.services.key(),
+      ...(json === undefined ? {} : { json }),
+    });
 
   it('return the changes with canonical paths', async () => {
     expect((await send('POST', 'mkdir', { path: 'a/./b' })).body).toEqual({
@@ -294,13 +297,13 @@ describe('changes', () => {
 
   it('pass paths on unchanged, for the service to validate', async () => {
     await send('POST', 'mkdir', { path: 'nul\0' });
-    expect(test.far.asked(filesRequests.mkdir)[0]?.payload['path']).toBe('nul\0');
+    expect(test.services.requestsTo(filesRequests.mkdir)[0]?.payload['path']).toBe('nul\0');
   });
 });
 
 describe('an unknown agent', () => {
   it('is 404 before any other error', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     for (const path of ['download', 'delete']) {
       const method = path === 'delete' ? 'DELETE' : 'GET';
       const { status, body } = await test.call(method, `/api/agents/${newId('agt')}/files/${path}`, { key });

@@ -20,7 +20,7 @@ import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { HttpRefusal } from '../http/http-refusal.js';
 import { AgentTransfers, type TransferResponse } from './agent-transfer.js';
-import { factsOf, headersFor, wishesOf } from './download-headers.js';
+import { fileHeadersOf, headersFor, conditionHeadersOf } from './download-headers.js';
 import { changeErrors, readErrors } from './file-errors.js';
 import { agentUnavailable } from '../http/transfer-refusal.js';
 import { untilGone } from './until-gone.js';
@@ -48,7 +48,7 @@ export class FilesController {
     query: listFilesQuery,
     summary: 'List a folder of an agent',
     description:
-      "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is where the agent's volume is.",
+      "Wakes a sleeping agent. Sorted by name; links are listed and not followed. `root` is the path of the agent's volume.",
     responses: [{ status: 200, description: 'The entries of the folder.', schema: 'FileList' }],
     errors: readErrors(['not_a_directory', 'path_not_found']),
   })
@@ -73,10 +73,10 @@ export class FilesController {
     query: downloadQuery,
     summary: 'Download a file of an agent',
     description:
-      'Wakes a sleeping agent. Regular files to 104,857,600 bytes. Takes `Range`, `If-Range` and `If-None-Match`; the type follows from the name. A response that breaks off breaks the connection.',
+      'Wakes a sleeping agent. Serves regular files of at most 104,857,600 bytes. Supports `Range`, `If-Range` and `If-None-Match`; the content type derives from the file name. If the transfer fails midway, the connection is closed.',
     responses: [
       { status: 200, description: 'The file.', binary: true },
-      { status: 206, description: 'The part that `Range` asked for.', binary: true },
+      { status: 206, description: 'The requested range.', binary: true },
       { status: 304, description: 'Unchanged since `If-None-Match`.' },
     ],
     errors: readErrors([
@@ -103,11 +103,15 @@ export class FilesController {
       });
     const method = request.method === 'HEAD' ? 'HEAD' : 'GET';
     const signal = untilGone(reply);
-    const response = await this.transfers.read(open, { method, headers: wishesOf(request.headers), signal });
+    const response = await this.transfers.read(open, {
+      method,
+      headers: conditionHeadersOf(request.headers),
+      signal,
+    });
     const { status, headers, body } = response;
     if (status === NOT_SATISFIABLE) throw notSatisfiable(response);
     if (!FILE_STATUSES.has(status)) throw unexpected(status, body);
-    reply.code(status).headers(factsOf(headers)).headers(headersFor(path));
+    reply.code(status).headers(fileHeadersOf(headers)).headers(headersFor(path));
     await reply.send(body);
   }
 
@@ -116,7 +120,8 @@ export class FilesController {
     resource: agentOf('agent_id'),
     body: { kind: 'json', shape: pathBody },
     summary: 'Create a folder',
-    description: 'Wakes a sleeping agent. Creates missing parent folders; an existing folder is fine.',
+    description:
+      'Wakes a sleeping agent. Creates missing parent folders; succeeds if the folder already exists.',
     responses: [{ status: 200, description: 'The folder exists.', schema: 'ChangedPath' }],
     errors: changeErrors(['not_a_directory', 'path_exists', 'volume_full']),
   })

@@ -6,7 +6,7 @@ import { HttpRefusal, invalidRequest } from '../http/http-refusal.js';
 const IDLE_MS = 30_000;
 
 export interface BodyReader {
-  /** Takes a chunk; a returned promise resolves when the next one may come. */
+  /** Receives a chunk. If it returns a promise, the next chunk waits for it. */
   onChunk(this: void, chunk: Buffer): Promise<void> | undefined;
   /** Ends the reading when it rejects. */
   readonly failed: Promise<never>;
@@ -15,8 +15,8 @@ export interface BodyReader {
 }
 
 /**
- * Reads a body to its end, as fast as the reader takes it. Rejects with what the reader throws, 408 `request_timeout`
- * for a client that falls silent, and 400 for one that breaks off. The rest then stays unread.
+ * Reads a body to its end, at the pace of the reader. Rejects with the error that the reader throws, with 408
+ * `request_timeout` if the client stops sending, and with 400 if it disconnects. The rest then stays unread.
  */
 export const readIncoming = (
   raw: IncomingMessage,
@@ -36,7 +36,7 @@ export const readIncoming = (
       else reject(error instanceof Error ? error : new Error('reading failed', { cause: error }));
     };
     const breakOff = (): void => settle(brokenOff());
-    const goOn = (): void => {
+    const resume = (): void => {
       waiting = false;
       idle.refresh();
       if (!over) raw.resume();
@@ -48,13 +48,13 @@ export const readIncoming = (
         if (room === undefined || over) return;
         waiting = true;
         raw.pause();
-        room.then(goOn, settle);
+        room.then(resume, settle);
       } catch (error) {
         settle(error);
       }
     };
     failed.catch(settle);
-    // An error after the body was read has no consequence, so this listener stays.
+    // This listener stays, so that an error after the body was read does not end the process.
     raw.on('error', breakOff);
     raw.on('data', take).once('end', settle).once('close', breakOff);
     if (raw.destroyed) breakOff();
@@ -62,6 +62,6 @@ export const readIncoming = (
   });
 
 const tooSlow = (): HttpRefusal =>
-  new HttpRefusal(408, 'request_timeout', 'The body did not come in time.', {}, { connection: 'close' });
+  new HttpRefusal(408, 'request_timeout', 'The body did not arrive in time.', {}, { connection: 'close' });
 
 const brokenOff = (): HttpRefusal => invalidRequest([{ path: '', message: 'The body ended early.' }]);

@@ -1,6 +1,6 @@
 import { Utf8Check } from './utf8-check.js';
 
-/** Why a text is no JSON string. */
+/** The bytes are not a valid JSON string; the message states why. */
 export class BadJsonString extends Error {
   override readonly name = 'BadJsonString';
 }
@@ -23,7 +23,7 @@ const SIMPLE_ESCAPES: ReadonlyMap<number, number> = new Map(
     ]),
 );
 
-/** Takes a piece of the text; with `isLast` the rest of its chunk is no longer needed. */
+/** Receives a piece of the text; with `isLast` the rest of its chunk is no longer needed. */
 export type EmitText = (text: Buffer, isLast: boolean) => void;
 
 /** 1 for each byte that is literal in a string. */
@@ -46,7 +46,10 @@ const plainUntil = (chunk: Buffer, from: number): number => {
   return at;
 };
 
-/** The same, and moves the bytes before it to `to`. Such runs are short: a loop beats a call. */
+/**
+ * Like `plainUntil`, but also moves the bytes before that position to `to`. The runs are short, so a loop is faster
+ * than a call.
+ */
 const movePlain = (chunk: Buffer, from: number, to: number): number => {
   let at = from;
   let out = to;
@@ -56,8 +59,8 @@ const movePlain = (chunk: Buffer, from: number, to: number): number => {
 
 /**
  * Turns the bytes between the quotes of one JSON string into the bytes of the text it encodes. Text without escapes is
- * UTF-8 on both sides, so nothing is decoded: pieces are written over themselves, which works because no escape is
- * shorter than the decoded text.
+ * UTF-8 on both sides, so nothing is decoded: the text overwrites its own chunk, which works because no escape is
+ * shorter than its decoded text.
  */
 export class JsonStringBytes {
   readonly #check = new Utf8Check();
@@ -65,12 +68,12 @@ export class JsonStringBytes {
   #escape: 'none' | 'begun' | 'digits' = 'none';
   #digits = 0;
   #code = 0;
-  /** The first half of a pair, whose second half has to follow directly; 0 if there is none. */
+  /** A high surrogate, which a low one must follow directly; 0 if there is none. */
   #high = 0;
 
   /**
-   * Reads from `from` and returns the position of the closing quote, or -1 when it has not come. Gives the text to
-   * `emit`, piece by piece; the pieces are views of `chunk`, which is overwritten. Throws `BadJsonString`.
+   * Reads from `from` and returns the position of the closing quote, or -1 if the chunk does not contain it. Passes the
+   * text to `emit`, piece by piece; the pieces are views of `chunk`, which is overwritten. Throws `BadJsonString`.
    */
   read(chunk: Buffer, from: number, emit: EmitText): number {
     let at = from;
@@ -92,7 +95,7 @@ export class JsonStringBytes {
     const isOpen = at === chunk.length;
     this.#pass(chunk.subarray(start, out), emit, isOpen);
     if (isOpen) return -1;
-    if (chunk[at] !== QUOTE) throw new BadJsonString('holds a control character');
+    if (chunk[at] !== QUOTE) throw new BadJsonString('contains a control character');
     if (!this.#check.isWhole) throw new BadJsonString('is not UTF-8');
     return at;
   }
@@ -121,8 +124,8 @@ export class JsonStringBytes {
   #continue(byte: number): number {
     if (this.#escape === 'digits') return this.#takeDigit(byte);
     if (this.#escape === 'none') {
-      // Behind the first half of a pair.
-      if (byte !== BACKSLASH) throw halfPair();
+      // After a high surrogate.
+      if (byte !== BACKSLASH) throw loneSurrogate();
       this.#escape = 'begun';
       return -1;
     }
@@ -132,11 +135,11 @@ export class JsonStringBytes {
       this.#code = 0;
       return -1;
     }
-    if (this.#high !== 0) throw halfPair();
-    const stands = SIMPLE_ESCAPES.get(byte);
-    if (stands === undefined) throw new BadJsonString('holds an unknown escape');
+    if (this.#high !== 0) throw loneSurrogate();
+    const decoded = SIMPLE_ESCAPES.get(byte);
+    if (decoded === undefined) throw new BadJsonString('holds an unknown escape');
     this.#escape = 'none';
-    return stands;
+    return decoded;
   }
 
   #takeDigit(byte: number): number {
@@ -152,7 +155,7 @@ export class JsonStringBytes {
     const high = this.#high;
     this.#high = 0;
     const isLow = unit >= 0xdc00 && unit <= 0xdfff;
-    if (isLow !== (high !== 0)) throw halfPair();
+    if (isLow !== (high !== 0)) throw loneSurrogate();
     if (isLow) return 0x10000 + ((high - 0xd800) << 10) + (unit - 0xdc00);
     if (unit < 0xd800 || unit > 0xdbff) return unit;
     this.#high = unit;
@@ -160,7 +163,7 @@ export class JsonStringBytes {
   }
 }
 
-const halfPair = (): BadJsonString => new BadJsonString('holds half a surrogate pair');
+const loneSurrogate = (): BadJsonString => new BadJsonString('contains a lone surrogate');
 
 const writeUtf8 = (target: Buffer, at: number, code: number): number => {
   let out = at;

@@ -2,7 +2,7 @@ import type { Writable } from 'node:stream';
 
 /** When this many bytes are in flight, writing waits until fewer than half as many are. */
 const MAX_UNSENT_BYTES = 1_048_576;
-/** How much of the beginning is kept, so that it can be sent again to another host or under another epoch. */
+/** How much of the beginning is buffered, so that it can be sent again to another host or with another epoch. */
 const KEPT_BYTES = 262_144;
 /** How long writing may wait while the host accepts nothing; then the host counts as failed. */
 const SILENCE_MS = 30_000;

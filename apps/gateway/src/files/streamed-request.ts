@@ -10,7 +10,7 @@ export interface Expected {
   readonly typeName: string;
   /** Maximum length of the body: a longer one cannot be within the limits. */
   readonly limitBytes: number;
-  /** The limit that such a body certainly exceeds. */
+  /** The limit that the error for a longer body states. */
   readonly capBytes: number;
   /** The name of the missing part in the error for an absent body. */
   readonly missing: readonly FieldProblem[];

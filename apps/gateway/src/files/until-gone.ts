@@ -10,7 +10,7 @@ export const untilGone = ({ raw }: ApiReply): AbortSignal => {
   raw.setTimeout(STALLED_MS, () => raw.destroy());
   raw.once('close', () => {
     raw.setTimeout(0);
-    // Never sent: the client has left.
+    // This error is never sent, because the client has left.
     if (!raw.writableFinished) gone.abort(new HttpRefusal(408, 'request_aborted', 'The client hung up.'));
   });
   return gone.signal;

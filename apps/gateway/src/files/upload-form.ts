@@ -11,7 +11,7 @@ export const FIELDS_LIMIT_BYTES = JSON_BODY_LIMIT;
 /** Allowance for the headers of parts and the boundaries. */
 const FRAME_LIMIT_BYTES = 65_536;
 export const REST_LIMIT_BYTES = FIELDS_LIMIT_BYTES + FRAME_LIMIT_BYTES;
-const MOST_PARTS = 1_000;
+const MAX_PARTS = 1_000;
 /** Fields that decide where the file goes and how it is described; each at most once. */
 const ONCE: ReadonlySet<string | undefined> = new Set(['dest_dir', 'message']);
 /** More than arrives in one chunk, so that the parser buffers nothing itself. */
@@ -78,7 +78,7 @@ export class UploadForm {
     this.#parser.end();
     await Promise.race([finished, this.#failed.promise]);
     this.#refuseLongRest(REST_LIMIT_BYTES);
-    if (this.#name === undefined) throw badFile('must be there: send one file in a part of this name');
+    if (this.#name === undefined) throw badFile('is missing: send one file in a part with this name');
     return { name: this.#name, fields: this.#fields };
   }
 
@@ -87,9 +87,9 @@ export class UploadForm {
   }
 
   #takeField(name: string | undefined, value: string): void {
-    if (name === 'file') return this.#fail(badFile('must be a file: give its part a filename'));
+    if (name === 'file') return this.#fail(badFile('must be a file: send its part with a filename'));
     if (ONCE.has(name) && this.#fields.some(([field]) => field === name))
-      return this.#fail(badPart(name ?? '', 'must be there once only'));
+      return this.#fail(badPart(name ?? '', 'must occur only once'));
     this.#fieldBytes += Buffer.byteLength(value);
     if (this.#fieldBytes > FIELDS_LIMIT_BYTES) return this.#fail(payloadTooLarge(FIELDS_LIMIT_BYTES));
     this.#fields.push([name ?? '', value]);
@@ -97,9 +97,9 @@ export class UploadForm {
 
   #takeFile(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
     stream.on('error', () => this.#fail(brokenForm()));
-    if (ONCE.has(name)) this.#fail(badPart(name ?? '', 'must be text: give its part no filename'));
+    if (ONCE.has(name)) this.#fail(badPart(name ?? '', 'must be text: send its part without a filename'));
     if (name !== 'file') return void stream.resume();
-    if (this.#name !== undefined) this.#fail(badFile('must be there once only'));
+    if (this.#name !== undefined) this.#fail(badFile('must occur only once'));
     else if (fileName === undefined || fileName === '') this.#fail(badFile('must have a filename'));
     else {
       this.#name = fileName;
@@ -110,7 +110,7 @@ export class UploadForm {
     stream.resume();
   }
 
-  /** Called by the parser's streams, which no error may pass through. */
+  /** The parser's streams call this, so it must not throw. */
   #takeBytes(bytes: Buffer): void {
     this.#fileBytes += bytes.length;
     try {
@@ -135,7 +135,7 @@ export class UploadForm {
   }
 }
 
-/** RFC 2046 has 70 characters at most; some clients have a few more. */
+/** RFC 2046 allows 70 characters; some clients send a few more. */
 const BOUNDARY = /;\s*boundary=(?:"[^"]{1,200}"|[^\s";]{1,200})\s*(?:;|$)/i;
 
 const parserFor = (contentType: string): BusboyInstance => {
@@ -148,7 +148,7 @@ const parserFor = (contentType: string): BusboyInstance => {
       // Some clients send every field as application/octet-stream.
       isPartAFile: (name, type, fileName) =>
         fileName !== undefined || (name === 'file' && type === 'application/octet-stream'),
-      limits: { parts: MOST_PARTS, fieldSize: 2 * FIELDS_LIMIT_BYTES, headerSize: FRAME_LIMIT_BYTES },
+      limits: { parts: MAX_PARTS, fieldSize: 2 * FIELDS_LIMIT_BYTES, headerSize: FRAME_LIMIT_BYTES },
     });
   } catch {
     throw invalidRequest([{ path: 'Content-Type', message: 'must name the boundary of the parts' }]);

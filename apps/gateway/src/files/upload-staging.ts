@@ -6,13 +6,13 @@ import { readText, withFreshTicket, type AgentTransfers, type Open } from './age
 import { OutgoingBytes } from './outgoing-bytes.js';
 import { agentUnavailable, transferLost } from '../http/transfer-refusal.js';
 
-/** Errors that come after a bad request, which is known only at the end of the body. */
+/** Kinds of errors over which a 400 takes precedence, although it is known only at the end of the body. */
 const AFTER_BAD_REQUEST: ReadonlySet<ErrorKind> = new Set(['payment_required', 'conflict', 'exhausted']);
 
 /** How long to wait for a response after the whole file was sent; includes waking the agent. */
 const SILENCE_MS = 90_000;
 
-/** One file on its way to staging. The host discards an unfinished one. */
+/** The transfer of one file to its stage at the host, which discards an unfinished file. */
 export class UploadStaging {
   readonly #bytes = new OutgoingBytes(() => this.#giveUp());
   readonly #cut = new AbortController();
@@ -71,7 +71,7 @@ export class UploadStaging {
     this.#bytes.fail(reason);
   }
 
-  /** The staged file once that is settled; undefined if there is none. */
+  /** Resolves with the staged file when the transfer has ended; with undefined if it failed. */
   get staged(): Promise<StagedRef | undefined> {
     return this.#sent?.catch(() => undefined) ?? Promise.resolve(undefined);
   }

@@ -21,7 +21,7 @@ const MULTIPART = {
   typeName: 'multipart/form-data',
   limitBytes: FILE_LIMIT_BYTES + REST_LIMIT_BYTES,
   capBytes: FILE_LIMIT_BYTES,
-  missing: [{ path: 'file', message: 'must be there: send one file in a part of this name' }],
+  missing: [{ path: 'file', message: 'is missing: send one file in a part with this name' }],
 };
 
 @ApiTags('Files')
@@ -39,7 +39,7 @@ export class UploadController {
     body: { kind: 'multipart', streamed: true, shape: uploadForm },
     summary: 'Upload a file',
     description:
-      'Wakes a sleeping agent. With `dest_dir` the file is put into exactly that folder, which is created if missing; a file of that name is replaced atomically. Without it (or empty) the file is an attachment: it lands in `<root>/inbox` under a name that clashes with none, and the agent is told of it in its current conversation, together with `message`. Up to 104,857,600 bytes; an upload that breaks off leaves nothing. Parts may come in any order.',
+      'Wakes a sleeping agent. With `dest_dir` the file is stored in exactly that folder, which is created if missing; an existing file with the same name is replaced atomically. If `dest_dir` is absent or empty, the file is an attachment: it is stored in `<root>/inbox` under an unused name and announced to the agent in its current conversation, together with `message`. Up to 104,857,600 bytes; an interrupted upload leaves no file. Parts may come in any order.',
     responses: [{ status: 200, description: 'The stored file.', schema: 'UploadedFile' }],
     errors: changeErrors([
       'not_a_directory',
@@ -70,10 +70,10 @@ export class UploadController {
           },
         }),
       async (received) => {
-        const goesOn =
+        const isClaimed =
           digest === undefined ||
           (await claimOrReplay(this.responses, request, reply, digestOf(received.read, digest)));
-        return goesOn ? this.#put(request, agentId, received) : undefined;
+        return isClaimed ? this.#put(request, agentId, received) : undefined;
       },
     );
     if (file !== undefined) await reply.send({ ok: true, path: file.path, name: file.name, size: file.size });

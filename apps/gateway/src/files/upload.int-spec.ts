@@ -6,30 +6,30 @@ import { filesRequests } from '@berth/contracts/files';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { FarFiles } from '../fixtures/far-files.fixture.js';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { TestFiles } from '../fixtures/test-files.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const CAP = 104_857_600;
 const BOUNDARY = 'xYzZy';
 
 let test: TestGateway;
-let files: FarFiles;
+let files: TestFiles;
 const agent = anAgent();
 const UPLOAD = `/api/agents/${agent.id}/files/upload`;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  test.far.reset();
-  files = await FarFiles.start(test.far);
+  test.services.reset();
+  files = await TestFiles.start(test.services);
 });
 afterAll(async () => {
   await test.stop();
   await files.stop();
 });
 beforeEach(async () => {
-  test.far.reset();
-  test.far.agents.set(agent.id, agent);
+  test.services.reset();
+  test.services.agents.set(agent.id, agent);
   await files.reset();
 });
 
@@ -46,23 +46,23 @@ const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 
 const send = (body: string, more: { key?: string; headers?: Record<string, string> } = {}) =>
   test.call('POST', UPLOAD, {
-    key: more.key ?? test.far.key(),
+    key: more.key ?? test.services.key(),
     body,
     headers: { 'content-type': MULTIPART, ...more.headers },
   });
 
 const nothingIsLeft = async (): Promise<void> => {
-  await eventually(async () => expect([await files.aside(), files.port.open]).toEqual([[], 0]));
+  await eventually(async () => expect([await files.stagedFiles(), files.port.open]).toEqual([[], 0]));
 };
 
-const target = (): unknown => test.far.asked(filesRequests.put)[0]?.payload['target'];
+const target = (): unknown => test.services.requestsTo(filesRequests.put)[0]?.payload['target'];
 
 describe('an upload', () => {
   it.each<readonly [where: string, parts: readonly Part[]]>([
     ['before', [field('dest_dir', 'in/here'), file('a.txt', 'text')]],
-    ['behind', [file('a.txt', 'text'), field('dest_dir', 'in/here')]],
-    ['as bytes beside', [file('a.txt', 'text'), [`name="dest_dir"${BYTES}`, 'in/here']]],
-  ])('goes into exactly the folder that is named %s the file', async (_where, parts) => {
+    ['after', [file('a.txt', 'text'), field('dest_dir', 'in/here')]],
+    ['as bytes after', [file('a.txt', 'text'), [`name="dest_dir"${BYTES}`, 'in/here']]],
+  ])('is stored in exactly the folder that a part %s the file names', async (_where, parts) => {
     const { status, body } = await send(form(...parts));
     expect([status, body]).toEqual([
       200,
@@ -74,14 +74,17 @@ describe('an upload', () => {
   });
 
   it.each([
-    ['none', [], null],
-    ['an empty one', [field('dest_dir', '')], null],
+    ['no field', [], null],
+    ['an empty folder', [field('dest_dir', '')], null],
     ['a message', [field('message', 'look – here')], 'look – here'],
   ])('without a folder is an attachment: %s', async (_what, fields, message) => {
     const { status, body } = await send(form(...fields, file('a.txt', 'text')));
     expect([status, body['path']]).toEqual([200, files.at('inbox/a.txt')]);
-    expect(test.far.asked(filesRequests.putAttachment)[0]?.payload).toMatchObject({ name: 'a.txt', message });
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.putAttachment)[0]?.payload).toMatchObject({
+      name: 'a.txt',
+      message,
+    });
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
   it('is accepted as a browser or fetch sends it, and may be empty', async () => {
@@ -92,14 +95,14 @@ describe('an upload', () => {
     const response = await fetch(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
       method: 'POST',
       body: data,
-      headers: { authorization: `Bearer ${test.far.key()}` },
+      headers: { authorization: `Bearer ${test.services.key()}` },
     });
     expect(await response.json()).toMatchObject({ detail: { code: 'path_outside_volume' } });
     data.set('dest_dir', '.');
     const again = await fetch(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
       method: 'POST',
       body: data,
-      headers: { authorization: `Bearer ${test.far.key()}` },
+      headers: { authorization: `Bearer ${test.services.key()}` },
     });
     expect(await again.json()).toMatchObject({ ok: true, name: 'leer.txt', size: 0 });
     await nothingIsLeft();
@@ -110,11 +113,11 @@ describe('an upload', () => {
     ['up/../../etc/passwd', 'passwd'],
     ['C:\\\\stuff\\\\a.txt', 'a.txt'],
     ['a;b.txt', 'a;b.txt'],
-  ])('takes the last part of the name %j', async (sent, name) => {
+  ])('uses the last part of the name %j', async (sent, name) => {
     expect((await send(form(file(sent, 'x'), field('dest_dir', 'd')))).body['name']).toBe(name);
   });
 
-  it('takes a name that is encoded by RFC 5987', async () => {
+  it('accepts a name that is encoded as in RFC 5987', async () => {
     const part: Part = [`name="file"; filename*=UTF-8''gr%C3%BCn%20%E2%82%AC.txt`, 'x'];
     expect((await send(form(part, field('dest_dir', 'd')))).body['name']).toBe('grün €.txt');
   });
@@ -153,7 +156,7 @@ describe('a bad form', () => {
       'invalid_request',
       path,
     ]);
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
     await nothingIsLeft();
   });
 
@@ -169,7 +172,7 @@ describe('a bad form', () => {
     expect((await send('{}', { headers: { 'content-type': 'application/json' } })).status).toBe(415);
     expect((await send(form(), { headers: { 'content-encoding': 'gzip' } })).status).toBe(415);
     const none = await test.call('POST', UPLOAD, {
-      key: test.far.key(),
+      key: test.services.key(),
       headers: { 'content-type': 'text/plain' },
     });
     expect([none.status, none.body.detail?.fields?.[0]?.path]).toEqual([400, 'file']);
@@ -189,26 +192,26 @@ describe('a bad form', () => {
     }
   });
 
-  it('comes before the state of the agent, and after its absence and the key', async () => {
-    test.far.on(filesRequests.openStage, () => {
+  it('takes precedence over the state of the agent, but not over a missing agent or an invalid key', async () => {
+    test.services.on(filesRequests.openStage, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
     expect((await send(form(file('a', 'x'), file('b', 'x')))).status).toBe(400);
     const { status, body } = await send(form(file('a', 'x'.repeat(2_000_000))));
     expect([status, body.detail?.code]).toEqual([409, 'agent_stopped']);
-    test.far.agents.clear();
+    test.services.agents.clear();
     expect((await send('hello')).status).toBe(404);
-    expect((await send('hello', { key: test.far.key(['read']) })).status).toBe(403);
+    expect((await send('hello', { key: test.services.key(['read']) })).status).toBe(403);
     expect((await test.call('POST', UPLOAD, { body: 'hello' })).status).toBe(401);
   });
 });
 
-/** Sends a form whose file has so many bytes, all of it before it reads a byte of the response. */
+/** Sends a form with a file of `bytes` bytes, all of it before it reads the response. */
 const sendSized = async (bytes: number): Promise<ReturnType<typeof readRaw>> => {
   const begin = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="big"\r\n\r\n`;
   const end = `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="dest_dir"\r\n\r\n.\r\n--${BOUNDARY}--\r\n`;
   const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1').pause();
-  const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}`;
+  const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.services.key()}\r\nContent-Type: ${MULTIPART}`;
   socket.write(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n`);
   const write = async (chunk: string | Buffer): Promise<void> => {
     socket.write(`${chunk.length.toString(16)}\r\n`);
@@ -228,11 +231,11 @@ const sendSized = async (bytes: number): Promise<ReturnType<typeof readRaw>> => 
 const start = (headers: Record<string, string | number>): ClientRequest =>
   httpRequest(test.gateway.url.replace('localhost', '127.0.0.1') + UPLOAD, {
     method: 'POST',
-    headers: { authorization: `Bearer ${test.far.key()}`, 'content-type': MULTIPART, ...headers },
+    headers: { authorization: `Bearer ${test.services.key()}`, 'content-type': MULTIPART, ...headers },
   });
 
-describe('the cap', () => {
-  it('lets exactly 100 MB pass', { timeout: 60_000 }, async () => {
+describe('the size limit', () => {
+  it('allows exactly 100 MB', { timeout: 60_000 }, async () => {
     const { head, body } = await sendSized(CAP);
     expect(head).toContain('200 ok');
     expect(body).toEqual({ ok: true, path: files.at('big'), name: 'big', size: CAP });
@@ -240,19 +243,19 @@ describe('the cap', () => {
   });
 
   it.each([CAP + 1, 2 * CAP])(
-    'refuses %d bytes, whose sender reads why, and leaves nothing',
+    'refuses %d bytes with a response that the sender can read, and leaves nothing',
     { timeout: 60_000 },
     async (bytes) => {
       const { head, body } = await sendSized(bytes);
       expect(head).toContain('http/1.1 413');
       expect(body.detail).toMatchObject({ code: 'payload_too_large', limitBytes: CAP });
-      expect(test.far.asked(filesRequests.put)).toEqual([]);
+      expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
       await nothingIsLeft();
     },
   );
 
   it('refuses a length that cannot fit before a byte is read', async () => {
-    const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${CAP + 2_000_000}\r\n\r\n`;
+    const head = `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.services.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${CAP + 2_000_000}\r\n\r\n`;
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     socket.write(head);
     const [bytes] = (await once(socket, 'data')) as [Buffer];
@@ -261,41 +264,41 @@ describe('the cap', () => {
       code: 'payload_too_large',
       limitBytes: CAP,
     });
-    expect(test.far.asked(filesRequests.openStage)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.openStage)).toEqual([]);
   });
 });
 
 describe('a client', () => {
   const head = (length: number): string =>
-    `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${length}\r\n\r\n`;
+    `POST ${UPLOAD} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.services.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${length}\r\n\r\n`;
 
   it('that disconnects midway leaves nothing behind, and its transfer ends immediately', async () => {
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     socket.write(head(5_000_000) + form(file('a', 'x'.repeat(1_000_000))).slice(0, -20));
-    await eventually(async () => expect(await files.aside()).toHaveLength(1));
+    await eventually(async () => expect(await files.stagedFiles()).toHaveLength(1));
     socket.destroy();
     await nothingIsLeft();
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
   it('that disconnects while the agent wakes leaves nothing behind', async () => {
     const { promise: awake, resolve: wake } = Promise.withResolvers<void>();
-    test.far.on(filesRequests.openStage, async () => {
+    test.services.on(filesRequests.openStage, async () => {
       await awake;
       const staged = { stagedId: newId('stg'), host: 'host1', epoch: 1 };
       return { ...files.port.ticketFor({ kind: 'stage', stagedId: staged.stagedId }), staged };
     });
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
     socket.write(head(5_000_000) + form(file('a', 'x'.repeat(1_000_000))).slice(0, -20));
-    await eventually(() => test.far.asked(filesRequests.openStage).length === 1);
+    await eventually(() => test.services.requestsTo(filesRequests.openStage).length === 1);
     socket.destroy();
     await once(socket, 'close');
     wake();
     await nothingIsLeft();
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
-  it('that ends its side early gets 400', async () => {
+  it('that half-closes early gets 400', async () => {
     const socket = connect({
       port: Number(new URL(test.gateway.url).port),
       host: '127.0.0.1',
@@ -324,13 +327,13 @@ describe('a client', () => {
     const chunk = Buffer.alloc(1_048_576);
     await eventually(
       () => {
-        const stands = before === written && taken !== undefined;
+        const isStable = before === written && taken !== undefined;
         before = written;
         while (written < CAP && request.writableLength === 0) {
           request.write(chunk);
           written += chunk.length;
         }
-        return stands && before === written;
+        return isStable && before === written;
       },
       { intervalMs: 100, timeoutMs: 20_000 },
     );
@@ -346,7 +349,7 @@ describe('an Idempotency-Key', () => {
     send(body, { key, headers: { 'idempotency-key': idempotencyKey } });
 
   it('replays the same form with any framing, and discards the repeated file', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const first = await keyed(form(file('a', 'x'), field('dest_dir', 'd')), key);
     const again = await send(form(field('dest_dir', 'd'), file('a', 'x')).replaceAll(BOUNDARY, 'other'), {
       key,
@@ -358,7 +361,7 @@ describe('an Idempotency-Key', () => {
       'true',
     ]);
     expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
-    expect(test.far.asked(filesRequests.put)).toHaveLength(1);
+    expect(test.services.requestsTo(filesRequests.put)).toHaveLength(1);
     await nothingIsLeft();
   });
 
@@ -368,37 +371,39 @@ describe('an Idempotency-Key', () => {
     ['a folder', form(file('a', 'x'), field('dest_dir', 'e'))],
     ['no folder', form(file('a', 'x'))],
   ])('is refused for another body: other %s', async (_what, other) => {
-    const key = test.far.key();
+    const key = test.services.key();
     await keyed(form(file('a', 'x'), field('dest_dir', 'd')), key);
     const { status, body } = await keyed(other, key);
     expect([status, body.detail?.code]).toEqual([409, 'idempotency_key_reused']);
     await nothingIsLeft();
   });
 
-  it('is free again after a refusal, and keeps its command id when the outcome is unknown', async () => {
-    const key = test.far.key();
+  it('can be used again after an error, with the same command id if the outcome is unknown', async () => {
+    const key = test.services.key();
     const body = form(file('a', 'x'), field('dest_dir', 'd'));
-    test.far.on(filesRequests.put, () => {
+    test.services.on(filesRequests.put, () => {
       throw new DomainError('timeout', 'deadline_exceeded', 'late');
     });
     expect((await keyed(body, key)).status).toBe(504);
-    test.far.on(filesRequests.put, ({ target }) => ({ path: '/d/a', name: target.kind, size: 1 }));
+    test.services.on(filesRequests.put, ({ target }) => ({ path: '/d/a', name: target.kind, size: 1 }));
     expect((await keyed(body, key)).status).toBe(200);
-    const [first, second] = test.far.asked(filesRequests.put).map(({ payload }) => payload['commandId']);
+    const [first, second] = test.services
+      .requestsTo(filesRequests.put)
+      .map(({ payload }) => payload['commandId']);
     expect(second).toBe(first);
   });
 
-  it('that is not multipart is refused before a byte is read', async () => {
-    const { status, body } = await keyed(form(file('a', 'x')), test.far.key(), 'x'.repeat(256));
+  it('that is too long is refused before a byte is read', async () => {
+    const { status, body } = await keyed(form(file('a', 'x')), test.services.key(), 'x'.repeat(256));
     expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
-    expect(test.far.asked(filesRequests.openStage)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.openStage)).toEqual([]);
   });
 });
 
 describe('a request over HTTP/1.0 or with garbage after the form', () => {
   it('is accepted', async () => {
     const body = `preamble\r\n${form(file('a', 'x'), field('dest_dir', '.'))}epilogue`;
-    const head = `POST ${UPLOAD} HTTP/1.0\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST ${UPLOAD} HTTP/1.0\r\nAuthorization: Bearer ${test.services.key()}\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
     expect(readRaw(await sendRaw(test.gateway.url, head + body)).head).toContain('200 ok');
     expect(await readFile(files.at('a'), 'utf8')).toBe('x');
   });

@@ -2,10 +2,10 @@ import { isUtf8 } from 'node:buffer';
 
 /** Checks whether bytes that arrive in chunks are UTF-8. Reads each byte once and decodes nothing. */
 export class Utf8Check {
-  /** A character whose end has not come yet: 0 to 3 bytes. */
+  /** The bytes of an incomplete character: 0 to 3. */
   #open: Uint8Array = EMPTY;
 
-  /** Whether everything up to here is UTF-8, or the beginning of it. */
+  /** Whether all bytes so far are valid UTF-8, except that the last character may be incomplete. */
   accepts(piece: Uint8Array): boolean {
     const start = this.#open.length === 0 ? 0 : missing(this.#open);
     if (start > piece.length) return this.#grow(piece);
@@ -15,19 +15,19 @@ export class Utf8Check {
     return isUtf8(piece.subarray(start, end));
   }
 
-  /** Whether no character is left open. */
+  /** Whether the last character is complete. */
   get isWhole(): boolean {
     return this.#open.length === 0;
   }
 
   #grow(piece: Uint8Array): boolean {
     this.#open = Buffer.concat([this.#open, piece]);
-    return this.#open.length < LONGEST;
+    return this.#open.length < MAX_BYTES;
   }
 }
 
 const EMPTY = new Uint8Array(0);
-const LONGEST = 4;
+const MAX_BYTES = 4;
 
 /** Length of the sequence that a leading byte announces; 1 for any other byte, which `isUtf8` then refuses. */
 const lengthOf = (lead: number): number => {
@@ -40,7 +40,7 @@ const missing = (open: Uint8Array): number => lengthOf(open[0] ?? 0) - open.leng
 
 /** Start of the character that the chunk leaves incomplete; the length of the chunk if there is none. */
 const openingAt = (piece: Uint8Array): number => {
-  for (let back = 1; back < LONGEST && back <= piece.length; back++) {
+  for (let back = 1; back < MAX_BYTES && back <= piece.length; back++) {
     const byte = piece[piece.length - back] ?? 0;
     if (byte >= 0xc0) return lengthOf(byte) > back ? piece.length - back : piece.length;
     if (byte < 0x80) return piece.length;

@@ -16,14 +16,14 @@ import { StagedFiles, type StageReader } from './staged-files.js';
 import type { UploadStaging } from './upload-staging.js';
 import { expectBody } from './streamed-request.js';
 
-/** An escape takes up to six bytes for one of the text. */
-const LONGEST_BODY_BYTES = 6 * FILE_LIMIT_BYTES + JSON_BODY_LIMIT;
+/** A JSON escape takes up to six bytes for one byte of the text. */
+const MAX_BODY_BYTES = 6 * FILE_LIMIT_BYTES + JSON_BODY_LIMIT;
 
 const JSON_TEXT = {
   type: JSON_TYPE,
   untyped: true,
   typeName: 'application/json',
-  limitBytes: LONGEST_BODY_BYTES,
+  limitBytes: MAX_BODY_BYTES,
   capBytes: FILE_LIMIT_BYTES,
   missing: [
     { path: 'path', message: 'must be a path' },
@@ -45,7 +45,7 @@ export class WriteController {
     body: { kind: 'json', streamed: true, shape: writeBody },
     summary: 'Write a text file',
     description:
-      'Wakes a sleeping agent. Creates missing parent folders and replaces a file atomically: readers see the old content or the new. Members besides `content` are 1 MiB in all; `content` may occur once only.',
+      'Wakes a sleeping agent. Creates missing parent folders and replaces a file atomically: readers see the old content or the new. All members except `content` together are at most 1 MiB; `content` must occur only once.',
     responses: [{ status: 200, description: 'Written.', schema: 'WrittenFile' }],
     errors: changeErrors([
       'not_a_directory',
@@ -90,7 +90,7 @@ const readContent = (staging: UploadStaging): StageReader<WriteBody> => {
       return room;
     },
     finish: () => {
-      const { value, problems } = Validator.for(writeBody).judgeBody(body.finish());
+      const { value, problems } = Validator.for(writeBody).validateBody(body.finish());
       if (problems.length > 0) throw invalidRequest(problems);
       return value as WriteBody;
     },

@@ -6,37 +6,37 @@ import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { refuse } from '../fixtures/data-port.fixture.js';
-import { FarFiles } from '../fixtures/far-files.fixture.js';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { TestFiles } from '../fixtures/test-files.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const CAP = 104_857_600;
 
 let test: TestGateway;
-let files: FarFiles;
+let files: TestFiles;
 const agent = anAgent();
 const WRITE = `/api/agents/${agent.id}/files/write`;
 
 beforeAll(async () => {
   test = await startTestGateway();
-  test.far.reset();
-  files = await FarFiles.start(test.far);
+  test.services.reset();
+  files = await TestFiles.start(test.services);
 });
 afterAll(async () => {
   await test.stop();
   await files.stop();
 });
 beforeEach(async () => {
-  test.far.reset();
-  test.far.agents.set(agent.id, agent);
+  test.services.reset();
+  test.services.agents.set(agent.id, agent);
   await files.reset();
 });
 
 const write = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
-  test.call('PUT', WRITE, { key: test.far.key(), body, headers: { 'content-type': type } });
+  test.call('PUT', WRITE, { key: test.services.key(), body, headers: { 'content-type': type } });
 
 const nothingIsLeft = async (): Promise<void> => {
-  await eventually(async () => expect([await files.aside(), files.port.open]).toEqual([[], 0]));
+  await eventually(async () => expect([await files.stagedFiles(), files.port.open]).toEqual([[], 0]));
 };
 
 describe('write', () => {
@@ -50,11 +50,11 @@ describe('write', () => {
   });
 
   it(
-    'takes JSON without a type, and a text that is six times as long in escapes',
+    'accepts JSON without a content type, and a text that is six times as long in escapes',
     { timeout: 60_000 },
     async () => {
       const untyped = await test.call('PUT', WRITE, {
-        key: test.far.key(),
+        key: test.services.key(),
         body: new TextEncoder().encode('{"path":"a","content":"b"}'),
       });
       expect(untyped.status).toBe(200);
@@ -67,7 +67,7 @@ describe('write', () => {
   );
 
   it(
-    'takes exactly the cap, counted after decoding, and refuses one byte more',
+    'accepts exactly the size limit, counted after decoding, and refuses one byte more',
     { timeout: 120_000 },
     async () => {
       const sized = (bytes: number) => {
@@ -96,22 +96,22 @@ describe('write', () => {
     ['a number for content', '{"path":"a","content":5}', ['content']],
     ['no path', '{"content":"a"}', ['path']],
     ['an empty path', '{"content":"a","path":""}', ['path']],
-    ['half a pair', '{"path":"a","content":"\\ud800"}', ['content']],
-    ['no object', '[1]', ['']],
+    ['a lone surrogate', '{"path":"a","content":"\\ud800"}', ['content']],
+    ['an array', '[1]', ['']],
     ['broken JSON', '{"path":"a","content":"b"', ['']],
     ['trailing garbage', '{"path":"a","content":"b"}x', ['']],
   ])('refuses %s with its fields, and leaves nothing behind', async (_what, body, fields) => {
     const { status, body: response } = await write(body);
     expect([status, response.detail?.code]).toEqual([400, 'invalid_request']);
     expect(response.detail?.fields?.map(({ path }) => path)).toEqual(fields);
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
     await nothingIsLeft();
   });
 
   it('refuses another type or encoding with 415', async () => {
     expect((await write('path=a', 'application/x-www-form-urlencoded')).status).toBe(415);
     const zipped = await test.call('PUT', WRITE, {
-      key: test.far.key(),
+      key: test.services.key(),
       body: 'x',
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
     });
@@ -119,7 +119,7 @@ describe('write', () => {
   });
 
   it('passes a refusal of the service on, and discards the staged file', async () => {
-    test.far.on(filesRequests.put, () => {
+    test.services.on(filesRequests.put, () => {
       throw new DomainError('conflict', 'path_exists', 'A folder is there.');
     });
     const { status, body } = await write('{"path":"a","content":"b"}');
@@ -127,14 +127,14 @@ describe('write', () => {
     await nothingIsLeft();
   });
 
-  it('reports a bad request before the state of the agent, and its absence before both', async () => {
-    test.far.on(filesRequests.openStage, () => {
+  it('reports a bad request before the state of the agent, and a missing agent before both', async () => {
+    test.services.on(filesRequests.openStage, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
     expect((await write('{"content":"b","path":5}')).status).toBe(400);
     const stopped = await write(`{"content":"${'b'.repeat(3_000_000)}","path":"a"}`);
     expect([stopped.status, stopped.body.detail?.code]).toEqual([409, 'agent_stopped']);
-    test.far.agents.clear();
+    test.services.agents.clear();
     expect((await write('{"content":"b","path":5}')).status).toBe(404);
     expect((await write('{')).status).toBe(404);
   });
@@ -148,10 +148,9 @@ describe('write', () => {
     const { status } = await write(`{"path":"a","content":"${'b'.repeat(200_000)}"}`);
     expect(status).toBe(200);
     expect(await readFile(files.at('a'), 'utf8')).toBe('b'.repeat(200_000));
-    expect(test.far.asked(filesRequests.openStage).map(({ payload }) => payload['refusedEpoch'])).toEqual([
-      null,
-      1,
-    ]);
+    expect(
+      test.services.requestsTo(filesRequests.openStage).map(({ payload }) => payload['refusedEpoch']),
+    ).toEqual([null, 1]);
   });
 
   it('is complete or refused, however much arrives during the restart', async () => {
@@ -179,7 +178,7 @@ describe('write', () => {
     };
     const { status, body } = await write(`{"path":"a","content":"${'b'.repeat(5_000_000)}"}`);
     expect([status, body.detail?.code]).toEqual([503, 'agent_unavailable']);
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 
   it('is 503 when the host stored another number of bytes than were sent', async () => {
@@ -193,23 +192,23 @@ describe('write', () => {
 
   it('leaves nothing behind when the client disconnects midway', async () => {
     const socket = connect(Number(new URL(test.gateway.url).port), '127.0.0.1');
-    const head = `PUT ${WRITE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nContent-Length: 2000000\r\n\r\n`;
+    const head = `PUT ${WRITE} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.services.key()}\r\nContent-Length: 2000000\r\n\r\n`;
     socket.write(`${head}{"path":"a","content":"${'b'.repeat(1_000_000)}`);
-    await eventually(async () => expect(await files.aside()).toHaveLength(1));
+    await eventually(async () => expect(await files.stagedFiles()).toHaveLength(1));
     socket.destroy();
     await once(socket, 'close');
     await nothingIsLeft();
-    expect(test.far.asked(filesRequests.put)).toEqual([]);
+    expect(test.services.requestsTo(filesRequests.put)).toEqual([]);
   });
 });
 
 describe('an unknown agent', () => {
-  it('is 404 although its body is fine', async () => {
-    test.far.on(filesRequests.openStage, () => {
+  it('is 404 even if the body is valid', async () => {
+    test.services.on(filesRequests.openStage, () => {
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     });
     const { status } = await test.call('PUT', `/api/agents/${newId('agt')}/files/write`, {
-      key: test.far.key(),
+      key: test.services.key(),
       json: { path: 'a', content: 'b' },
     });
     expect(status).toBe(404);

@@ -1,16 +1,16 @@
 import { eventually, freePort, NatsServer, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FarServices } from '../fixtures/far-services.fixture.js';
+import { TestServices } from '../fixtures/test-services.fixture.js';
 import { caller, configFor, silent } from '../fixtures/gateway.fixture.js';
 import { startGateway, type RunningGateway } from '../start-gateway.js';
 
-const PATIENTLY = { timeoutMs: 20_000 };
+const LONG_TIMEOUT = { timeoutMs: 20_000 };
 
 describe('/health on a cluster of which one node is frozen', () => {
   let infra: TestInfra;
   let near: NatsServer;
   let far: NatsServer;
-  let services: FarServices;
+  let services: TestServices;
   let gateway: RunningGateway;
 
   beforeAll(async () => {
@@ -24,7 +24,7 @@ describe('/health on a cluster of which one node is frozen', () => {
         cluster { name: pair, listen: "127.0.0.1:${own}", routes: ["nats://127.0.0.1:${other}"], no_advertise: true }`);
     near = await node('near', nearRoute, farRoute);
     far = await node('far', farRoute, nearRoute);
-    services = await FarServices.start(far.url, silent);
+    services = await TestServices.start(far.url, silent);
     services.reset();
     const parts = { natsUrl: near.url, databaseUrl: infra.databaseUrl };
     gateway = await startGateway(configFor(parts), silent);
@@ -37,7 +37,7 @@ describe('/health on a cluster of which one node is frozen', () => {
     await infra.stop();
   });
 
-  it('does not call the broker ok while requests are lost, and does again when it thaws', async () => {
+  it('reports the broker as down while requests are lost, and as ok again once the node thaws', async () => {
     const health = async () => {
       const startedAt = performance.now();
       const { status, body } = await caller(gateway.url)('GET', '/health');
@@ -46,7 +46,7 @@ describe('/health on a cluster of which one node is frozen', () => {
     };
     await eventually(
       async () => expect(await health()).toMatchObject({ status: 200, body: { status: 'ok' } }),
-      PATIENTLY,
+      LONG_TIMEOUT,
     );
     await far.freeze();
     await eventually(
@@ -57,7 +57,7 @@ describe('/health on a cluster of which one node is frozen', () => {
     far.thaw();
     await eventually(
       async () => expect(await health()).toMatchObject({ status: 200, body: { status: 'ok' } }),
-      PATIENTLY,
+      LONG_TIMEOUT,
     );
   });
 });

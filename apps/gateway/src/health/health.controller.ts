@@ -15,12 +15,12 @@ export class HealthController {
     accepts: 'anyone',
     summary: 'Health of the service and its dependencies',
     description:
-      'Probes each dependency with a real request; one that does not respond within 1 s is not `ok`. 503 when no request can be served; then the body has `detail` too.',
+      'Probes each dependency with a real request; one that does not respond within 1 s is not `ok`. 503 when no request can be served; the body then also has `detail`.',
     responses: [
       {
         status: 200,
         description:
-          'It serves: `ok`, or `degraded` while a dependency or background work of a service is unavailable.',
+          'Requests are served. `ok`, or `degraded` while a dependency or background work of a service is unavailable.',
         schema: 'Health',
       },
     ],

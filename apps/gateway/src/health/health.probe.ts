@@ -7,26 +7,26 @@ import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import { GatewayConfig } from '../config.js';
 import { gatewayVersion } from '../version.js';
-import { healthOf, type ProbeResponse, type Found, type HealthView } from './health.view.js';
+import { healthOf, type ProbeResponse, type ProbeResults, type HealthView } from './health.view.js';
 
-export interface HealthFacts {
+export interface StaticHealth {
   readonly version: string;
   /** The value of `runtime` while no host responds. */
   readonly driver: string;
 }
 
 /** A dependency that has not responded by then is not `ok`, so that health responds within 1 s. */
-const LOOK_MS = 900;
+const PROBE_TIMEOUT_MS = 900;
 
 /** The endpoint is public; dependencies are queried no more often than this. */
-const FRESH_MS = 500;
+const CACHE_MS = 500;
 
 /** Sends a real request to every dependency of the gateway, in one round for all concurrent callers. */
 @Injectable()
 export class HealthProbe {
-  readonly #facts: HealthFacts;
+  readonly #facts: StaticHealth;
   #running: Promise<HealthView> | undefined;
-  #said = '';
+  #logged = '';
 
   constructor(
     private readonly link: NatsLink,
@@ -39,56 +39,56 @@ export class HealthProbe {
   }
 
   check(): Promise<HealthView> {
-    this.#running ??= this.#look().finally(() => {
-      setTimeout(() => (this.#running = undefined), FRESH_MS).unref();
+    this.#running ??= this.#probe().finally(() => {
+      setTimeout(() => (this.#running = undefined), CACHE_MS).unref();
     });
     return this.#running;
   }
 
-  async #look(): Promise<HealthView> {
+  async #probe(): Promise<HealthView> {
     const [postgres, host, ...services] = await Promise.all([
-      within(this.database.ping()),
-      this.#ask(runtimeRequests.hosts),
-      ...SERVICES.map((service) => this.#ask<ServiceHealth>(operationsRequests(service).health)),
+      resolvesInTime(this.database.ping()),
+      this.#query(runtimeRequests.hosts),
+      ...SERVICES.map((service) => this.#query<ServiceHealth>(operationsRequests(service).health)),
     ]);
-    const found: Found = {
+    const results: ProbeResults = {
       connected: this.link.connected,
       takesOurMessages: takesOurMessages(this.link),
       postgres,
       host,
       services: Object.fromEntries(SERVICES.map((name, index) => [name, services[index] ?? 'silent'])),
     };
-    const view = healthOf(found, this.#facts);
-    this.#say(view, found);
+    const view = healthOf(results, this.#facts);
+    this.#logChange(view, results);
     return view;
   }
 
-  async #ask<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<ProbeResponse<Res>> {
+  async #query<Res>(definition: RequestDefinition<Record<string, never>, Res>): Promise<ProbeResponse<Res>> {
     try {
-      return await this.requester.request(definition, {}, { deadlineMs: LOOK_MS });
+      return await this.requester.request(definition, {}, { deadlineMs: PROBE_TIMEOUT_MS });
     } catch (error) {
       return isDomainError(error, 'unavailable') && this.link.connected ? 'absent' : 'silent';
     }
   }
 
   /** Callers learn which dependency fails; only the log contains details. */
-  #say({ status, dependencies }: HealthView, found: Found): void {
+  #logChange({ status, dependencies }: HealthView, results: ProbeResults): void {
     const now = JSON.stringify({ status, dependencies });
-    if (now === this.#said) return;
-    const first = this.#said === '';
-    this.#said = now;
-    if (status !== 'ok') this.log.warn({ status, dependencies, found }, 'Not every dependency is healthy.');
+    if (now === this.#logged) return;
+    const first = this.#logged === '';
+    this.#logged = now;
+    if (status !== 'ok') this.log.warn({ status, dependencies, results }, 'Not every dependency is healthy.');
     else if (!first) this.log.info('Every dependency is healthy again.');
   }
 }
 
-/** Whether it resolved in time. */
-const within = async (looked: Promise<void>): Promise<boolean> => {
+/** Whether `probe` resolves in time. */
+const resolvesInTime = async (probe: Promise<void>): Promise<boolean> => {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), LOOK_MS);
+    timer = setTimeout(() => resolve(false), PROBE_TIMEOUT_MS);
   });
-  const inTime = looked.then(
+  const inTime = probe.then(
     () => true,
     () => false,
   );

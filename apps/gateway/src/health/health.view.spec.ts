@@ -1,9 +1,9 @@
 import type { ServiceHealth } from '@berth/contracts/operations';
 import { describe, expect, it } from 'vitest';
-import { healthOf, type Found } from './health.view.js';
+import { healthOf, type ProbeResults } from './health.view.js';
 
 const fine: ServiceHealth = { eventStore: true, postgres: true, jetStream: true, deadLetters: 2 };
-const allFine: Found = {
+const allFine: ProbeResults = {
   connected: true,
   takesOurMessages: true,
   postgres: true,
@@ -14,9 +14,10 @@ const allFine: Found = {
     files: { eventStore: true, postgres: null, jetStream: null, deadLetters: 0 },
   },
 };
-const health = (change: Partial<Found>) =>
+const health = (change: Partial<ProbeResults>) =>
   healthOf({ ...allFine, ...change }, { version: '1.0.0', driver: 'process' });
-const services = (change: Found['services']) => health({ services: { ...allFine.services, ...change } });
+const services = (change: ProbeResults['services']) =>
+  health({ services: { ...allFine.services, ...change } });
 
 describe('health', () => {
   it('is ok when every probe succeeded, and counts dead letters of all services', () => {

@@ -24,7 +24,7 @@ export interface HealthView {
 export type ProbeResponse<Res> = Res | 'absent' | 'silent';
 
 /** The responses of one round of probes. */
-export interface Found {
+export interface ProbeResults {
   /** Whether the link to the broker is up. */
   readonly connected: boolean;
   /** Whether the connected server accepts messages of the required size. */
@@ -37,16 +37,16 @@ export interface Found {
 
 /** The result of one round of probes per dependency. */
 export const healthOf = (
-  found: Found,
+  results: ProbeResults,
   facts: { readonly version: string; readonly driver: string },
 ): HealthView => {
-  const { host } = found;
-  const services = Object.values(found.services);
+  const { host } = results;
+  const services = Object.values(results.services);
   const responded = services.filter((response): response is ServiceHealth => typeof response !== 'string');
   const dependencies = {
-    nats: natsOf(found, responded),
+    nats: natsOf(results, responded),
     eventStore: stateOf(responded.map(({ eventStore }) => eventStore)),
-    postgres: found.postgres
+    postgres: results.postgres
       ? stateOf([true, ...responded.map(({ postgres }) => postgres)])
       : ('down' as const),
     runtime: typeof host === 'string' ? ('down' as const) : ('ok' as const),
@@ -55,7 +55,7 @@ export const healthOf = (
   const uncounted = responded.length < services.length || counts.includes(null);
   return {
     status: statusOf(
-      found,
+      results,
       dependencies,
       responded.length === services.length && responded.every(worksFully),
     ),
@@ -67,11 +67,11 @@ export const healthOf = (
 };
 
 /**
- * A probe without a response was lost on its way, or its service hangs: the broker alone cannot tell which, and a
- * frozen node of a cluster looks just like that.
+ * A probe without a response was lost, or its service hangs. The gateway cannot tell which: a frozen node of a cluster
+ * looks the same.
  */
 const natsOf = (
-  { connected, takesOurMessages, services, host }: Found,
+  { connected, takesOurMessages, services, host }: ProbeResults,
   responded: readonly ServiceHealth[],
 ): DependencyState => {
   const responses = [...Object.values(services), host];
@@ -85,7 +85,7 @@ const natsOf = (
   return 'ok';
 };
 
-/** null: a service that has no such part. */
+/** null: the service does not use the dependency. */
 const stateOf = (responses: readonly (boolean | null)[]): DependencyState => {
   const responded = responses.filter((response) => response !== null);
   if (responded.length === 0) return 'unknown';
@@ -98,7 +98,7 @@ const worksFully = ({ failing = [] }: ServiceHealth): boolean => failing.length 
 
 /** Every request goes over the broker, and every key is looked up by `accounts`, which may be down or hang. */
 const statusOf = (
-  { postgres, services }: Found,
+  { postgres, services }: ProbeResults,
   dependencies: HealthView['dependencies'],
   servicesWork: boolean,
 ): HealthView['status'] => {

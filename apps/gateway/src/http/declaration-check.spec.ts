@@ -30,7 +30,7 @@ describe('a declaration', () => {
     expect(declarationProblem('/a', { accepts: {}, resources: [] })).toBe('accepts no credential');
   });
 
-  it('takes ?token= only together with a kind of token', () => {
+  it('allows ?token= only together with a kind of token', () => {
     const rules = { tokenInQuery: true, resources: [] };
     expect(declarationProblem('/a', { accepts: { key: 'read' }, ...rules })).toContain('?token=');
     expect(declarationProblem('/a', { accepts: 'anyone', ...rules })).toContain('?token=');

@@ -1,6 +1,6 @@
 import type { HttpServer, RouteRules } from './fastify-types.js';
 
-/** Keeps the gateway from starting with a route that does not declare its access or what its path names. */
+/** Prevents a start with a route that does not declare its access or the resources in its path. */
 export const addDeclarationCheck = (server: HttpServer): void => {
   server.addHook('onRoute', ({ method, path, config }) => {
     const problem = declarationProblem(path, config?.rules);
@@ -15,7 +15,7 @@ export const declarationProblem = (path: string, rules: RouteRules | undefined):
   if (accepts !== 'anyone' && Object.values(accepts).every((needed) => needed === undefined))
     return 'accepts no credential';
   if (tokenInQuery && (accepts === 'anyone' || !TOKEN_KINDS.some((kind) => accepts[kind] !== undefined)))
-    return 'takes ?token= but accepts no kind of token';
+    return 'allows ?token= but accepts no kind of token';
   const named = new Set([...resources.map(({ param }) => param), ...Object.keys(params)]);
   const inPath = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []));
   const unnamed = inPath.find((param) => !named.has(param));

@@ -38,7 +38,7 @@ describe('errorResponse', () => {
     expect(JSON.stringify(body)).not.toMatch(/10\.0|undefined|teapot|pg/);
   });
 
-  it('lets no context override the code', () => {
+  it('does not let the context override the code', () => {
     const { body } = errorResponse(
       new DomainError('conflict', 'real', 'm', { code: 'fake', message: 'fake' }),
     );
@@ -77,7 +77,7 @@ describe('errorResponse', () => {
     expect(errorResponse(error).body.detail).toMatchObject({ code: 'payload_too_large', limitBytes: 1_000 });
   });
 
-  it('puts code and message first, and lets no context change them', () => {
+  it('puts code and message first, and does not let the context change them', () => {
     const context = { agentId: 'agt_1', code: 'other', message: 'other' };
     const { detail } = errorResponse(new DomainError('conflict', 'agent_name_taken', 'm', context)).body;
     expect(JSON.stringify(detail)).toBe('{"code":"agent_name_taken","message":"m","agentId":"agt_1"}');

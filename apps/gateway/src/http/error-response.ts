@@ -11,10 +11,10 @@ export interface ErrorResponse {
   readonly body: { readonly detail: Json };
 }
 
-/** Messages for errors of requests between services, which callers do not know. */
-const OWN_WORDS: Readonly<Record<string, string>> = {
+/** Messages that replace those of internal requests, which mean nothing to callers. */
+const PUBLIC_MESSAGES: Readonly<Record<string, string>> = {
   service_unavailable: 'A part of the service is not available right now. Try again in a moment.',
-  deadline_exceeded: 'The response did not come in time; the request may still take effect.',
+  deadline_exceeded: 'The response did not arrive in time; the request may still take effect.',
 };
 
 /** Maps any error to its response. */
@@ -34,14 +34,14 @@ const response = (
 ): ErrorResponse => ({
   status,
   headers: status === 401 ? { 'www-authenticate': 'Bearer', ...headers } : headers,
-  // The context comes last in the text, and changes neither of the first two.
+  // `code` and `message` come first in the JSON, and the context cannot override them.
   body: { detail: Object.assign({ code, message }, context, { code, message }) },
 });
 
 const INTERNAL = response(
   500,
   'internal_error',
-  'Something failed that should not have. Report it with the request id of this response.',
+  'An internal error occurred. Report it with the request id of this response.',
 );
 
 const ofRefusal = (refusal: HttpRefusal): ErrorResponse =>
@@ -55,8 +55,8 @@ const ofDomainError = (error: DomainError): ErrorResponse => {
   const literal = LITERAL_DETAILS[error.code];
   if (literal !== undefined)
     return { status: literal.status, headers: retry, body: { detail: literal.detail } };
-  const words = OWN_WORDS[error.code];
-  if (words !== undefined) return response(status, error.code, words, {}, retry);
+  const publicMessage = PUBLIC_MESSAGES[error.code];
+  if (publicMessage !== undefined) return response(status, error.code, publicMessage, {}, retry);
   const context = {
     ...(error.code === 'invalid_request' ? { fields: [] } : {}),
     ...error.context,
@@ -80,7 +80,7 @@ const ofFramework = (error: unknown): HttpRefusal | undefined => {
   const { code, status } = frameworkFacts(error);
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || status === 413) return payloadTooLarge(JSON_BODY_LIMIT);
   if (code === 'FST_ERR_BAD_URL') {
-    return invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
+    return invalidRequest([{ path: 'path', message: 'The path contains invalid percent-encoding.' }]);
   }
   if (code === 'FST_ERR_CTP_INVALID_CONTENT_LENGTH') {
     return invalidRequest([

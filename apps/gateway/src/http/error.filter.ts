@@ -10,7 +10,7 @@ import { wasLate } from './late-bodies.js';
 import { hasBrokenPath } from './request-target.js';
 import { paramsOf, type PathParams, type RouteResource } from './resource.js';
 
-/** Rejections of the gateway's own that come after a 404. */
+/** The statuses of the gateway's own errors over which a 404 takes precedence. */
 const AFTER_NOT_FOUND: ReadonlySet<number> = new Set([400, 409, 413, 415, 417, 426]);
 
 /** The only place where errors of hooks, parsers and handlers become responses. */
@@ -29,9 +29,9 @@ export class ErrorFilter implements ExceptionFilter {
   }
 
   private async respond(error: unknown, request: ApiRequest, reply: ApiReply): Promise<void> {
-    if (leftInBody(error, request)) {
+    if (brokeOffInBody(error, request)) {
       const what = wasLate(request.raw)
-        ? 'a body did not come in time'
+        ? 'a body did not arrive in time'
         : 'a client hung up in the middle of its body';
       this.log.info({ route: request.routeOptions?.url }, what);
       // No client reads it, but the reply must end.
@@ -75,7 +75,7 @@ export class ErrorFilter implements ExceptionFilter {
 }
 
 /** Whether the request broke off in its body and the error has no other cause. */
-const leftInBody = (error: unknown, { raw }: ApiRequest): boolean => {
+const brokeOffInBody = (error: unknown, { raw }: ApiRequest): boolean => {
   if (raw.complete || !raw.destroyed) return false;
   return (
     error instanceof HttpRefusal || (error instanceof Error && 'code' in error && error.code === 'ECONNRESET')

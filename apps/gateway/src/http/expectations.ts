@@ -8,7 +8,10 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 const unmet = new WeakSet<IncomingMessage>();
 
-/** Sends a request with another expectation through all hooks, so that the checks reject it in their usual order. */
+/**
+ * Sends a request with an unsupported `Expect` header through all hooks, so that the checks reject it in their usual
+ * order.
+ */
 export const refuseExpectation =
   (handler: Handler): Handler =>
   (request, response) => {
@@ -44,7 +47,7 @@ export const addContinueHook = (server: HttpServer): void => {
     if (unmet.has(request.raw)) return done(expectationFailed());
     const length = Number(request.headers['content-length'] ?? 0);
     if (!waiting.has(request.raw) || isStreamed(config.rules) || length > bodyLimit) return done();
-    // The parser would ask for the body first. Only one that is empty may be of any type.
+    // The parser would read the body first. Only an empty body may have any type.
     if (length > 0 && !isPlainJson(request)) return done(unsupportedMediaType());
     grantContinue(request.raw);
     return done();

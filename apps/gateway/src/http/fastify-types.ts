@@ -16,9 +16,9 @@ export interface JsonBody {
   readonly shape: TSchema;
   /** Members whose problems have codes of their own, most important first. */
   readonly codes?: Readonly<Record<string, ErrorCode>>;
-  /** Rejects bodies with the route's own codes, after `codes`. The body is an object, but maybe not valid. */
+  /** Rejects bodies with the route's own codes. Runs after `codes`; the body is an object that may be invalid. */
   readonly refusal?: (body: unknown) => HttpRefusal | undefined;
-  /** Problems that no schema can describe, of a body that may have others. */
+  /** Problems that no schema can express. The body may have other problems too. */
   readonly problems?: (body: unknown) => readonly FieldProblem[];
   /** Scopes that only some bodies need; checked before the body is validated. */
   readonly scopes?: (body: unknown) => readonly Scope[];
@@ -36,7 +36,7 @@ export interface StreamedBody {
 
 export type RouteBody = JsonBody | StreamedBody;
 
-/** What each route states in its Fastify route config. */
+/** What each route declares in its Fastify route config. */
 export interface RouteRules {
   readonly accepts: Access;
   /** Whether `?token=` may carry the credential; elsewhere such a request is 401. */
@@ -61,7 +61,7 @@ declare module 'fastify' {
     principal: Principal | null;
     /** The credential behind `principal`; open streams look it up again. */
     credential: Credential | undefined;
-    /** The Content-Type as it was sent; the header itself is taken away before Fastify judges it. */
+    /** The Content-Type that the client sent. A hook removes the header, so that Fastify does not evaluate it. */
     declaredType: string | undefined;
     /** SHA-256 of the body, hex; kept only for requests with an Idempotency-Key. */
     bodyDigest: string | undefined;

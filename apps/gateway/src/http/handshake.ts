@@ -24,7 +24,7 @@ export const handshakeRefusal = (request: Pick<IncomingMessage, 'headers'>): Htt
       { path: 'Sec-WebSocket-Protocol', message: 'must be a list of different tokens' },
     ]);
   }
-  // Its bytes would be taken for frames.
+  // The bytes of a body would be read as frames.
   if (hasBody(request)) {
     return invalidRequest([{ path: 'Content-Length', message: 'A handshake has no body.' }]);
   }

@@ -14,7 +14,5 @@ export const hostRefusal = ({ headersDistinct, httpVersion }: IncomingMessage): 
     return invalidRequest([{ path: 'Host', message: 'Send one Host header.' }]);
   }
   if (HOST.test(host)) return undefined;
-  return invalidRequest([
-    { path: 'Host', message: 'must be a host name or address, and a port where one is needed' },
-  ]);
+  return invalidRequest([{ path: 'Host', message: 'must be a host name or address with an optional port' }]);
 };

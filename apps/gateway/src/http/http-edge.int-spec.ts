@@ -1,7 +1,7 @@
 import { agentsRequests } from '@berth/contracts/agents';
 import { newId } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, sendRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 let test: TestGateway;
@@ -11,32 +11,32 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
 });
 
 const ENVELOPE = { code: expect.any(String) as string, message: expect.any(String) as string };
 
 describe('request ids', () => {
   it("are the caller's own when they are well formed, and travel to the services", async () => {
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     const { headers } = await test.call('GET', '/api/agents', {
-      key: test.far.key(),
+      key: test.services.key(),
       headers: { 'x-request-id': 'a.b:c-1_Z' },
     });
     expect(headers.get('x-request-id')).toBe('a.b:c-1_Z');
-    expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['a.b:c-1_Z', 'a.b:c-1_Z']);
+    expect(test.services.received.map(({ requestId }) => requestId)).toEqual(['a.b:c-1_Z', 'a.b:c-1_Z']);
   });
 
   it('are kept for a request whose body arrives in chunks', async () => {
     const body = JSON.stringify({ name: 'scout', templateId: 'echo' }) + ' '.repeat(90_000);
     const response = await test.call('POST', '/api/agents', {
-      key: test.far.key(),
+      key: test.services.key(),
       body,
       headers: { 'x-request-id': 'big-1', 'content-type': 'application/json' },
     });
     expect(response.status).toBe(201);
-    expect(test.far.heard.map(({ requestId }) => requestId)).toEqual(['big-1', 'big-1']);
+    expect(test.services.received.map(({ requestId }) => requestId)).toEqual(['big-1', 'big-1']);
   });
 
   it.each(['has space', 'a'.repeat(129), 'semi;colon', ''])('are new ones instead of %j', async (id) => {
@@ -44,8 +44,8 @@ describe('request ids', () => {
     expect(headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('are on every refusal too', async () => {
-    const key = test.far.key();
+  it('are on every error response too', async () => {
+    const key = test.services.key();
     const headers = { 'content-type': 'application/json' };
     const refusals = [
       await test.call('GET', '/nope'),
@@ -65,7 +65,7 @@ describe('request ids', () => {
 });
 
 describe('a request that the HTTP layer refuses', () => {
-  it('is a wrong method with 405 and Allow, without a key too', async () => {
+  it('is one with a wrong method: 405 with Allow, even without a key', async () => {
     const { status, headers, body } = await test.call('PUT', `/api/agents/${newId('agt')}`);
     expect([status, headers.get('allow'), body.detail?.code]).toEqual([
       405,
@@ -74,14 +74,14 @@ describe('a request that the HTTP layer refuses', () => {
     ]);
   });
 
-  it('is input that is not HTTP, with 400 and {detail}', async () => {
+  it('is input that is not HTTP: 400 with {detail}', async () => {
     const { head, body } = readRaw(await sendRaw(test.gateway.url, 'BLURB\r\n\r\n'));
     expect(head).toContain('http/1.1 400');
     expect(head).toContain('x-request-id: req_');
     expect(body.detail).toMatchObject({ code: 'invalid_request', fields: expect.any(Array) as unknown[] });
   });
 
-  it('is a head beyond 16 KiB with 431 and {detail}', async () => {
+  it('is one with headers beyond 16 KiB: 431 with {detail}', async () => {
     const bytes = `GET /health HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`;
     const { head, body } = readRaw(await sendRaw(test.gateway.url, bytes));
     expect(head).toContain('http/1.1 431');
@@ -97,7 +97,7 @@ describe('a request that the HTTP layer refuses', () => {
     expect(readRaw(await sendRaw(test.gateway.url, odd)).head).toContain('x-request-id: req_');
   });
 
-  it('is a tunnel with 405, and two Host headers with 400', async () => {
+  it('is a tunnel (405) and one with two Host headers (400)', async () => {
     const tunnel = readRaw(
       await sendRaw(test.gateway.url, 'CONNECT example.org:80 HTTP/1.1\r\nHost: x\r\n\r\n'),
     );
@@ -109,7 +109,7 @@ describe('a request that the HTTP layer refuses', () => {
     expect(twice.body.detail?.fields?.[0]?.path).toBe('Host');
   });
 
-  it('is HTTP/1.1 without Host, and an asterisk target', async () => {
+  it('is one without Host, and one with an asterisk target', async () => {
     const noHost = readRaw(
       await sendRaw(test.gateway.url, 'GET /openapi.json HTTP/1.1\r\nConnection: close\r\n\r\n'),
     );
@@ -123,14 +123,16 @@ describe('a request that the HTTP layer refuses', () => {
     expect(asterisk.body.detail).toMatchObject(ENVELOPE);
   });
 
-  it('is broken percent-encoding in the query', async () => {
-    const { status, body } = await test.call('GET', '/api/agents?name=%E0%A4%A', { key: test.far.key() });
+  it('is one with invalid percent-encoding in the query', async () => {
+    const { status, body } = await test.call('GET', '/api/agents?name=%E0%A4%A', {
+      key: test.services.key(),
+    });
     expect([status, body.detail?.code]).toEqual([400, 'invalid_request']);
   });
 
-  it('is a path parameter of any length as an unknown agent, not as a router error', async () => {
+  it('is not one with a long path parameter, which is an unknown agent', async () => {
     const { status, body } = await test.call('GET', `/api/agents/${'a'.repeat(5_000)}`, {
-      key: test.far.key(),
+      key: test.services.key(),
     });
     expect([status, body.detail?.code]).toEqual([404, 'agent_not_found']);
   });
@@ -143,7 +145,7 @@ describe('bodies', () => {
     more?: Record<string, string>;
   }) =>
     test.call('POST', '/api/agents', {
-      key: test.far.key(),
+      key: test.services.key(),
       ...(call.body === undefined ? {} : { body: call.body }),
       headers: { ...(call.type === undefined ? {} : { 'content-type': call.type }), ...call.more },
     });
@@ -157,9 +159,9 @@ describe('bodies', () => {
     'multipart/form-data',
   ])('may be missing with any Content-Type: %s', async (type) => {
     const agent = anAgent();
-    test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
+    test.services.on(agentsRequests.start, () => ({ agent, settled: true }));
     const started = await test.call('POST', `/api/agents/${agent.id}/start`, {
-      key: test.far.key(),
+      key: test.services.key(),
       headers: { 'content-type': type },
     });
     expect(started.status).toBe(200);
@@ -167,7 +169,7 @@ describe('bodies', () => {
     expect(created.body.detail?.fields?.map(({ path }) => path)).toEqual(['name', 'templateId']);
   });
 
-  it('are JSON without a type and with any JSON type', async () => {
+  it('are parsed as JSON without a content type and with any JSON type', async () => {
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
@@ -198,12 +200,12 @@ describe('bodies', () => {
     ['poisoning constructors', '{"name":"a","labels":{"constructor":{"prototype":{}}}}'],
     ['nested beyond 64 levels', `{"x":${'['.repeat(65)}${']'.repeat(65)}}`],
     ['nested beyond any stack', `{"x":${'['.repeat(400_000)}${']'.repeat(400_000)}}`],
-    ['no object', '[1]'],
+    ['an array', '[1]'],
     ['null', 'null'],
   ])('that are %s are 400', async (_what, body) => {
     const response = await create({ body, type: 'application/json' });
     expect([response.status, response.body.detail?.code]).toEqual([400, 'invalid_request']);
-    expect(test.far.asked(agentsRequests.create)).toEqual([]);
+    expect(test.services.requestsTo(agentsRequests.create)).toEqual([]);
   });
 
   it('pass with exactly 1 MiB and are 413 with one byte more', async () => {
@@ -213,9 +215,9 @@ describe('bodies', () => {
     expect([status, body.detail?.['limitBytes']]).toEqual([413, 1_048_576]);
   });
 
-  it('that are too long are 413 without a length too', async () => {
+  it('that are too long are 413 even without Content-Length', async () => {
     const chunk = `${(0x110000).toString(16)}\r\n${' '.repeat(0x110000)}\r\n0\r\n\r\n`;
-    const head = `POST /api/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.far.key()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
+    const head = `POST /api/agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${test.services.key()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
     expect(readRaw(await sendRaw(test.gateway.url, head + chunk)).body.detail).toMatchObject({
       code: 'payload_too_large',
     });

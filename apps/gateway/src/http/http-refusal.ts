@@ -13,7 +13,7 @@ export interface RefusalContext {
 
 /**
  * An error that the gateway itself raises, before any service was called. Errors of services are `DomainError`s; the
- * difference matters, because a missing resource comes before a bad request.
+ * difference matters, because a 404 takes precedence over the gateway's own errors.
  */
 export class HttpRefusal extends Error {
   override readonly name = 'HttpRefusal';

@@ -20,7 +20,7 @@ export interface BodyHeaders {
 }
 
 /**
- * Reads a JSON body. An empty one is `undefined` with any headers; one without a type is JSON.
+ * Parses a JSON body. An empty body is `undefined`, whatever its headers; a body without a type is parsed as JSON.
  * Throws 400 `invalid_request` (not UTF-8, not JSON, a `__proto__` or `constructor.prototype` member, nested deeper
  * than 64) and 415 `unsupported_media_type`.
  */
@@ -51,7 +51,7 @@ const parse = (text: string): unknown => {
   } catch {
     throw badBody(
       isJson(text)
-        ? 'The body holds a member named __proto__ or constructor.prototype.'
+        ? 'The body contains a member named __proto__ or constructor.prototype.'
         : 'The body is not valid JSON.',
     );
   }

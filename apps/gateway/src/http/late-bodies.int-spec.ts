@@ -46,7 +46,7 @@ const open = (path: string, length: number): { readonly socket: Socket; text(): 
   return { socket, text: () => text };
 };
 
-/** Sends a byte now and then until the other side closes. */
+/** Sends a byte every `everyMs` until the other side closes. */
 const trickle = async (socket: Socket, everyMs: number): Promise<void> => {
   const timer = setInterval(() => socket.write('x'), everyMs);
   await new Promise((resolve) => socket.once('close', resolve));

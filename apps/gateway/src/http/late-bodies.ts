@@ -4,7 +4,7 @@ import { rejectTimedOut } from './raw-responses.js';
 
 /** How long bodies may take. */
 export interface BodyBounds {
-  /** Headers and body of an ordinary request; a client that trickles holds no socket for longer. */
+  /** Time for headers and body of an ordinary request, so that a slow client cannot hold a socket for longer. */
   readonly bodyMs: number;
   /** How much of an unread body is still received, so that a client that writes before it reads gets the response. */
   readonly unwantedMs?: number;
@@ -20,7 +20,7 @@ export const hasBody = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean 
 
 /**
  * Limits the time of bodies to `bodyMs`. Routes that stream their body set their own limits, because an upload may take
- * long. A body that is left unread because the response is known already is received for a limited time.
+ * long. A body that no handler reads, because the response is already decided, is received for a limited time.
  */
 export const addBodyDeadlines = (
   server: HttpServer,

@@ -1,6 +1,9 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
-/** Listens and returns the URL for callers on this machine. Throws an error of one sentence if the address is in use. */
+/**
+ * Listens and returns the URL for callers on this machine. Throws an error with a one-sentence message if the address
+ * cannot be used.
+ */
 export const listenOn = async (
   app: NestFastifyApplication,
   { host, port }: { readonly host: string; readonly port: number },
@@ -15,9 +18,11 @@ export const listenOn = async (
       });
     }
     if (code === 'EACCES')
-      throw new Error(`Port ${port} needs more rights. Set PORT to one above 1023.`, { cause: error });
+      throw new Error(`Port ${port} needs elevated privileges. Set PORT to one above 1023.`, {
+        cause: error,
+      });
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
-      throw new Error(`BERTH_HOST (${host}) is no address of this machine.`, { cause: error });
+      throw new Error(`BERTH_HOST (${host}) is not an address of this machine.`, { cause: error });
     }
     throw error;
   }

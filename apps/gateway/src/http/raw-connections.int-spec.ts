@@ -3,23 +3,23 @@ import { connect, type Socket } from 'node:net';
 import { agentsRequests } from '@berth/contracts/agents';
 import { eventually, sendBodyLate } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const TIMEOUT_MS = 1_000;
-const MOST = 20;
+const MAX_CONNECTIONS = 20;
 
 let test: TestGateway;
 let key: string;
 let clients: Client[] = [];
 
 beforeAll(async () => {
-  test = await startTestGateway(undefined, { clientTimeoutMs: TIMEOUT_MS, maxConnections: MOST });
+  test = await startTestGateway(undefined, { clientTimeoutMs: TIMEOUT_MS, maxConnections: MAX_CONNECTIONS });
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  key = test.far.key();
+  test.services.reset();
+  key = test.services.key();
 });
 afterEach(() => {
   for (const { socket } of clients) socket.destroy();
@@ -72,10 +72,10 @@ describe('a connection without a complete request', () => {
       'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     ],
     [
-      'an upgrade that owes its body',
+      'an upgrade without its announced body',
       'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 9\r\n\r\n',
     ],
-    ['a tunnel that owes its body', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
+    ['a tunnel without its announced body', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n'],
     ['no HTTP', 'BLURB\r\n\r\n'],
     ['an unknown expectation', 'POST /api/agents HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n'],
   ])('of %s may be reset, and the gateway keeps serving', async (_what, bytes) => {
@@ -88,7 +88,7 @@ describe('a connection without a complete request', () => {
     expect((await test.call('GET', '/openapi.json')).status).toBe(200);
   });
 
-  it('is closed although its client stays, after any partial input', async () => {
+  it('is closed after any partial input, even if the client stays', async () => {
     const upgrade = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
     const moments: readonly (readonly [what: string, bytes: string, more: string, status: string])[] = [
       ['nothing', '', '', '408'],
@@ -116,9 +116,9 @@ describe('a connection without a complete request', () => {
   }, 20_000);
 
   it('is closed in favour of others when there are too many', async () => {
-    const silent = await Promise.all(Array.from({ length: 3 * MOST }, dial));
+    const silent = await Promise.all(Array.from({ length: 3 * MAX_CONNECTIONS }, dial));
     expect((await test.call('GET', '/openapi.json')).status).toBe(200);
-    await Promise.all(silent.slice(0, 2 * MOST).map((client) => untilDestroyed(client)));
+    await Promise.all(silent.slice(0, 2 * MAX_CONNECTIONS).map((client) => untilDestroyed(client)));
   });
 });
 
@@ -126,7 +126,7 @@ describe('a client that does not read its response', () => {
   it('is disconnected, and one with a slow response is not', async () => {
     const slow = Promise.withResolvers<void>();
     const agent = anAgent();
-    test.far.on(agentsRequests.start, async () => {
+    test.services.on(agentsRequests.start, async () => {
       await slow.promise;
       return { agent, settled: true };
     });
@@ -144,7 +144,7 @@ describe('a client that does not read its response', () => {
 
 describe('pipelined requests', () => {
   it('get their responses in order, up to the malformed one', async () => {
-    test.far.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
+    test.services.on(agentsRequests.list, () => ({ items: [], nextCursor: null }));
     const client = await send(
       `${HEAD()}\r\n${HEAD('/nope')}\r\n${HEAD()}X-Last: 1\r\nConnection: close\r\n\r\n`,
     );
@@ -161,12 +161,12 @@ describe('pipelined requests', () => {
     ['a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', '405'],
   ])('that end with %s get their responses in order', async (_what, last, status) => {
     const slow = Promise.withResolvers<void>();
-    test.far.on(agentsRequests.list, async () => {
+    test.services.on(agentsRequests.list, async () => {
       await slow.promise;
       return { items: [], nextCursor: null };
     });
     const client = await send(`${HEAD()}\r\n${HEAD('/openapi.json', 'HEAD')}\r\n${last}`);
-    await eventually(() => test.far.asked(agentsRequests.list).length === 1);
+    await eventually(() => test.services.requestsTo(agentsRequests.list).length === 1);
     slow.resolve();
     await once(client.socket, 'end');
     expect(client.text().match(/HTTP\/1\.1 \d+/g)).toEqual([
@@ -178,7 +178,7 @@ describe('pipelined requests', () => {
 
   it('that are malformed do not get the response of the one before', async () => {
     const slow = Promise.withResolvers<void>();
-    test.far.on(agentsRequests.list, async () => {
+    test.services.on(agentsRequests.list, async () => {
       await slow.promise;
       return { items: [], nextCursor: null };
     });

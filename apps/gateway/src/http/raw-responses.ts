@@ -20,7 +20,7 @@ export const rejectBrokenRequest = (error: ParserError, socket: Socket): void =>
   if (isEnding(socket)) return;
   const current = pendingResponse(socket);
   if (error.code !== 'ECONNRESET' && socket.writable && current?.req.complete === true) {
-    // The broken input follows a request without a response yet: a response now would be taken for that request's.
+    // The broken input follows a request without a response yet: a response now would be read as that request's.
     current.shouldKeepAlive = false;
     return;
   }

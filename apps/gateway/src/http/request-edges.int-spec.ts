@@ -6,7 +6,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { createLogger } from '@berth/telemetry';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { readRaw, startTestGateway, type Body, type TestGateway } from '../fixtures/gateway.fixture.js';
 
 const ERROR_LEVEL = 50;
@@ -23,10 +23,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
   logged = [];
-  key = test.far.key();
+  key = test.services.key();
 });
 afterEach(() => {
   for (const client of clients) client.destroy();
@@ -63,7 +63,7 @@ describe('broken percent-encoding in the path', () => {
 
   it.each(['%zz', '%', '%E0%A4%A', 'a%f'])('%s is 401 first, then 403, then 400', async (id) => {
     expect(await codes('GET', `/api/agents/${id}`)).toEqual([401, 'unauthenticated']);
-    const reader = test.far.key(['read']);
+    const reader = test.services.key(['read']);
     expect(await codes('POST', `/api/agents/${id}/start`, reader)).toEqual([403, 'missing_scope']);
     expect(await codes('GET', `/api/agents/${id}`, key)).toEqual([400, 'invalid_request']);
     expect(await codes('PATCH', `/api/agents/${id}`)).toEqual([405, 'method_not_allowed']);
@@ -72,7 +72,7 @@ describe('broken percent-encoding in the path', () => {
 
   it('does not change the meaning of valid encoding', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
+    test.services.agents.set(agent.id, agent);
     expect((await test.call('GET', `/api/agents/%61${agent.id.slice(1)}`, { key })).status).toBe(200);
     expect(await codes('GET', '/api/agents/%2525', key)).toEqual([404, 'agent_not_found']);
   });
@@ -86,7 +86,7 @@ describe('a target in absolute form', () => {
     expect(head).toContain('http/1.1 200');
   });
 
-  it('gets the methods of its path', async () => {
+  it('is limited to the methods of its path', async () => {
     const { head, body } = await exchange(
       'PUT http://x/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
     );
@@ -132,7 +132,7 @@ describe('a Host header', () => {
     'a_b~c',
     "!$&'()*+,;=",
     'a%20b',
-  ])('%j is taken', async (host) => expect((await ask(host)).head).toContain('http/1.1 200'));
+  ])('%j is accepted', async (host) => expect((await ask(host)).head).toContain('http/1.1 200'));
 });
 
 describe('Expect: 100-continue', () => {
@@ -140,7 +140,7 @@ describe('Expect: 100-continue', () => {
   const length = (bytes: number): string => `Content-Length: ${bytes}`;
   const EXPECT = 'Expect: 100-continue';
 
-  it('is granted to a request that may send its JSON', async () => {
+  it('is granted to a valid request with a JSON body', async () => {
     const { socket, text } = send(post('/api/agents', bearer(), length(GOOD.length), EXPECT));
     await once(socket, 'data');
     expect(text()).toBe(CONTINUE);
@@ -150,7 +150,7 @@ describe('Expect: 100-continue', () => {
   });
 
   it('is not granted by 401, 403, 404, 405, 413, 415 or 417', async () => {
-    const reader = `Authorization: Bearer ${test.far.key(['read'])}`;
+    const reader = `Authorization: Bearer ${test.services.key(['read'])}`;
     const refusals = [
       [post('/api/agents', length(9), EXPECT), '401'],
       [post('/api/agents', reader, length(9), EXPECT), '403'],
@@ -172,8 +172,8 @@ describe('Expect: 100-continue', () => {
 
   it('is granted to a streamed body once its headers have passed', async () => {
     const agent = anAgent();
-    test.far.agents.set(agent.id, agent);
-    test.far.on(filesRequests.openStage, () => {
+    test.services.agents.set(agent.id, agent);
+    test.services.on(filesRequests.openStage, () => {
       throw new DomainError('conflict', 'agent_stopped', 'Start it.');
     });
     const path = `/api/agents/${agent.id}/files/write`;
@@ -190,7 +190,7 @@ describe('Expect: 100-continue', () => {
     expect(text()).toContain('409');
   });
 
-  it('means nothing in HTTP/1.0', async () => {
+  it('is ignored in HTTP/1.0', async () => {
     const request = post('/api/agents', bearer(), length(GOOD.length), EXPECT).replace(
       'HTTP/1.1',
       'HTTP/1.0',
@@ -223,28 +223,28 @@ describe('the log', () => {
     'logs one line without a stack for a client that disconnects in the middle of %s',
     async (_what, request) => {
       const { socket } = send(request());
-      await eventually(() => test.far.heard.length > 0);
+      await eventually(() => test.services.received.length > 0);
       socket.resetAndDestroy();
       await lineOf('hung up');
       expect(faults()).toEqual([]);
     },
   );
 
-  it('holds no error for a body that did not come in time', async () => {
+  it('contains no error for a body that did not arrive in time', async () => {
     const { head } = await exchange(post('/api/agents', bearer(), 'Content-Length: 90') + '{"na');
     expect(head).toContain('http/1.1 408');
-    await lineOf('did not come in time');
+    await lineOf('did not arrive in time');
     expect(faults()).toEqual([]);
   });
 
-  it('has no error for a client that leaves before its response', async () => {
+  it('contains no error for a client that leaves before its response', async () => {
     const slow = Promise.withResolvers<void>();
-    test.far.on(agentsRequests.list, async () => {
+    test.services.on(agentsRequests.list, async () => {
       await slow.promise;
       return { items: [], nextCursor: null };
     });
     const { socket } = send(`GET /api/agents HTTP/1.1\r\nHost: x\r\n${bearer()}\r\n\r\n`);
-    await eventually(() => test.far.asked(agentsRequests.list).length === 1);
+    await eventually(() => test.services.requestsTo(agentsRequests.list).length === 1);
     socket.resetAndDestroy();
     await once(socket, 'close');
     slow.resolve();
@@ -253,7 +253,7 @@ describe('the log', () => {
   });
 
   it('still contains the stack of an internal failure', async () => {
-    test.far.on(agentsRequests.list, () => {
+    test.services.on(agentsRequests.list, () => {
       throw new Error('broken');
     });
     expect((await test.call('GET', '/api/agents', { key })).status).toBe(500);

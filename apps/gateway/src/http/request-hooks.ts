@@ -66,7 +66,9 @@ export const addRequestLineHook = (server: HttpServer): void => {
     const missing = unreachableResource(request);
     if (missing !== undefined) return done(missing.notFound());
     if (!hasReadableQuery(request.url)) {
-      return done(invalidRequest([{ path: 'query', message: 'The query holds broken percent-encoding.' }]));
+      return done(
+        invalidRequest([{ path: 'query', message: 'The query contains invalid percent-encoding.' }]),
+      );
     }
     // The type matters only if there is a body, and our parser reports an unsupported one.
     request.declaredType = request.headers['content-type'];
@@ -80,12 +82,12 @@ export const addRequestLineHook = (server: HttpServer): void => {
 };
 
 const brokenPath = (): HttpRefusal =>
-  invalidRequest([{ path: 'path', message: 'The path holds broken percent-encoding.' }]);
+  invalidRequest([{ path: 'path', message: 'The path contains invalid percent-encoding.' }]);
 
 /** Content type given to a body that Fastify must not parse. */
 export const STREAMED_TYPE = 'application/x-streamed';
 
-/** The first resource of the path whose id is malformed or which the principal must not know of. */
+/** The first resource of the path whose id is malformed or which the principal must not see. */
 const unreachableResource = (request: FastifyRequest): RouteResource | undefined => {
   const { principal } = request;
   const params = paramsOf(request);

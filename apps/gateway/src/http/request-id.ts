@@ -1,6 +1,6 @@
 import { newId } from '@berth/kernel';
 
-/** A caller's own request id is taken over when it has this form, and replaced otherwise. */
+/** A caller's own request id is kept if it has this form, and replaced otherwise. */
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The id of a request: the `X-Request-Id` it came with, or a new one. */

@@ -12,5 +12,5 @@ describe('the target of a request', () => {
     ['http://x?a=b', '/?a=b'],
     ['/api/http://x/y', '/api/http://x/y'],
     ['*', '*'],
-  ])('%s is %s to everything that reads it', (sent, read) => expect(target(sent)).toBe(read));
+  ])('of %s is %s for the router and all hooks', (sent, read) => expect(target(sent)).toBe(read));
 });

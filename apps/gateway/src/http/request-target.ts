@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 const broken = new WeakSet<IncomingMessage>();
 
 /**
- * The target by which a request finds its route. The router refuses a path with broken percent-encoding on its own,
- * before any hook; with its percent signs escaped it passes all hooks like any other, so that 401 and 403 come first.
+ * Returns the target that the router matches. The router itself rejects a path with invalid percent-encoding before any
+ * hook runs. With escaped percent signs the request passes all hooks, so that 401 and 403 take precedence.
  */
 export const routableTarget = (request: IncomingMessage): string => {
   const url = originForm(request.url ?? '/');
@@ -24,7 +24,7 @@ const originForm = (target: string): string => {
   return rest.startsWith('/') ? rest : `/${rest}`;
 };
 
-/** Whether the path came with broken percent-encoding. */
+/** Whether the path was sent with invalid percent-encoding. */
 export const hasBrokenPath = (request: IncomingMessage): boolean => broken.has(request);
 
 /** Whether every percent sign precedes two hex digits, and the decoded bytes are UTF-8. */

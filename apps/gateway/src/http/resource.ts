@@ -4,7 +4,9 @@ import type { Principal } from '../auth/principal.js';
 /** The values of a route's path parameters. */
 export type PathParams = Readonly<Record<string, string>>;
 
-/** A resource that a route's path names. It must exist before anything else about a request is judged. */
+/**
+ * A resource that a route's path names. If it does not exist, its 404 takes precedence over the gateway's own errors.
+ */
 export interface RouteResource {
   /** The path parameter that holds its id. */
   readonly param: string;
@@ -15,8 +17,8 @@ export interface RouteResource {
   /** The 404. */
   readonly notFound: () => Error;
   /**
-   * Throws not_found if it does not exist in the caller's account. Called only before a 4xx of the gateway's own; on
-   * every other path the service that handles the request checks. Absent where the gateway itself rejects nothing.
+   * Throws not_found if it does not exist in the caller's account. Called only before the gateway itself rejects a
+   * request; otherwise the service that handles the request checks. Absent where the gateway itself rejects nothing.
    */
   readonly lookUp?: (requester: Requester, principal: Principal, params: PathParams) => Promise<unknown>;
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { RouteRules } from './fastify-types.js';
 
-/** A route as the router has it. */
+/** A registered route. */
 export interface DeclaredRoute {
   readonly method: string;
   readonly path: string;

@@ -101,7 +101,7 @@ const withIdempotencyKey: MethodDecorator = (target, key, descriptor) => {
     name: 'Idempotency-Key',
     required: false,
     description:
-      'The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Keys count per API key and path.',
+      'The same key and body within 24 h replay the first 2xx response with `Idempotent-Replayed: true`. Idempotency keys are separate for each API key and path.',
     schema: IDEMPOTENCY_KEY,
   })(target, key, descriptor);
 };

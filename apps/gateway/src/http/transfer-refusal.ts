@@ -1,7 +1,7 @@
 import { DomainError, isErrorKind, type Json } from '@berth/kernel';
 
 const CODE = /^[a-z][a-z0-9_]{0,63}$/;
-const MOST_MESSAGE_CHARS = 2_000;
+const MAX_MESSAGE_CHARS = 2_000;
 
 /** Parses the error body of a host's 422; undefined if malformed. */
 export const parseTransferRefusal = (text: string): DomainError | undefined => {
@@ -16,7 +16,7 @@ export const parseTransferRefusal = (text: string): DomainError | undefined => {
   const { kind, code, message, context = {} } = error;
   if (!isErrorKind(kind) || typeof code !== 'string' || !CODE.test(code)) return undefined;
   if (typeof message !== 'string' || !isObject(context)) return undefined;
-  return new DomainError(kind, code, message.slice(0, MOST_MESSAGE_CHARS), context as Context);
+  return new DomainError(kind, code, message.slice(0, MAX_MESSAGE_CHARS), context as Context);
 };
 
 type Context = { readonly [key: string]: Json | undefined };
@@ -37,7 +37,7 @@ export class TicketLost extends Error {
 }
 
 /** Maps a host's error: `TicketLost` if a new ticket may help, else an error for the caller that does not mention hosts. */
-export const meaningOf = (refusal: DomainError | undefined): Error => {
+export const publicErrorOf = (refusal: DomainError | undefined): Error => {
   if (refusal?.code === 'stale_epoch') return new TicketLost('stale_epoch', { cause: refusal });
   if (refusal?.kind === 'unauthenticated') return new TicketLost('ticket_unknown', { cause: refusal });
   if (refusal === undefined || refusal.code === 'guest_unreachable') return agentUnavailable(refusal);
@@ -58,7 +58,7 @@ export const transferLost = (cause: unknown): DomainError =>
   new DomainError(
     'unavailable',
     'transfer_lost',
-    'The agent went away during the transfer; nothing was left of it. Try again.',
+    'The agent went away during the transfer; nothing was stored. Try again.',
     {},
     { cause, effect: 'none' },
   );

@@ -20,9 +20,9 @@ const asksForWebSocket = ({ method, headers, httpVersion }: IncomingMessage): bo
   method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
- * Whether a request gets its own connection. Other upgrades (h2c, say) are ignored, as is any in HTTP/1.0
- * (RFC 9110 §7.8): such a request is handled as a plain one. So is one with a body, and one behind a request whose
- * response is not sent yet: neither could take the connection over.
+ * Whether a request gets its own connection. Other upgrades (h2c, say) are ignored, as is any in HTTP/1.0 (RFC 9110
+ * §7.8): such a request is handled as a plain one. The same applies to a request with a body, and to one that follows a
+ * request whose response is still pending: neither can take over the connection.
  */
 export const wantsWebSocket = (request: IncomingMessage): boolean =>
   asksForWebSocket(request) && !hasBody(request) && pendingResponse(request.socket) === undefined;
@@ -63,7 +63,7 @@ export const requireWebSocket = ({ raw }: ApiRequest): AbortSignal => {
 /** Takes over the connection of such a request; `reply` can send nothing afterwards. */
 export const takeConnection = (request: ApiRequest, reply: ApiReply): { socket: Duplex; head: Buffer } => {
   const upgrade = upgrades.get(request.raw);
-  if (upgrade === undefined) throw new Error('The request asked for no WebSocket.');
+  if (upgrade === undefined) throw new Error('The request is not a WebSocket upgrade.');
   upgrades.delete(request.raw);
   reply.hijack();
   const { socket, held, response } = upgrade;

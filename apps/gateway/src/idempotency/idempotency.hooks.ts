@@ -8,10 +8,10 @@ import { isStreamed, type HttpServer } from '../http/fastify-types.js';
 import { pathOf } from '../http/request-path.js';
 import { Validator } from '../validation/validator.js';
 import { IDEMPOTENCY_KEY } from './idempotency-key.js';
-import { IdempotentResponses, type KeptResponse } from './idempotent-responses.js';
+import { IdempotentResponses, type StoredResponse } from './idempotent-responses.js';
 
 /** Response headers that are stored; all others depend on the request. */
-const KEPT_HEADERS = ['content-type', 'location'] as const;
+const STORED_HEADERS = ['content-type', 'location'] as const;
 
 /** SHA-256 of nothing: a POST without a body. */
 const EMPTY_DIGEST = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
@@ -33,14 +33,14 @@ export class IdempotencyHooks {
       if (key === undefined || request.method !== 'POST' || request.principal === null) return done();
       if (isStreamed(request.routeOptions.config.rules)) return done(keyProblem(String(key)));
       claimOrReplay(this.responses, request, reply, request.bodyDigest ?? EMPTY_DIGEST).then(
-        (goesOn) => (goesOn ? done() : undefined),
+        (isClaimed) => (isClaimed ? done() : undefined),
         (error: Error) => done(error),
       );
     });
     server.addHook('onSend', (request, reply, payload: unknown, done) => {
       if (request.claim === undefined) return done(null, payload);
       settle(this.responses, request, reply, payload)
-        // The effect exists even if its record is lost; a retry is recognised by its command id.
+        // The request took effect even if its response is not stored; the service recognises a retry by its command id.
         .catch((error: unknown) => this.log.warn({ err: error }, 'could not store an idempotent response'))
         .finally(() => done(null, payload));
     });
@@ -48,9 +48,9 @@ export class IdempotencyHooks {
 }
 
 /**
- * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex): true when the work is to be done,
- * false when a stored response has been sent instead. True without the header. Routes that stream their body call it
- * themselves, once they have read it.
+ * Claims the request's Idempotency-Key for a body with that digest (SHA-256, hex). Returns true if the request must be
+ * handled, also without the header, and false if a stored response was sent instead. Routes that stream their body call
+ * it themselves, once they have read it.
  */
 export const claimOrReplay = async (
   responses: IdempotentResponses,
@@ -74,20 +74,20 @@ export const claimOrReplay = async (
   return false;
 };
 
-/** Paths are as long as headers may be; an index takes less. */
-const LONGEST_ROUTE = 512;
+/** A path may be as long as all headers; an entry of an index must be shorter. */
+const MAX_ROUTE_CHARS = 512;
 
 const routeOf = (request: FastifyRequest): string => {
   const route = `${request.method} ${pathOf(request)}`;
-  return route.length <= LONGEST_ROUTE ? route : createHash('sha256').update(route).digest('hex');
+  return route.length <= MAX_ROUTE_CHARS ? route : createHash('sha256').update(route).digest('hex');
 };
 
 const keyProblem = (key: string): HttpRefusal | undefined => {
-  const { problems } = Validator.for(IDEMPOTENCY_KEY).judge(key, 'Idempotency-Key');
+  const { problems } = Validator.for(IDEMPOTENCY_KEY).validate(key, 'Idempotency-Key');
   return problems.length === 0 ? undefined : invalidRequest(problems);
 };
 
-const replay = (reply: FastifyReply, { status, headers, body }: KeptResponse): void => {
+const replay = (reply: FastifyReply, { status, headers, body }: StoredResponse): void => {
   void reply.code(status).headers(headers).header('idempotent-replayed', 'true').send(body);
 };
 
@@ -104,7 +104,7 @@ const settle = async (
   if (status < 200 || status > 299)
     return responses.free(claim, request.outcomeUnknown ? 'unknown' : 'refused');
   const headers: Record<string, string> = {};
-  for (const name of KEPT_HEADERS) {
+  for (const name of STORED_HEADERS) {
     const value = reply.getHeader(name);
     if (value !== undefined) headers[name] = String(value);
   }

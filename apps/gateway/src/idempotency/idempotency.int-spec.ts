@@ -6,7 +6,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { openDatabase, SecretBox, type Database } from '@berth/persistence';
 import { eventually, TcpProxy } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { caller, silent, startTestGateway, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { startGateway } from '../start-gateway.js';
 import { IdempotentResponses } from './idempotent-responses.js';
@@ -30,8 +30,8 @@ afterAll(async () => {
   await test.stop();
 });
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.set(CHATTY.id, CHATTY);
+  test.services.reset();
+  test.services.agents.set(CHATTY.id, CHATTY);
 });
 afterEach(() => database.query('DELETE FROM idempotent_answers'));
 
@@ -49,15 +49,15 @@ const gate = (): { readonly opened: Promise<void>; open(): void } => {
 
 describe('a repeated Idempotency-Key', () => {
   it('works on a path of any length', async () => {
-    const key = test.far.key(['read', 'operate']);
+    const key = test.services.key(['read', 'operate']);
     const path = `/api/v1/operations/projections/${randomBytes(5_000).toString('hex')}/rebuild`;
     // No service has such a projection here; the claim of the key must come before that error.
     const { status, body } = await post(path, key, {});
     expect([status, body.detail?.code]).toEqual([503, 'service_unavailable']);
   });
 
-  it('replays the first response, its status and Location too, and acts once', async () => {
-    const key = test.far.key();
+  it('replays the first response with its status and Location, and acts once', async () => {
+    const key = test.services.key();
     const first = await post('/api/agents', key, AGENT);
     const again = await post('/api/agents', key, AGENT);
     expect([again.status, again.text]).toEqual([201, first.text]);
@@ -68,11 +68,11 @@ describe('a repeated Idempotency-Key', () => {
       'true',
     ]);
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'));
-    expect(test.far.asked(agentsRequests.create)).toHaveLength(1);
+    expect(test.services.requestsTo(agentsRequests.create)).toHaveLength(1);
   });
 
   it('with another body is 409, but a bad body is 400 first', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     await post('/api/agents', key, AGENT);
     const other = await post('/api/agents', key, { ...AGENT, name: 'other' });
     expect([other.status, other.body.detail?.code]).toEqual([409, 'idempotency_key_reused']);
@@ -80,48 +80,48 @@ describe('a repeated Idempotency-Key', () => {
   });
 
   it('counts per API key and per path', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const agent = anAgent();
-    test.far.on(agentsRequests.start, () => ({ agent, settled: true }));
+    test.services.on(agentsRequests.start, () => ({ agent, settled: true }));
     await post('/api/agents', key, AGENT);
-    await post('/api/agents', test.far.key(), AGENT);
+    await post('/api/agents', test.services.key(), AGENT);
     await post(`/api/agents/${agent.id}/start`, key, undefined);
     await post(`/api/agents/${newId('agt')}/start`, key, undefined);
-    expect(test.far.asked(agentsRequests.create)).toHaveLength(2);
-    expect(test.far.asked(agentsRequests.start)).toHaveLength(2);
+    expect(test.services.requestsTo(agentsRequests.create)).toHaveLength(2);
+    expect(test.services.requestsTo(agentsRequests.start)).toHaveLength(2);
   });
 
   it('works without a body', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const agent = anAgent();
-    test.far.on(agentsRequests.restart, () => ({ agent, settled: false }));
+    test.services.on(agentsRequests.restart, () => ({ agent, settled: false }));
     const path = `/api/agents/${agent.id}/restart`;
     expect([(await post(path, key, undefined)).status, (await post(path, key, undefined)).status]).toEqual([
       202, 202,
     ]);
-    expect(test.far.asked(agentsRequests.restart)).toHaveLength(1);
+    expect(test.services.requestsTo(agentsRequests.restart)).toHaveLength(1);
   });
 
   it.each(['', 'a'.repeat(256), 'tab\there'])(
     'must be 1 to 255 printable characters, not %j',
     async (bad) => {
-      const { status, body } = await post('/api/agents', test.far.key(), AGENT, bad);
+      const { status, body } = await post('/api/agents', test.services.key(), AGENT, bad);
       expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, 'Idempotency-Key']);
     },
   );
 
-  it('takes 255 characters', async () => {
-    expect((await post('/api/agents', test.far.key(), AGENT, '~'.repeat(255))).status).toBe(201);
+  it('may have 255 characters', async () => {
+    expect((await post('/api/agents', test.services.key(), AGENT, '~'.repeat(255))).status).toBe(201);
   });
 });
 
 describe('while the first call runs', () => {
-  it('a second is 409, on another gateway too, and a hang-up of the first changes nothing', async () => {
+  it('a second is 409, also on another gateway and after the first client has disconnected', async () => {
     const second = await startGateway(test.config, silent);
     try {
-      const key = test.far.key();
+      const key = test.services.key();
       const { opened, open } = gate();
-      test.far.on(deliveryRequests.chat, async () => {
+      test.services.on(deliveryRequests.chat, async () => {
         await opened;
         return { response: 'pong', conversationId: 'c' };
       });
@@ -129,7 +129,7 @@ describe('while the first call runs', () => {
       const request = { key, json: { message: 'ping' }, headers: { 'idempotency-key': 'slow' } };
       const first = test.call('POST', CHAT, { ...request, signal: hangUp.signal });
       first.catch(() => undefined);
-      await eventually(() => test.far.asked(deliveryRequests.chat).length === 1);
+      await eventually(() => test.services.requestsTo(deliveryRequests.chat).length === 1);
       const elsewhere = caller(second.url);
       const meanwhile = await elsewhere('POST', CHAT, request);
       expect([meanwhile.status, meanwhile.body.detail?.code]).toEqual([409, 'idempotency_in_progress']);
@@ -145,32 +145,34 @@ describe('while the first call runs', () => {
         'pong',
         'true',
       ]);
-      expect(test.far.asked(deliveryRequests.chat)).toHaveLength(1);
+      expect(test.services.requestsTo(deliveryRequests.chat)).toHaveLength(1);
     } finally {
       await second.stop();
     }
   });
 
   it('100 at once act once', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const responses = await Promise.all(
       Array.from({ length: 100 }, () => post('/api/agents', key, AGENT, 'burst')),
     );
-    expect(test.far.asked(agentsRequests.create)).toHaveLength(1);
+    expect(test.services.requestsTo(agentsRequests.create)).toHaveLength(1);
     for (const { status } of responses) expect([201, 409]).toContain(status);
   });
 });
 
 describe('a refusal', () => {
   it('frees the key for another attempt', async () => {
-    const key = test.far.key();
-    test.far.on(deliveryRequests.chat, () => {
+    const key = test.services.key();
+    test.services.on(deliveryRequests.chat, () => {
       throw new DomainError('conflict', 'agent_deploying', 'Wait.');
     });
     expect((await post(CHAT, key, { message: 'a' })).status).toBe(409);
-    test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
+    test.services.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
     expect((await post(CHAT, key, { message: 'another body' })).status).toBe(200);
-    const [refused, done] = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload['commandId']);
+    const [refused, done] = test.services
+      .requestsTo(deliveryRequests.chat)
+      .map(({ payload }) => payload['commandId']);
     expect(done).not.toBe(refused);
   });
 
@@ -180,29 +182,29 @@ describe('a refusal', () => {
   ])(
     'of unknown outcome keeps the command id, so that the service recognises the retry: %s',
     async (error) => {
-      const key = test.far.key();
-      test.far.on(deliveryRequests.chat, () => {
+      const key = test.services.key();
+      test.services.on(deliveryRequests.chat, () => {
         throw error;
       });
       expect((await post(CHAT, key, { message: 'a' })).status).toBe(error.kind === 'timeout' ? 504 : 503);
-      test.far.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
+      test.services.on(deliveryRequests.chat, () => ({ response: 'b', conversationId: 'c' }));
       expect((await post(CHAT, key, { message: 'a' })).status).toBe(200);
-      const [first, second] = test.far.asked(deliveryRequests.chat).map(({ payload }) => payload);
+      const [first, second] = test.services.requestsTo(deliveryRequests.chat).map(({ payload }) => payload);
       expect([first?.['repeated'], second?.['repeated']]).toEqual([false, true]);
       expect(second?.['commandId']).toBe(first?.['commandId']);
     },
   );
 });
 
-describe('kept responses', () => {
+describe('stored responses', () => {
   const scope = { caller: 'key_x', route: 'POST /x', key: 'k' };
   const box = new SecretBox({ current: 'k1', keys: new Map([['k1', new Uint8Array(32).fill(7)]]) });
   const responses = (): IdempotentResponses => new IdempotentResponses(database, box, silent);
 
-  it('hold no secret in the open', async () => {
-    const key = test.far.key();
+  it('contain no secret in plain text', async () => {
+    const key = test.services.key();
     const secret = 'mk_THIS-MUST-NOT-LIE-IN-A-TABLE';
-    test.far.on(accountsRequests.mintKey, () => ({
+    test.services.on(accountsRequests.mintKey, () => ({
       key: secret,
       id: newId('key'),
       name: 'n',
@@ -222,7 +224,7 @@ describe('kept responses', () => {
     expect((await post('/api/v1/keys', key, { name: 'n', scopes: [] })).body['key']).toBe(secret);
   });
 
-  it('of a gateway that died are taken over with its command id once the lease is over', async () => {
+  it('of a dead gateway are claimed by another one, with the same command id, once the lease expires', async () => {
     const died = await responses().claim(scope, 'digest');
     await expect(responses().claim(scope, 'digest')).rejects.toMatchObject({
       code: 'idempotency_in_progress',
@@ -232,7 +234,7 @@ describe('kept responses', () => {
     expect('claim' in taken && 'claim' in died && taken.claim.commandId === died.claim.commandId).toBe(true);
   });
 
-  it('are held while their gateway renews its lease, and released when it stops', async () => {
+  it('stay claimed while their gateway renews the lease, and are released when it stops', async () => {
     const alive = responses();
     await alive.claim(scope, 'digest');
     await database.query("UPDATE idempotent_answers SET leased_until = now() + interval '1 second'");
@@ -245,7 +247,7 @@ describe('kept responses', () => {
     await expect(responses().claim(scope, 'digest')).resolves.toHaveProperty('claim');
   });
 
-  it('of a claim that was lost meanwhile are not kept over the new one', async () => {
+  it('of a lost claim do not replace a newer claim', async () => {
     const slow = responses();
     const lost = await slow.claim(scope, 'digest');
     await database.query("UPDATE idempotent_answers SET leased_until = now() - interval '1 second'");
@@ -255,7 +257,7 @@ describe('kept responses', () => {
     expect(row?.status).toBeNull();
   });
 
-  it('are over after 24 h and then swept', async () => {
+  it('expire after 24 h and are then deleted', async () => {
     const store = responses();
     const first = await store.claim(scope, 'digest');
     if ('claim' in first) await store.keep(first.claim, { status: 200, headers: {}, body: 'old' });
@@ -276,7 +278,7 @@ describe('while the database is unavailable', () => {
     url.port = String(proxy.port);
     const gateway = await startGateway({ ...test.config, databaseUrl: url.href }, silent);
     const call = caller(gateway.url);
-    const request = { key: test.far.key(), json: AGENT, headers: { 'idempotency-key': 'frozen' } };
+    const request = { key: test.services.key(), json: AGENT, headers: { 'idempotency-key': 'frozen' } };
     try {
       proxy.freeze();
       const startedAt = performance.now();

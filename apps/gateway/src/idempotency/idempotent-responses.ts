@@ -25,13 +25,13 @@ export interface IdempotencyClaim {
 }
 
 /** A stored response. */
-export interface KeptResponse {
+export interface StoredResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: KeptResponse };
+export type Claimed = { readonly claim: IdempotencyClaim } | { readonly kept: StoredResponse };
 
 /**
  * How long a claim lasts after its gateway last renewed it. Short, because the request that takes it over
@@ -41,7 +41,7 @@ const LEASE = "interval '12 seconds'";
 const RENEW_EVERY_MS = 3_000;
 const KEPT_FOR = "interval '24 hours'";
 const SWEEP_EVERY_MS = 600_000;
-const SWEEP_AT_MOST = 10_000;
+const MAX_SWEPT_ROWS = 10_000;
 
 /** A row may vanish between two queries, but not on every attempt. */
 const CLAIM_ATTEMPTS = 5;
@@ -93,13 +93,13 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
       const claim = await this.#tryClaim(scope, bodyDigest);
       if (claim !== undefined) return { claim };
       const row = await this.#find(scope);
-      if (row !== undefined) return { kept: this.#judge(scope, row, bodyDigest) };
+      if (row !== undefined) return { kept: this.#storedResponse(scope, row, bodyDigest) };
     }
     throw inProgress();
   }
 
   /** Stores the response for 24 h, unless another request has taken the row over. */
-  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: KeptResponse): Promise<void> {
+  async keep({ scope, claimId }: IdempotencyClaim, { status, headers, body }: StoredResponse): Promise<void> {
     this.#held.delete(claimId);
     const sealed = this.box.seal(JSON.stringify({ headers, body }), associated(scope));
     await this.database.query(
@@ -134,7 +134,7 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
   async sweep(): Promise<void> {
     await this.database.query(
       `DELETE FROM idempotent_answers WHERE (caller, route, idempotency_key) IN (
-         SELECT caller, route, idempotency_key FROM idempotent_answers WHERE expires_at <= now() LIMIT ${SWEEP_AT_MOST}
+         SELECT caller, route, idempotency_key FROM idempotent_answers WHERE expires_at <= now() LIMIT ${MAX_SWEPT_ROWS}
        )`,
     );
   }
@@ -165,14 +165,14 @@ export class IdempotentResponses implements OnApplicationBootstrap, OnApplicatio
     return rows[0];
   }
 
-  #judge(scope: IdempotencyScope, row: StoredRow, bodyDigest: string): KeptResponse {
+  #storedResponse(scope: IdempotencyScope, row: StoredRow, bodyDigest: string): StoredResponse {
     if (row.body_digest !== bodyDigest) {
       const message = 'This Idempotency-Key was used with another body. Use a new key for another request.';
       throw new HttpRefusal(409, 'idempotency_key_reused', message);
     }
     if (row.status === null || row.sealed_answer === null) throw inProgress();
     const opened = JSON.parse(this.box.open(row.sealed_answer, associated(scope))) as Omit<
-      KeptResponse,
+      StoredResponse,
       'status'
     >;
     return { status: row.status, ...opened };

@@ -7,8 +7,8 @@ export class BoundInstallation {
   constructor(private readonly database: Database) {}
 
   /**
-   * Binds the stored responses to the installation with that log. Returns false when they belong to another one; without
-   * stored responses it is replaced. Throws `unavailable` while the database is down.
+   * Binds the stored responses to the installation with that log. Returns false if they belong to another installation.
+   * Without stored responses, the binding is replaced. Throws `unavailable` while the database is down.
    */
   async bindTo(logId: string): Promise<boolean> {
     const bound = await this.database.query(BIND, [logId]);

@@ -29,14 +29,14 @@ afterAll(async () => {
   await database.close();
   await test.stop();
 });
-beforeEach(() => test.far.reset());
+beforeEach(() => test.services.reset());
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   await database.query('DELETE FROM idempotent_answers');
   await database.query('DELETE FROM installation');
 });
 
-/** The services of an installation with that log; returns what stops them. */
+/** Claims the name for an installation with that log; returns a function that ends the claim. */
 const installation = async (logId: string): Promise<() => Promise<void>> => {
   const link = await NatsLink.open({ url: test.infra.natsUrlOf('accounts'), name: 'accounts', log: silent });
   cleanUps.push(() => link.close());
@@ -44,7 +44,7 @@ const installation = async (logId: string): Promise<() => Promise<void>> => {
   return () => link.close();
 };
 
-/** As its own process does, with only the permissions of the gateway's user on the broker. */
+/** Starts a gateway as its own process does, with only the permissions of the gateway's user on the broker. */
 const start = async (natsUrl = test.infra.natsUrlOf('gateway')): Promise<RunningGateway> => {
   const config = { ...test.config, natsUrl };
   const gateway = await startGateway(config, silent, SeparateGatewayModule);
@@ -55,7 +55,7 @@ const start = async (natsUrl = test.infra.natsUrlOf('gateway')): Promise<Running
 const storeResponse = async ({ url }: RunningGateway): Promise<void> => {
   const json = { name: 'scout', templateId: 'echo' };
   const headers = { 'idempotency-key': 'k-1' };
-  const { status } = await caller(url)('POST', '/api/agents', { key: test.far.key(), json, headers });
+  const { status } = await caller(url)('POST', '/api/agents', { key: test.services.key(), json, headers });
   expect(status).toBe(201);
 };
 
@@ -84,7 +84,7 @@ describe('a gateway in its own process', () => {
     );
   });
 
-  it('starts again on its own installation, also with stored responses', async () => {
+  it('starts again on its own installation, even with stored responses', async () => {
     await installation(OURS);
     const first = await start();
     await storeResponse(first);

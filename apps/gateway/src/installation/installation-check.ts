@@ -11,7 +11,10 @@ import {
 } from '@nestjs/common';
 import { BoundInstallation } from './bound-installation.js';
 
-/** The gateway may start before the services that claim the name; it learns of their log this late at most. */
+/**
+ * The gateway may start before the services that claim the name; it then learns the identity of their log within this
+ * time.
+ */
 const RECHECK_MS = 2_000;
 
 /**
@@ -30,7 +33,10 @@ export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, 
     private readonly log: Logger,
   ) {}
 
-  /** Throws `ConfigError` when another installation holds the name, or the broker does not let the gateway see that. */
+  /**
+   * Throws `ConfigError` when another installation holds the name, or the broker does not permit the gateway to find
+   * out.
+   */
   async onModuleInit(): Promise<void> {
     const { instance } = this.link.names;
     try {
@@ -74,7 +80,7 @@ export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, 
       installationHolder(this.link),
     );
     if (holder === null) return true;
-    // A gateway that has served one installation does not go over to another one while it runs.
+    // A gateway that has served one installation does not switch to another one while it runs.
     if (this.#logId !== undefined) return holder.logId === this.#logId;
     const isBound = await this.bound.bindTo(holder.logId);
     if (isBound) this.#logId = holder.logId;

@@ -26,7 +26,7 @@ export class KeysController {
     accepts: { key: 'manage' },
     body: { kind: 'json', shape: mintKeyBody, scopes: scopesOfMinting, problems: expiryProblems },
     summary: 'Mint a key',
-    description: 'The key itself is in this response only. A key mints only scopes that it holds.',
+    description: 'Only this response contains the key itself. A key can grant only scopes that it holds.',
     responses: [{ status: 201, description: 'The key and its fields.', schema: 'MintedKey' }],
     errors: ['key_already_minted'],
   })
@@ -46,7 +46,9 @@ export class KeysController {
     accepts: { key: 'manage' },
     query: pageQuery,
     summary: 'List keys, newest first',
-    responses: [{ status: 200, description: 'One page; revoked and expired keys too.', schema: 'KeyPage' }],
+    responses: [
+      { status: 200, description: 'One page, including revoked and expired keys.', schema: 'KeyPage' },
+    ],
   })
   @Get()
   list(@Req() request: ApiRequest, @Query() { cursor, limit }: PageQuery): Promise<Page<KeyView>> {

@@ -10,8 +10,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  test.far.agents.clear();
+  test.services.reset();
+  test.services.agents.clear();
 });
 
 const fieldsOf = async (...args: Parameters<TestGateway['call']>): Promise<readonly string[] | undefined> => {
@@ -33,14 +33,14 @@ describe('keys', () => {
   };
 
   it('are minted with scopes of the minting key, listed, and revoked', async () => {
-    test.far.on(accountsRequests.mintKey, () => ({ ...view, key: 'mk_x' }));
-    test.far.on(accountsRequests.listKeys, () => ({ items: [view], nextCursor: null }));
-    test.far.on(accountsRequests.revokeKey, () => view);
-    const key = test.far.key(['read', 'deploy', 'manage']);
+    test.services.on(accountsRequests.mintKey, () => ({ ...view, key: 'mk_x' }));
+    test.services.on(accountsRequests.listKeys, () => ({ items: [view], nextCursor: null }));
+    test.services.on(accountsRequests.revokeKey, () => view);
+    const key = test.services.key(['read', 'deploy', 'manage']);
     const json = { name: 'ci', scopes: ['deploy'], expiresAt: '2999-01-01T00:00:00+01:00' };
     const minted = await test.call('POST', '/api/v1/keys', { key, json });
     expect([minted.status, minted.body]).toEqual([201, { ...view, key: 'mk_x' }]);
-    expect(test.far.asked(accountsRequests.mintKey)[0]?.payload).toMatchObject({
+    expect(test.services.requestsTo(accountsRequests.mintKey)[0]?.payload).toMatchObject({
       scopes: ['read', 'deploy'],
       holderScopes: ['read', 'deploy', 'manage'],
       expiresAt: '2998-12-31T23:00:00.000Z',
@@ -61,7 +61,7 @@ describe('keys', () => {
     [{ name: 'x', scopes: [], expiresAt: '2020-01-01T00:00:00Z' }, ['expiresAt']],
     [{ name: 'x', scopes: [], expiresAt: '2999-02-30T00:00:00Z' }, ['expiresAt']],
     [{ name: 'x', scopes: [], expiresAt: 4_102_444_800 }, ['expiresAt']],
-  ])('are refused when asked for as %j', async (json, fields) => {
-    expect(await fieldsOf('POST', '/api/v1/keys', { key: test.far.key(), json })).toEqual(fields);
+  ])('are refused for the body %j', async (json, fields) => {
+    expect(await fieldsOf('POST', '/api/v1/keys', { key: test.services.key(), json })).toEqual(fields);
   });
 });

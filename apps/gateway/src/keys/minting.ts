@@ -5,15 +5,15 @@ import { isPlainObject } from '../validation/schema-keywords.js';
 
 const isScope = (value: unknown): value is Scope => SCOPES.some((scope) => scope === value);
 
-/** A key mints only scopes that it holds. */
+/** The requested scopes, all of which the key of the caller must hold. */
 export const scopesOfMinting = (body: unknown): readonly Scope[] => {
-  const asked: unknown = isPlainObject(body) ? body['scopes'] : undefined;
-  return Array.isArray(asked) ? asked.filter(isScope) : [];
+  const requested: unknown = isPlainObject(body) ? body['scopes'] : undefined;
+  return Array.isArray(requested) ? requested.filter(isScope) : [];
 };
 
-/** What no schema can say: a key expires in the future. */
+/** Checks what no schema can express: a key must expire in the future. */
 export const expiryProblems = (body: unknown): readonly FieldProblem[] => {
   const expires = isPlainObject(body) ? parseIsoTime(body['expiresAt']) : undefined;
   if (expires === undefined || expires > Date.now()) return [];
-  return [{ path: 'expiresAt', message: 'must lie in the future' }];
+  return [{ path: 'expiresAt', message: 'must be in the future' }];
 };

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LONGEST_LOG_WAIT_MS, type LogsPage } from '@berth/contracts/runtime';
+import { MAX_LOG_WAIT_MS, type LogsPage } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import { errorResponse } from '../http/error-response.js';
 import type { LogPosition } from './agent-logs.js';
 import type { ServerSentEvent } from './sse-stream.js';
 
-/** What following needs of the logs, the key and the client. */
+/** What `followLogs` needs: the logs, the key and the client. */
 export interface Followed {
   readonly first: LogsPage;
   read(position: LogPosition): Promise<LogsPage>;
-  /** Returns why the credential is no longer good. */
+  /** Resolves with the reason why the credential is no longer valid. */
   refused(over: AbortSignal): Promise<unknown>;
   send(events: readonly ServerSentEvent[]): Promise<void>;
   /** The client is gone, or the gateway stops. */
@@ -20,8 +20,9 @@ export interface Followed {
 const PAUSE_MS = 500;
 
 /**
- * Sends entries as `log` events until it is over. Returns the last event, which says why, or undefined when no client
- * is there to read it. The id of an event is the cursor behind it, so that a client which comes back misses nothing.
+ * Sends entries as `log` events until the stream ends. Returns the last event, which states the reason, or undefined if
+ * no client is there to read it. The id of an event is the cursor after it, so that a client that reconnects misses
+ * nothing.
  */
 export const followLogs = async (followed: Followed): Promise<ServerSentEvent | undefined> => {
   const ended = new AbortController();
@@ -38,13 +39,13 @@ export const followLogs = async (followed: Followed): Promise<ServerSentEvent | 
   }
 };
 
-/** Returns why reading cannot go on. */
+/** Returns the error that prevents further reading. */
 const readOn = async (followed: Followed, over: AbortSignal): Promise<unknown> => {
   await followed.send(toEvents(followed.first));
   let cursor = followed.first.nextCursor;
   while (!over.aborted) {
     const startedAt = performance.now();
-    const page = await readOrRefusal(followed, { cursor, waitMs: cursor === null ? 0 : LONGEST_LOG_WAIT_MS });
+    const page = await readOrRefusal(followed, { cursor, waitMs: cursor === null ? 0 : MAX_LOG_WAIT_MS });
     if (over.aborted) return undefined;
     if (isRefusal(page)) return page.refusal;
     await followed.send(toEvents(page));
@@ -65,8 +66,8 @@ const readOrRefusal = async (followed: Followed, position: LogPosition): Promise
   try {
     return await followed.read(position);
   } catch (error) {
-    const passes = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
-    return passes ? { logs: [], nextCursor: null } : { refusal: error };
+    const isTemporary = isDomainError(error, 'unavailable') || isDomainError(error, 'timeout');
+    return isTemporary ? { logs: [], nextCursor: null } : { refusal: error };
   }
 };
 

@@ -4,8 +4,8 @@ import { callerOf } from '../auth/caller.js';
 import { credentialIdOf } from '../auth/principal.js';
 import type { ApiRequest } from '../http/fastify-types.js';
 
-/** Followed logs and outputs that one key may have open at one gateway. */
-export const MOST_FOLLOWED = 256;
+/** How many logs and outputs one key may follow at once at one gateway. */
+export const MAX_FOLLOWED_STREAMS = 256;
 const TRY_AGAIN_SECONDS = 5;
 
 /** Counts the streams of server-sent events that each key holds open here. */
@@ -13,15 +13,18 @@ const TRY_AGAIN_SECONDS = 5;
 export class FollowedStreams {
   readonly #open = new Map<string, number>();
 
-  /** Counts one more until it is disposed of. Errors: exhausted `rate_limited` beyond `MOST_FOLLOWED`. */
+  /**
+   * Counts one more stream until the result is disposed. Errors: exhausted `rate_limited` beyond
+   * `MAX_FOLLOWED_STREAMS`.
+   */
   enter(request: Pick<ApiRequest, 'principal'>): Disposable {
     const holder = credentialIdOf(callerOf(request));
     const open = this.#open.get(holder) ?? 0;
-    if (open >= MOST_FOLLOWED) {
+    if (open >= MAX_FOLLOWED_STREAMS) {
       throw new DomainError(
         'exhausted',
         'rate_limited',
-        `This key follows ${MOST_FOLLOWED} streams already. Close one, or use another key.`,
+        `This key already follows ${MAX_FOLLOWED_STREAMS} streams. Close one, or use another key.`,
         { retryAfterSeconds: TRY_AGAIN_SECONDS },
       );
     }

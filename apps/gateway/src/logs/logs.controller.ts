@@ -12,7 +12,7 @@ import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 import { parseIsoTime } from '../validation/iso-time.js';
 import { AgentLogs } from './agent-logs.js';
 import { SseStream } from './sse-stream.js';
-import { FollowedStreams, MOST_FOLLOWED } from './followed-streams.js';
+import { FollowedStreams, MAX_FOLLOWED_STREAMS } from './followed-streams.js';
 import { followLogs } from './follow-logs.js';
 import { SharedReads } from './shared-reads.js';
 
@@ -33,8 +33,8 @@ export class LogsController {
     query: logsQuery,
     summary: 'Read or follow the logs of an agent',
     description:
-      'Never wakes the agent and is no activity. Oldest first of the newest `limit`; with `cursor` the oldest `limit` behind it. With `follow=true`, the response stays open: events `log` (an entry as JSON; the event id is a cursor, a client that comes back with `Last-Event-ID` goes on behind it), a comment every 15 s, and an event `end` (`code`, `message`) before the service closes the stream itself. ' +
-      `A key may follow ${MOST_FOLLOWED} streams at once at one gateway; another is 429.`,
+      'Does not wake the agent or count as activity. Returns the newest `limit` entries; with `cursor`, the oldest `limit` entries after it; always oldest first. With `follow=true`, the response stays open and sends events: `log` (an entry as JSON; the event id is a cursor, so a client that reconnects with `Last-Event-ID` continues after it), a comment every 15 s, and `end` (`code`, `message`) before the service closes the stream itself. ' +
+      `At one gateway, a key may follow ${MAX_FOLLOWED_STREAMS} streams at once; one more is 429.`,
     responses: [
       { status: 200, description: 'Log entries.', schema: 'LogsPage', alsoAs: 'text/event-stream' },
     ],

@@ -4,10 +4,10 @@ import { runtimeRequests, type LogEntry, type LogsPage } from '@berth/contracts/
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, silent, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { startGateway } from '../start-gateway.js';
-import { MOST_FOLLOWED } from './followed-streams.js';
+import { MAX_FOLLOWED_STREAMS } from './followed-streams.js';
 
 let test: TestGateway;
 const entries: LogEntry[] = [];
@@ -17,10 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.services.reset();
   entries.length = 0;
-  test.far.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
-  test.far.on(runtimeRequests.logs, readEntries);
+  test.services.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
+  test.services.on(runtimeRequests.logs, readEntries);
 });
 
 const entry = (message: string): LogEntry => ({
@@ -31,9 +31,9 @@ const entry = (message: string): LogEntry => ({
 });
 
 /** Shorter than a host waits, so that a test sees what follows an empty response. */
-const LONGEST_WAIT_MS = 600;
+const MAX_WAIT_MS = 600;
 
-/** Reads as a host does: the newest without a cursor, what came behind it with one, waiting for a while. */
+/** Reads as a host does: without a cursor the newest entries, with one the entries after it, for which it waits. */
 const readEntries = async ({
   cursor,
   limit,
@@ -44,7 +44,7 @@ const readEntries = async ({
   waitMs: number;
 }): Promise<LogsPage> => {
   const from = cursor === null ? Math.max(0, entries.length - limit) : Number(cursor);
-  const giveUpAt = Date.now() + Math.min(waitMs, LONGEST_WAIT_MS);
+  const giveUpAt = Date.now() + Math.min(waitMs, MAX_WAIT_MS);
   while (entries.length <= from && Date.now() < giveUpAt)
     await new Promise((resolve) => setTimeout(resolve, 10));
   const logs = entries.slice(from, from + limit);
@@ -53,7 +53,7 @@ const readEntries = async ({
 
 interface Followed {
   readonly headers: Headers;
-  /** All that came so far. */
+  /** Everything received so far. */
   text(): string;
   /** Resolves when the service has closed the stream. */
   readonly ended: Promise<void>;
@@ -97,14 +97,14 @@ const messagesOf = (text: string): readonly string[] =>
 const guest = { version: '1', capabilities: [] };
 
 describe('GET logs', () => {
-  it('asks the host of the agent with every filter', async () => {
+  it('passes every filter to the host of the agent', async () => {
     entries.push(entry('one'), entry('two'));
     const query = 'limit=1&level=warn&since=2026-11-21T11:00:00%2B01:00&source=build';
     const { body } = await test.call('GET', `/api/agents/${newId('agt')}/logs?${query}`, {
-      key: test.far.key(['read']),
+      key: test.services.key(['read']),
     });
     expect(body).toEqual({ logs: [entry('two')], nextCursor: '2' });
-    expect(test.far.asked(runtimeRequests.logs)[0]?.payload).toMatchObject({
+    expect(test.services.requestsTo(runtimeRequests.logs)[0]?.payload).toMatchObject({
       limit: 1,
       level: 'warn',
       since: '2026-11-21T10:00:00.000Z',
@@ -117,22 +117,22 @@ describe('GET logs', () => {
   it('continues after a cursor', async () => {
     entries.push(entry('one'), entry('two'), entry('three'));
     const { body } = await test.call('GET', `/api/agents/${newId('agt')}/logs?cursor=1&limit=1`, {
-      key: test.far.key(),
+      key: test.services.key(),
     });
     expect(body).toEqual({ logs: [entry('two')], nextCursor: '2' });
   });
 
-  it('is empty before the agent was placed, and where its host has nothing of it', async () => {
-    test.far.on(runtimeRequests.logs, () => {
+  it('is empty before the agent is placed, and if its host has no logs of it', async () => {
+    test.services.on(runtimeRequests.logs, () => {
       throw new DomainError('not_found', 'agent_not_on_host', 'no');
     });
     const path = `/api/agents/${newId('agt')}/logs`;
-    expect((await test.call('GET', path, { key: test.far.key() })).body).toEqual({
+    expect((await test.call('GET', path, { key: test.services.key() })).body).toEqual({
       logs: [],
       nextCursor: null,
     });
-    test.far.on(agentsRequests.locate, () => ({ host: null, guest }));
-    expect((await test.call('GET', path, { key: test.far.key() })).body).toEqual({
+    test.services.on(agentsRequests.locate, () => ({ host: null, guest }));
+    expect((await test.call('GET', path, { key: test.services.key() })).body).toEqual({
       logs: [],
       nextCursor: null,
     });
@@ -142,9 +142,9 @@ describe('GET logs', () => {
     'refuses %s',
     async (query) => {
       const agent = anAgent();
-      test.far.agents.set(agent.id, agent);
+      test.services.agents.set(agent.id, agent);
       const { status, body } = await test.call('GET', `/api/agents/${agent.id}/logs?${query}`, {
-        key: test.far.key(),
+        key: test.services.key(),
       });
       expect([status, body.detail?.fields?.[0]?.path]).toEqual([400, query.split('=')[0]]);
     },
@@ -152,9 +152,9 @@ describe('GET logs', () => {
 });
 
 describe('following logs', () => {
-  it('sends what there is and what comes, each entry once, with cursors as event ids', async () => {
+  it('sends existing and new entries, each once, with cursors as event ids', async () => {
     entries.push(entry('old 1'), entry('old 2'));
-    const followed = await follow(test.far.key());
+    const followed = await follow(test.services.key());
     expect(followed.headers.get('content-type')).toContain('text/event-stream');
     expect(followed.headers.get('x-request-id')).toMatch(/^req_/);
     expect(followed.headers.get('x-content-type-options')).toBe('nosniff');
@@ -170,25 +170,27 @@ describe('following logs', () => {
 
   it('continues where a client was disconnected', async () => {
     entries.push(entry('seen'), entry('missed'));
-    const followed = await follow(test.far.key(), { lastEventId: '1', query: '&cursor=0' });
+    const followed = await follow(test.services.key(), { lastEventId: '1', query: '&cursor=0' });
     await eventually(() => messagesOf(followed.text()).length === 1);
     expect(messagesOf(followed.text())).toEqual(['missed']);
   });
 
   it('survives an unavailable host, and an agent that is not placed yet', async () => {
-    test.far.on(agentsRequests.locate, () => ({ host: null, guest }));
-    const followed = await follow(test.far.key());
-    test.far.on(agentsRequests.locate, () => ({ host: 'elsewhere', guest }));
-    await eventually(() => test.far.asked(agentsRequests.locate).length >= 3, { timeoutMs: 10_000 });
-    test.far.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
+    test.services.on(agentsRequests.locate, () => ({ host: null, guest }));
+    const followed = await follow(test.services.key());
+    test.services.on(agentsRequests.locate, () => ({ host: 'elsewhere', guest }));
+    await eventually(() => test.services.requestsTo(agentsRequests.locate).length >= 3, {
+      timeoutMs: 10_000,
+    });
+    test.services.on(agentsRequests.locate, () => ({ host: 'host1', guest }));
     entries.push(entry('at last'));
     await eventually(() => messagesOf(followed.text()).length === 1);
   });
 
   it('ends within 5 s of a revocation, with the reason', async () => {
-    const key = test.far.key();
+    const key = test.services.key();
     const followed = await follow(key);
-    test.far.revoke(key);
+    test.services.revoke(key);
     const revokedAt = performance.now();
     await followed.ended;
     expect(performance.now() - revokedAt).toBeLessThan(5_000);
@@ -196,10 +198,10 @@ describe('following logs', () => {
   });
 
   it('continues while the key cannot be looked up', async () => {
-    const followed = await follow(test.far.key());
-    const before = test.far.asked(accountsRequests.authenticate).length;
-    test.far.on(accountsRequests.authenticate, () => new Promise(() => undefined));
-    await eventually(() => test.far.asked(accountsRequests.authenticate).length >= before + 2, {
+    const followed = await follow(test.services.key());
+    const before = test.services.requestsTo(accountsRequests.authenticate).length;
+    test.services.on(accountsRequests.authenticate, () => new Promise(() => undefined));
+    await eventually(() => test.services.requestsTo(accountsRequests.authenticate).length >= before + 2, {
       timeoutMs: 10_000,
     });
     expect(followed.text()).not.toContain('event: end');
@@ -207,8 +209,8 @@ describe('following logs', () => {
   });
 
   it('ends when the agent is gone', async () => {
-    const followed = await follow(test.far.key());
-    test.far.on(agentsRequests.locate, () => {
+    const followed = await follow(test.services.key());
+    test.services.on(agentsRequests.locate, () => {
       throw new DomainError('not_found', 'agent_not_found', 'Gone.');
     });
     await followed.ended;
@@ -216,14 +218,14 @@ describe('following logs', () => {
   });
 
   it('sends no more requests once the client is gone', async () => {
-    const followed = await follow(test.far.key());
-    await eventually(() => test.far.heard.some(({ payload }) => payload['waitMs'] === 10_000));
+    const followed = await follow(test.services.key());
+    await eventually(() => test.services.received.some(({ payload }) => payload['waitMs'] === 10_000));
     followed.hangUp();
     let heard = -1;
     await eventually(
       () => {
         const before = heard;
-        heard = test.far.heard.length;
+        heard = test.services.received.length;
         return before === heard;
       },
       { timeoutMs: 15_000, intervalMs: 1_500 },
@@ -232,12 +234,12 @@ describe('following logs', () => {
 
   it('costs one request at a time for any number of readers at the end of the same log', async () => {
     const asking = { now: 0, most: 0 };
-    test.far.on(runtimeRequests.logs, async (query) => {
+    test.services.on(runtimeRequests.logs, async (query) => {
       if (query.waitMs === 0) return readEntries(query);
       asking.most = Math.max(asking.most, ++asking.now);
       return readEntries(query).finally(() => asking.now--);
     });
-    const [key, agentId] = [test.far.key(), newId('agt')];
+    const [key, agentId] = [test.services.key(), newId('agt')];
     const followed = await Promise.all(Array.from({ length: 50 }, () => follow(key, { agentId })));
     for (const word of ['one', 'two', 'three']) {
       entries.push(entry(word));
@@ -249,23 +251,29 @@ describe('following logs', () => {
     expect(asking.most).toBe(1);
   });
 
-  it('asks for each account itself, although they follow the same', async () => {
+  it('sends separate requests for each account, even for the same agent', async () => {
     const agentId = newId('agt');
-    await follow(test.far.key(), { agentId });
-    await follow(test.far.key(), { agentId });
+    await follow(test.services.key(), { agentId });
+    await follow(test.services.key(), { agentId });
     await eventually(() => {
-      const located = test.far.asked(agentsRequests.locate).map(({ payload }) => payload['accountId']);
+      const located = test.services
+        .requestsTo(agentsRequests.locate)
+        .map(({ payload }) => payload['accountId']);
       return new Set(located).size === 2 && located.length >= 4;
     });
   });
 
-  it('is 429 beyond what one key may follow at once, and free again when a stream closes', async () => {
-    const [key, agentId] = [test.far.key(), newId('agt')];
-    const followed = await Promise.all(Array.from({ length: MOST_FOLLOWED }, () => follow(key, { agentId })));
+  it('is 429 beyond the limit of one key, until one of its streams closes', async () => {
+    const [key, agentId] = [test.services.key(), newId('agt')];
+    const followed = await Promise.all(
+      Array.from({ length: MAX_FOLLOWED_STREAMS }, () => follow(key, { agentId })),
+    );
     const path = `/api/agents/${agentId}/logs?follow=true`;
     const { status, headers, body } = await test.call('GET', path, { key });
     expect([status, body.detail?.code, headers.get('retry-after')]).toEqual([429, 'rate_limited', '5']);
-    expect((await follow(test.far.key(), { agentId })).headers.get('content-type')).toContain('event-stream');
+    expect((await follow(test.services.key(), { agentId })).headers.get('content-type')).toContain(
+      'event-stream',
+    );
     followed[0]?.hangUp();
     await eventually(async () => {
       const again = await follow(key, { agentId });
@@ -274,18 +282,18 @@ describe('following logs', () => {
   });
 
   it('is refused with a status before it begins', async () => {
-    test.far.on(agentsRequests.locate, () => {
+    test.services.on(agentsRequests.locate, () => {
       throw new DomainError('not_found', 'agent_not_found', 'Gone.');
     });
     const { status, headers } = await test.call('GET', `/api/agents/${newId('agt')}/logs?follow=true`, {
-      key: test.far.key(),
+      key: test.services.key(),
     });
     expect([status, headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8']);
   });
 
   it('ends immediately when the gateway stops', async () => {
     const gateway = await startGateway(test.config, silent);
-    const followed = await follow(test.far.key(), { url: gateway.url });
+    const followed = await follow(test.services.key(), { url: gateway.url });
     const since = performance.now();
     await Promise.all([gateway.stop(), followed.ended]);
     expect(performance.now() - since).toBeLessThan(2_500);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { FIXED_HEADERS } from '../http/fixed-headers.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
-/** Proxies and clients cut silent connections; a comment keeps them. */
+/** Proxies and clients close idle connections; a comment keeps them open. */
 const HEARTBEAT_MS = 15_000;
 
 /** How long an `EventSource` waits before it connects again. */
@@ -39,7 +39,7 @@ export class SseStream {
       'content-type': 'text/event-stream; charset=utf-8',
       'x-accel-buffering': 'no',
       'x-request-id': request.id,
-      // The socket of a revoked key's stream goes with it.
+      // Closes the socket together with the stream of a revoked key.
       connection: 'close',
     });
     reply.raw.write(`retry: ${RETRY_MS}\n\n`);

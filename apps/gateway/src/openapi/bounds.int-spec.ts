@@ -8,7 +8,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { JSON_BODY_LIMIT } from '@berth/contracts/schema';
 import { DomainError, newId, type RequestDefinition } from '@berth/kernel';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { anAgent } from '../fixtures/far-services.fixture.js';
+import { anAgent } from '../fixtures/test-services.fixture.js';
 import { startTestGateway, type Call, type TestGateway } from '../fixtures/gateway.fixture.js';
 import { SchemaEdges, type Edge, type SchemaNode } from '../fixtures/schema-edges.fixture.js';
 
@@ -38,7 +38,10 @@ interface Attempt {
   readonly call: Call;
 }
 
-/** What a valid request leads to, besides a look at the agent; the services refuse it without delay. */
+/**
+ * The requests that a valid call sends to services, except lookups of the key and the agent. The services refuse them
+ * immediately.
+ */
 const { authenticate: _authenticate, ...keyRequests } = accountsRequests;
 const { get: _get, ...agentRequests } = agentsRequests;
 const REQUESTS: readonly RequestDefinition<never, never>[] = [
@@ -60,11 +63,11 @@ let attempts: readonly Attempt[];
 
 beforeAll(async () => {
   test = await startTestGateway();
-  test.far.reset();
-  for (const request of REQUESTS) test.far.on(request, refuse);
+  test.services.reset();
+  for (const request of REQUESTS) test.services.on(request, refuse);
   const document = JSON.parse((await test.call('GET', '/openapi.json')).text) as Document;
   const agentId = newId('agt');
-  test.far.agents.set(agentId, anAgent({ id: agentId }));
+  test.services.agents.set(agentId, anAgent({ id: agentId }));
   attempts = attemptsOf(document, { agent_id: agentId, execution_id: newId('exe'), key: 'A' });
 });
 afterAll(() => test.stop());
@@ -103,7 +106,7 @@ interface Changes {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The request with its required query members. */
+/** The URL with its required query members. */
 const requestTo = (
   template: string,
   ids: Readonly<Record<string, string>>,
@@ -133,22 +136,25 @@ const withParameter = (
   return { url: `${filled(template, ids)}?${query.toString()}` };
 };
 
-/** What a client can put there: some of it is another path, no header, or more than all headers together may hold. */
+/**
+ * Whether a client can send the value there: some would change the path, are invalid in a header, or exceed the limit
+ * of all headers.
+ */
 const isSendable = ({ in: place }: Parameter, { value }: Edge): boolean => {
   const text = String(value);
-  if (encodeURIComponent(text).length > LONGEST_QUERY) return false;
+  if (encodeURIComponent(text).length > MAX_QUERY_CHARS) return false;
   return place === 'query' || (place === 'path' ? text !== '' : /^[ -~]+$/.test(text));
 };
 
-const LONGEST_QUERY = 8_192;
+const MAX_QUERY_CHARS = 8_192;
 
 const send = (attempt: Attempt) =>
   test.call(attempt.method, attempt.path, {
     ...attempt.call,
-    key: test.far.key(['read', 'deploy', 'manage', 'operate']),
+    key: test.services.key(['read', 'deploy', 'manage', 'operate']),
   });
 
-/** A body of this size is 413 before anybody reads it, whatever it holds. */
+/** A body of this size is 413 before it is parsed, whatever it contains. */
 const isTooLarge = ({ call }: Attempt): boolean =>
   call.json !== undefined && Buffer.byteLength(JSON.stringify(call.json)) > JSON_BODY_LIMIT;
 
@@ -190,7 +196,7 @@ describe('every bound in the OpenAPI document', () => {
         expect(status, `${attempt.title}: ${text}`).toBe(400);
         const [field, ...others] = body.detail?.fields ?? [];
         expect(others, attempt.title).toEqual([]);
-        // Some lists are judged as a whole.
+        // Some lists are validated as a whole.
         expect(`${attempt.edge.path}.`, attempt.title).toContain(`${field?.path}.`);
       }
     }

@@ -7,7 +7,7 @@ interface JsonObject {
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A document without its named schemas, and those by their names. */
+/** A document without its named schemas, and those schemas by name. */
 export interface Extracted {
   readonly document: Json;
   readonly schemas: Readonly<Record<string, Json>>;

@@ -5,25 +5,26 @@ import { gatewayVersion } from '../version.js';
 import { extractNamedSchemas, type Extracted } from './named-schemas.js';
 import { RESPONSE_SCHEMAS } from './schemas.js';
 
-const DESCRIPTION = `Hosts long-lived agents, each in a container of its own with a volume that stays.
+const DESCRIPTION = `Berth hosts long-lived agents, each in its own container with a persistent volume.
 
-**Authentication.** \`Authorization: Bearer mk_…\`. Each endpoint says which scope it needs; every key may read.
-A credential in the address is refused with 401. There is no CORS: call the API from programs, not from pages of other origins.
+**Authentication.** \`Authorization: Bearer mk_…\`. Each endpoint states the scope that it needs; every key has \`read\`.
+A credential in the URL is refused with 401. There is no CORS: call the API from programs, not from pages of other origins.
 
-**Errors.** \`{"detail": {"code", "message", …}}\`. \`code\` is stable, \`message\` says what to do. 401 comes first, then 403,
+**Errors.** \`{"detail": {"code", "message", …}}\`. \`code\` is stable, \`message\` says what to do. 401 takes precedence, then 403,
 404, 400, and then 402, 409 and 429. Unknown members of bodies and queries are ignored. \`fields\` of a 400 names every bad
 member by a dotted path (\`env.0.key\`).
 
 **Request ids.** Every response carries \`X-Request-Id\`: the one you sent (1 to 128 of \`A-Z a-z 0-9 . _ : -\`) or a new one.
 
-**Lists.** \`{"items": […], "nextCursor"}\`; send \`cursor\` to go on, \`limit\` is 1 to 200, 50 unless given. A page of large
+**Lists.** \`{"items": […], "nextCursor"}\`; send it as \`cursor\` to get the next page. \`limit\` is 1 to 200, by default 50. A page of large
 items may be shorter than \`limit\`; \`nextCursor\` is null on the last page only.
 
-**Idempotency.** Every POST takes an \`Idempotency-Key\`. Responses with 2xx are kept for 24 h; anything else frees the key.
+**Idempotency.** Every POST accepts an \`Idempotency-Key\`. Responses with 2xx are stored for 24 h; any other response frees the key.
 
-**Limits.** JSON bodies to 1 MiB, nested to 64 levels, without a byte of text that is not UTF-8. Headers to 16 KiB, read within
-10 s; a request within 60 s, but an upload or write within an hour as long as something comes every 30 s. Texts hold no NUL characters; their lengths count UTF-16 units. \`x-max-bytes\` limits their UTF-8;
-items of a list with \`x-unique-by\` differ in that member.`;
+**Limits.** JSON bodies are at most 1 MiB of UTF-8, nested at most 64 levels deep. Headers are at most 16 KiB
+and must arrive within 10 s, the whole request within 60 s; an upload or write may take an hour if bytes arrive at least
+every 30 s. Strings contain no NUL characters; their lengths count UTF-16 units, and \`x-max-bytes\` limits their size in
+UTF-8. The items of a list with \`x-unique-by\` differ in that member.`;
 
 /** Holds the document once the routes are known. */
 @Injectable()
@@ -53,7 +54,7 @@ export class OpenApiDocument {
   }
 
   get json(): string {
-    if (this.#json === undefined) throw new Error('The document is asked for before the routes are known.');
+    if (this.#json === undefined) throw new Error('The document was requested before the routes are known.');
     return this.#json;
   }
 }

@@ -53,7 +53,7 @@ beforeAll(async () => {
   );
 });
 afterAll(() => test.stop());
-beforeEach(() => test.far.reset());
+beforeEach(() => test.services.reset());
 
 const fill = (path: string): string => path.replace('{agent_id}', newId('agt')).replace(/\{\w+\}/g, 'x');
 
@@ -80,7 +80,7 @@ describe('/openapi.json', () => {
     expect(JSON.stringify(document)).not.toContain('nullable');
   });
 
-  it('refers to nothing that is not there', () => {
+  it('has no dangling references', () => {
     const names = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
       (match) => match[1] ?? '',
     );
@@ -178,14 +178,14 @@ describe('/openapi.json', () => {
   });
 
   it('describes the maximum length of every query text, and longer ones are refused', async () => {
-    const key = test.far.key(['read', 'deploy', 'manage', 'operate']);
+    const key = test.services.key(['read', 'deploy', 'manage', 'operate']);
     const refused: string[] = [];
     for (const { method, path, parameter } of textsOfQueries()) {
       const { name, schema } = parameter;
       expect(schema?.maxLength, `${method} ${path} ${name}`).toBeGreaterThan(0);
       const query = `${name}=${'x'.repeat((schema?.maxLength ?? 0) + 1)}`;
       const { status, body } = await test.call(method, `${fill(path)}?${query}`, { key });
-      // An agent that the path names is looked for first.
+      // The agent in the path is looked up first.
       expect([404, 400], `${method} ${path} ${name}`).toContain(status);
       if (status === 400) expect(body.detail?.fields?.map((field) => field.path)).toEqual([name]);
       refused.push(name);
@@ -208,7 +208,7 @@ describe('/openapi.json', () => {
     }
     for (const bad of ['x'.repeat(256), 'ü']) {
       const { status, body } = await test.call('POST', '/api/agents', {
-        key: test.far.key(),
+        key: test.services.key(),
         headers: { 'idempotency-key': bad },
         json: { name: 'a', templateId: 'echo' },
       });
@@ -265,7 +265,7 @@ describe('/openapi.json', () => {
 });
 
 describe('every endpoint', () => {
-  it('asks for a key unless it is public', async () => {
+  it('requires a key unless it is public', async () => {
     for (const { method, path, operation } of operations) {
       const { status } = await test.call(method, fill(path));
       expect(status === 401, `${method} ${path} returned ${status}`).toBe(
@@ -275,9 +275,9 @@ describe('every endpoint', () => {
   });
 
   it.each(['deploy', 'manage', 'computers', 'operate'] as const)(
-    'that needs another scope refuses a key with %s only',
+    'refuses a key that holds only %s if it needs another scope',
     async (held) => {
-      const key = test.far.key(['read', held]);
+      const key = test.services.key(['read', held]);
       for (const { method, path, operation } of operations) {
         const scope = operation['x-required-scope'];
         const { status, body } = await test.call(method, fill(path), { key });

@@ -3,7 +3,7 @@ import { keyScopesOf, type AcceptedPrincipals, type Access } from '../auth/acces
 import { describeErrorCode, type ErrorCode } from '../errors/error-codes.js';
 import { LITERAL_DETAILS } from '../http/literal-details.js';
 
-/** One response that is no error. */
+/** A success response. */
 export interface ResponseDescription {
   readonly status: number;
   readonly description: string;
@@ -29,21 +29,21 @@ export interface EndpointFacts {
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid',
-  401: 'No living credential',
-  403: 'The credential may not do this',
-  404: 'There is no such thing',
-  408: 'The body did not come in time',
-  409: 'It cannot be done in this state',
+  401: 'No valid credential',
+  403: 'The credential does not permit this',
+  404: 'The resource does not exist',
+  408: 'The body did not arrive in time',
+  409: 'The request conflicts with the current state',
   413: 'The body is too large',
-  415: 'The body is of another type',
-  416: 'The file has nothing there',
-  426: 'It accepts WebSocket upgrades only',
+  415: 'The type of the body is not supported',
+  416: 'The file has no bytes in the requested range',
+  426: 'The endpoint accepts WebSocket upgrades only',
   429: 'Too many requests; see Retry-After',
   501: 'This agent cannot do that',
-  500: 'Something failed that should not have',
+  500: 'An internal error occurred',
   502: 'The agent or its model failed',
   503: 'A part of the service is not available; see Retry-After',
-  504: 'The response did not come in time',
+  504: 'The response did not arrive in time',
 };
 
 /** Every response of an endpoint for OpenAPI, including those that any endpoint has. */
@@ -60,7 +60,7 @@ const describeResponse = (response: ResponseDescription): ApiResponseOptions => 
   headers: {
     ...REQUEST_ID,
     ...(response.location === true
-      ? { Location: { description: 'The path of what was made.', schema: { type: 'string' } } }
+      ? { Location: { description: 'The path of the created resource.', schema: { type: 'string' } } }
       : {}),
   },
   ...(response.binary === true
@@ -100,7 +100,7 @@ const nameOf = (code: string): string => {
   return typeof detail === 'string' ? `the text "${detail}"` : `\`${code}\``;
 };
 
-/** Those whose detail is literal are exactly that; all others have one shape. */
+/** An error with a literal detail has exactly that schema; all others share one. */
 const errorSchemas = (status: number, codes: ReadonlySet<string>) => {
   const literals = [...codes].flatMap((code) => LITERAL_DETAILS[code] ?? []);
   const exact = literals.map(({ detail }) => ({

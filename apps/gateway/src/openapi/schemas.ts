@@ -6,7 +6,7 @@ import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations
 import type { Json } from '@berth/kernel';
 import type { HealthView } from '../health/health.view.js';
 
-/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 takes it. */
+/** A JSON Schema of draft 2020-12, as OpenAPI 3.1 uses it. */
 export interface JsonSchema {
   readonly [keyword: string]: Json | undefined;
 }
@@ -22,7 +22,7 @@ const integer: JsonSchema = { type: 'integer' };
 const number: JsonSchema = { type: 'number' };
 const integerOrNull: JsonSchema = { type: ['integer', 'null'] };
 const numberOrNull: JsonSchema = { type: ['number', 'null'] };
-const truth: JsonSchema = { type: 'boolean' };
+const bool: JsonSchema = { type: 'boolean' };
 const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items });
 const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
@@ -90,7 +90,7 @@ const executionStatus: JsonSchema = { enum: [...EXECUTION_STATUSES] };
 const keptOutput: JsonSchema = {
   ...text,
   description:
-    'The last 262,144 characters; when something was cut off it begins with `[output truncated]` and a newline. Absent while it runs.',
+    'The last 262,144 characters; if truncated, it begins with `[output truncated]` and a newline. Absent while the command runs.',
 };
 
 const dependency: JsonSchema = {
@@ -113,13 +113,16 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   EnvVar: view<EnvVarView>({
     key: text,
     value: { ...text, description: '`********` for secrets.' },
-    isSecret: truth,
+    isSecret: bool,
     updatedAt: time,
   }),
   EnvList: object({ items: list(ref('EnvVar')) }),
   Key: view<KeyView>(keyMembers),
   KeyPage: page('Key'),
-  MintedKey: view<MintedKey>({ key: { ...text, description: 'Shown this once.' }, ...keyMembers }),
+  MintedKey: view<MintedKey>({
+    key: { ...text, description: 'No other response contains it.' },
+    ...keyMembers,
+  }),
   Execution: object(
     {
       executionId: { ...text, examples: ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
@@ -144,7 +147,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     executionId: text,
     status: executionStatus,
     exitCode: integerOrNull,
-    detached: truth,
+    detached: bool,
     timeout: { ...number, description: 'Seconds.' },
     createdAt: time,
     endedAt: timeOrNull,
@@ -161,17 +164,20 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     id: text,
     name: text,
     description: text,
-    deprecated: truth,
+    deprecated: bool,
     resources,
     capabilities: list(text),
-    env: list(object({ key: text, required: truth, description: text })),
+    env: list(object({ key: text, required: bool, description: text })),
   }),
   TemplateList: object({ items: list(ref('Template')) }),
   Projection: view<ProjectionView>({
     name: text,
     service: text,
     version: integer,
-    position: { ...textOrNull, description: 'The log position that is applied, as a decimal number.' },
+    position: {
+      ...textOrNull,
+      description: 'The log position up to which events are applied, as a decimal number.',
+    },
     lag: { ...integer, description: 'Events not applied yet; counting stops at 10,000.' },
     rebuilding: {
       anyOf: [
@@ -194,7 +200,10 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     service: text,
     consumer: text,
     eventId: text,
-    subject: { ...text, description: '`evt.<context>.<event>.v<n>.<account>.<id>`; empty: it was no event.' },
+    subject: {
+      ...text,
+      description: '`evt.<context>.<event>.v<n>.<account>.<id>`; empty if the message was not an event.',
+    },
     reason: { ...text, description: 'The last failure, without secrets.' },
     deliveries: integer,
     at: time,
@@ -214,20 +223,20 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   }),
   FileList: object({
     path: text,
-    root: { ...text, description: "Where the agent's volume is." },
+    root: { ...text, description: "The path of the agent's volume." },
     entries: list(
       object({
         name: text,
-        isDir: truth,
+        isDir: bool,
         size: { ...integer, description: 'Bytes; 0 for a folder.' },
         mtime: { ...integer, description: 'Seconds since 1970.' },
       }),
     ),
   }),
-  UploadedFile: object({ ok: truth, path: text, name: text, size: integer }),
-  WrittenFile: object({ ok: truth, path: text, size: integer }),
-  ChangedPath: object({ ok: truth, path: text }),
-  MovedPath: object({ ok: truth, from: text, to: text }),
+  UploadedFile: object({ ok: bool, path: text, name: text, size: integer }),
+  WrittenFile: object({ ok: bool, path: text, size: integer }),
+  ChangedPath: object({ ok: bool, path: text }),
+  MovedPath: object({ ok: bool, from: text, to: text }),
   Error: error({}),
   InvalidRequest: error({
     fields: {

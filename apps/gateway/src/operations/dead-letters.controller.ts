@@ -10,8 +10,8 @@ import { deadLetterOf } from './operations.resources.js';
 
 const REQUESTS = SERVICES_WITH_TABLES.map(operationsRequests);
 
-/** Where a page ended: a service, and its own cursor; null at its beginning. */
-type Place = readonly [service: number, cursor: string | null];
+/** Where a page ended: the index of a service, and that service's cursor, null at its start. */
+type PagePosition = readonly [service: number, cursor: string | null];
 
 @ApiTags('Operations')
 @Controller('api/v1/operations/dead-letters')
@@ -22,12 +22,13 @@ export class DeadLettersController {
     accepts: { key: 'operate' },
     query: pageQuery,
     summary: 'List events that a service could not handle',
-    description: 'By service and consumer, the oldest first. The payload of an event is never shown.',
+    description: 'Sorted by service and consumer, oldest first. The payload of an event is never shown.',
     responses: [{ status: 200, description: 'One page.', schema: 'DeadLetterPage' }],
   })
   @Get()
   async list(@Query() { cursor, limit }: PageQuery): Promise<Page<DeadLetterView>> {
-    let [service, within]: Place = cursor === undefined ? [0, null] : decodeCursor<Place>(cursor, isPlace);
+    let [service, within]: PagePosition =
+      cursor === undefined ? [0, null] : decodeCursor<PagePosition>(cursor, isPagePosition);
     const items: DeadLetterView[] = [];
     for (; service < REQUESTS.length; service++, within = null) {
       const definition = REQUESTS[service]?.listDeadLetters;
@@ -47,15 +48,15 @@ export class DeadLettersController {
   @Route({
     accepts: { key: 'operate' },
     resource: deadLetterOf('id'),
-    summary: 'Have the event of a dead letter handled again',
+    summary: 'Handle the event of a dead letter again',
     description:
-      'The letter disappears once its consumer has handled the event; it stays, with the latest reason, when that fails again. Repeating it never acts twice.',
+      'The dead letter is deleted once its consumer has handled the event; it stays, with the latest reason, if that fails again. Idempotent.',
     responses: [{ status: 202, description: 'The event is being handled again, or already was.' }],
     errors: ['dead_letter_not_found'],
   })
   @Post(':id/replay')
   async replay(@Param('id') id: string): Promise<void> {
-    await this.#askEach((requests) => requests.replayDeadLetter, id);
+    await this.#requestEach((requests) => requests.replayDeadLetter, id);
   }
 
   @Route({
@@ -68,11 +69,11 @@ export class DeadLettersController {
   })
   @Delete(':id')
   async delete(@Param('id') id: string): Promise<void> {
-    await this.#askEach((requests) => requests.deleteDeadLetter, id);
+    await this.#requestEach((requests) => requests.deleteDeadLetter, id);
   }
 
-  /** Only the service of its consumer knows a letter. */
-  async #askEach(
+  /** Only the service of its consumer stores a dead letter. */
+  async #requestEach(
     definitionOf: (
       requests: (typeof REQUESTS)[number],
     ) => RequestDefinition<{ readonly id: string }, unknown>,
@@ -90,7 +91,7 @@ export class DeadLettersController {
   }
 }
 
-const isPlace = (value: unknown): boolean =>
+const isPagePosition = (value: unknown): boolean =>
   Array.isArray(value) &&
   value.length === 2 &&
   Number.isInteger(value[0]) &&

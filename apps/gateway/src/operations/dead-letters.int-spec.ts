@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
-  key = test.far.key(['read', 'operate']);
+  test.services.reset();
+  key = test.services.key(['read', 'operate']);
 });
 
 const letter = (service: string, id: string): DeadLetterView => ({
@@ -28,18 +28,18 @@ const letter = (service: string, id: string): DeadLetterView => ({
   at: '2026-11-22T08:00:00.000Z',
 });
 
-/** Each service has these letters, and pages through them as it likes. */
+/** Gives each service these dead letters, which it returns in pages. */
 const letters = (held: Readonly<Record<string, readonly string[]>>): void => {
   for (const service of SERVICES_WITH_TABLES) {
     const requests = operationsRequests(service);
     const ids = held[service] ?? [];
-    test.far.on(requests.listDeadLetters, ({ cursor, limit }) => {
+    test.services.on(requests.listDeadLetters, ({ cursor, limit }) => {
       const from = Number(cursor ?? 0);
       const items = ids.slice(from, from + limit).map((id) => letter(service, id));
       return { items, nextCursor: from + limit < ids.length ? String(from + limit) : null };
     });
     for (const definition of [requests.replayDeadLetter, requests.deleteDeadLetter])
-      test.far.on(definition, ({ id }) => {
+      test.services.on(definition, ({ id }) => {
         if (!ids.includes(id)) throw new DomainError('not_found', 'dead_letter_not_found', 'None.');
         return {};
       });
@@ -76,8 +76,8 @@ describe('a dead letter', () => {
     letters({ delivery: ['x'] });
     expect((await test.call('POST', `${PATH}/x/replay`, { key })).status).toBe(202);
     expect((await test.call('DELETE', `${PATH}/x`, { key })).status).toBe(204);
-    expect(test.far.asked(operationsRequests('delivery').replayDeadLetter)).toHaveLength(1);
-    expect(test.far.asked(operationsRequests('exec').replayDeadLetter)).toHaveLength(0);
+    expect(test.services.requestsTo(operationsRequests('delivery').replayDeadLetter)).toHaveLength(1);
+    expect(test.services.requestsTo(operationsRequests('exec').replayDeadLetter)).toHaveLength(0);
   });
 
   it('that no service has is a 404', async () => {
@@ -92,7 +92,7 @@ describe('a dead letter', () => {
   });
 
   it('needs the scope operate', async () => {
-    const { status, body } = await test.call('GET', PATH, { key: test.far.key(['read', 'manage']) });
+    const { status, body } = await test.call('GET', PATH, { key: test.services.key(['read', 'manage']) });
     expect([status, body.detail]).toMatchObject([403, { requiredScope: 'operate' }]);
   });
 });

@@ -24,7 +24,7 @@ export class OperationsController {
 
   @Route({
     accepts: { key: 'operate' },
-    summary: 'List the tables that are built from the event log',
+    summary: 'List the projections, the tables that are built from the event log',
     responses: [
       { status: 200, description: 'All projections with their positions.', schema: 'ProjectionList' },
     ],
@@ -42,7 +42,7 @@ export class OperationsController {
   @Route({
     accepts: { key: 'operate' },
     resource: projectionOf('name'),
-    summary: 'Rebuild the table while the current one keeps serving',
+    summary: 'Rebuild a projection while its current tables stay in use',
     description:
       'Returns immediately; the list shows the progress. If a rebuild is running, returns that one.',
     responses: [{ status: 202, description: 'The rebuild is running.', schema: 'Projection' }],

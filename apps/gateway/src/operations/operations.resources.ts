@@ -12,5 +12,5 @@ export const deadLetterOf = (param: string): RouteResource => ({
 export const projectionOf = (param: string): RouteResource => ({
   param,
   isId: (name) => name !== '',
-  notFound: () => new HttpRefusal(404, 'projection_not_found', 'There is no projection of this name.'),
+  notFound: () => new HttpRefusal(404, 'projection_not_found', 'There is no projection with this name.'),
 });

@@ -11,7 +11,7 @@ export class TemplatesController {
 
   @Route({
     accepts: 'anyone',
-    summary: 'List what agents can be made from',
+    summary: 'List the templates for new agents',
     responses: [{ status: 200, description: 'All templates.', schema: 'TemplateList' }],
   })
   @Get()

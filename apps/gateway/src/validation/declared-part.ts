@@ -4,12 +4,12 @@ import { alternativeFor, alternativesOf, isPlainObject, keywordsOf } from './sch
 type Copy = (value: unknown) => unknown;
 
 /**
- * Makes a function that copies a value without the members that `schema` does not declare; a member left out has its
- * default. It judges nothing: values of another type stay as they are.
+ * Returns a function that copies a value without the members that `schema` does not declare, and with the defaults of
+ * absent members. It does not validate: values of another type stay as they are.
  */
 export const declaredPartBy = (schema: TSchema): Copy => copyBy(schema) ?? ((value) => value);
 
-/** Undefined if there is nothing to leave out of such a value. */
+/** Undefined if the schema declares no members, so that a value needs no copy. */
 const copyBy = (schema: TSchema): Copy | undefined => {
   const { properties, items, maxItems = Infinity } = keywordsOf(schema);
   if (properties !== undefined) return copyMembers(properties);

@@ -9,11 +9,11 @@ import {
   type Keywords,
 } from './schema-keywords.js';
 
-const LONGEST_NAME = 128;
+const MAX_NAME_CHARS = 128;
 
 /**
- * Every invalid field of `value`, at `path` and below. A list or object beyond its bound is one problem: nothing in it is
- * looked at.
+ * Every invalid field of `value`, at `path` and below. A list or object with too many items is one problem; its items
+ * are not validated.
  */
 export const fieldProblems = (schema: TSchema, value: unknown, path = ''): readonly FieldProblem[] => {
   const keywords = keywordsOf(schema);
@@ -25,7 +25,10 @@ export const fieldProblems = (schema: TSchema, value: unknown, path = ''): reado
   return fieldProblems(alternativeFor(schema, value), value, path);
 };
 
-/** Whether problems are of the value, not inside it. A refinement is that, unless it compares the items of a list. */
+/**
+ * Whether the schema validates the value as a whole, so that its problem has the path of the value. True for a
+ * refinement, unless it compares the items of a list.
+ */
 const isWhole = (schema: TSchema): boolean => {
   const { properties, propertyNames, items, 'x-unique-by': unique } = keywordsOf(schema);
   if (Type.IsRefine(schema) && unique === undefined) return true;
@@ -56,9 +59,9 @@ const mapProblems = (
   if (!isPlainObject(value)) return [{ path, message: 'must be an object of strings' }];
   const entries = Object.entries(value);
   if (entries.length > maxProperties)
-    return [{ path, message: `must hold at most ${maxProperties} members` }];
+    return [{ path, message: `must contain at most ${maxProperties} members` }];
   return entries.flatMap(([name, member]) => {
-    const at = below(path, name.slice(0, LONGEST_NAME));
+    const at = below(path, name.slice(0, MAX_NAME_CHARS));
     if (Check(propertyNames, name)) return fieldProblems(additionalProperties, member, at);
     return [{ path: at, message: `the name ${messageFor(propertyNames, name)}` }];
   });
@@ -67,7 +70,7 @@ const mapProblems = (
 const listProblems = (keywords: Keywords, value: unknown, path: string): readonly FieldProblem[] => {
   const { items = {}, maxItems = Infinity, 'x-unique-by': unique } = keywords;
   if (!Array.isArray(value)) return [{ path, message: 'must be a list' }];
-  if (value.length > maxItems) return [{ path, message: `must hold at most ${maxItems} items` }];
+  if (value.length > maxItems) return [{ path, message: `must contain at most ${maxItems} items` }];
   const problems = value.flatMap((item, index) => fieldProblems(items, item, below(path, String(index))));
   return unique === undefined ? problems : [...problems, ...repetitions(value, unique, path)];
 };

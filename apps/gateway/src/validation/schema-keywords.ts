@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 
-/** The keywords by which the gateway takes a schema apart. */
+/** The keywords of a schema that the gateway evaluates. */
 export interface Keywords {
   readonly $id?: string;
   readonly type?: string | readonly string[];
@@ -24,7 +24,7 @@ export interface Keywords {
 
 export const keywordsOf = (schema: TSchema): Keywords => schema;
 
-/** The schemas of which a value fulfils one. */
+/** The alternatives of a schema, one of which a value must match. */
 export const alternativesOf = (schema: TSchema): readonly TSchema[] => {
   const { anyOf, oneOf } = keywordsOf(schema);
   return anyOf ?? oneOf ?? [];

@@ -5,10 +5,10 @@ import { holdsScope, missingScope } from '../auth/access.js';
 import type { HttpServer, JsonBody, RouteRules } from '../http/fastify-types.js';
 import { HttpRefusal, invalidRequest, type FieldProblem } from '../http/http-refusal.js';
 import { isPlainObject } from './schema-keywords.js';
-import { Validator, type Judged } from './validator.js';
+import { Validator, type ValidationResult } from './validator.js';
 
 /** Upper bound of reported problems; a body may have more. */
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 /**
  * Validates path, query and body against their schemas before the handler runs. 400 `invalid_request` names every invalid
@@ -40,21 +40,21 @@ const validate = (request: FastifyRequest, rules: RouteRules): void => {
   for (const scope of body?.scopes?.(request.body) ?? []) requireScope(request, scope);
   const problems = [...paramProblems(request.params, rules)];
   if (rules.query !== undefined) {
-    const judged = Validator.for(rules.query).judgeQuery(request.query);
-    request.query = judged.value;
-    problems.push(...judged.problems);
+    const result = Validator.for(rules.query).validateQuery(request.query);
+    request.query = result.value;
+    problems.push(...result.problems);
   }
   if (body !== undefined) {
-    const judged = Validator.for(body.shape).judgeBody(request.body);
-    request.body = judged.value;
-    problems.push(...judged.problems, ...(body.problems?.(judged.value) ?? []));
-    throwOwnError(body, judged);
+    const result = Validator.for(body.shape).validateBody(request.body);
+    request.body = result.value;
+    problems.push(...result.problems, ...(body.problems?.(result.value) ?? []));
+    throwOwnError(body, result);
   }
-  if (problems.length > 0) throw invalidRequest(problems.slice(0, MOST_PROBLEMS));
+  if (problems.length > 0) throw invalidRequest(problems.slice(0, MAX_PROBLEMS));
 };
 
 /** Errors with the route's own codes come before all others. */
-const throwOwnError = ({ codes = {}, refusal }: JsonBody, { value, problems }: Judged): void => {
+const throwOwnError = ({ codes = {}, refusal }: JsonBody, { value, problems }: ValidationResult): void => {
   for (const [path, code] of Object.entries(codes)) {
     const problem = problems.find((one) => one.path === path);
     if (problem === undefined) continue;
@@ -69,7 +69,7 @@ const throwOwnError = ({ codes = {}, refusal }: JsonBody, { value, problems }: J
 const paramProblems = (params: unknown, rules: RouteRules): readonly FieldProblem[] => {
   if (rules.params === undefined || !isPlainObject(params)) return [];
   return Object.entries(rules.params).flatMap(
-    ([path, schema]) => Validator.for(schema).judge(params[path], path).problems,
+    ([path, schema]) => Validator.for(schema).validate(params[path], path).problems,
   );
 };
 

@@ -2,7 +2,7 @@ import { listWithUnique, orNull, pageMembers, text, whole, withDefault } from '@
 import Type from 'typebox';
 import { describe, expect, it } from 'vitest';
 import { parseIsoTime } from './iso-time.js';
-import { Validator, type Judged } from './validator.js';
+import { Validator, type ValidationResult } from './validator.js';
 
 const inner = Type.Object({ name: text({ max: 3 }) });
 
@@ -13,12 +13,12 @@ const outer = Type.Object({
   flag: Type.Optional(Type.Boolean()),
 });
 
-const judgeBody = (body: unknown): Judged => Validator.for(outer).judgeBody(body);
-const judgeQuery = (query: unknown): Judged => Validator.for(outer).judgeQuery(query);
+const validateBody = (body: unknown): ValidationResult => Validator.for(outer).validateBody(body);
+const validateQuery = (query: unknown): ValidationResult => Validator.for(outer).validateQuery(query);
 
 describe('a body', () => {
   it('is copied with its defaults and without members that are not declared', () => {
-    const { value, problems } = judgeBody({
+    const { value, problems } = validateBody({
       one: { name: 'a', x: 1 },
       many: [{ name: 'b', y: 2 }],
       other: 1,
@@ -30,49 +30,49 @@ describe('a body', () => {
   });
 
   it('takes no member from a prototype', () => {
-    const { problems } = Validator.for(inner).judgeBody(Object.create({ name: 'a' }));
+    const { problems } = Validator.for(inner).validateBody(Object.create({ name: 'a' }));
     expect(problems.map(({ path }) => path)).toEqual(['name']);
   });
 
-  it('is checked to its depth, with dotted paths', () => {
-    const { problems } = judgeBody({ limit: '5', one: [], many: [{ name: 'long' }, null] });
+  it('is validated at every depth, with dotted paths', () => {
+    const { problems } = validateBody({ limit: '5', one: [], many: [{ name: 'long' }, null] });
     expect(problems.map(({ path }) => path)).toEqual(['limit', 'one', 'many.0.name', 'many.1']);
   });
 
-  it('is not looked into beyond its bounds', () => {
-    const { problems } = judgeBody({ many: [1, 2, 3] });
-    expect(problems).toEqual([{ path: 'many', message: 'must hold at most 2 items' }]);
+  it('is not validated inside a list that is too long', () => {
+    const { problems } = validateBody({ many: [1, 2, 3] });
+    expect(problems).toEqual([{ path: 'many', message: 'must contain at most 2 items' }]);
   });
 
   it('names the item that repeats another', () => {
-    const { problems } = judgeBody({ many: [{ name: 'a' }, { name: 'a' }] });
+    const { problems } = validateBody({ many: [{ name: 'a' }, { name: 'a' }] });
     expect(problems).toEqual([{ path: 'many.1.name', message: 'is given twice' }]);
   });
 
-  it.each([null, [], 'text', 5, true])('%j is no object', (body) => {
-    expect(judgeBody(body).problems).toEqual([{ path: '', message: 'The body must be a JSON object.' }]);
+  it.each([null, [], 'text', 5, true])('%j is not an object', (body) => {
+    expect(validateBody(body).problems).toEqual([{ path: '', message: 'The body must be a JSON object.' }]);
   });
 });
 
 describe('a query', () => {
-  it('has its members converted to their types, and its defaults', () => {
-    expect(judgeQuery({ limit: '7', flag: 'true' }).value).toEqual({ limit: 7, flag: true });
-    expect(Validator.for(Type.Object(pageMembers)).judgeQuery({}).value).toEqual({ limit: 50 });
+  it('has its members converted to their types, and defaults for absent members', () => {
+    expect(validateQuery({ limit: '7', flag: 'true' }).value).toEqual({ limit: 7, flag: true });
+    expect(Validator.for(Type.Object(pageMembers)).validateQuery({}).value).toEqual({ limit: 50 });
   });
 
   it.each(['', ' 7', '7.0', '7e0', '0x7', '11', '0', '-1', '99999999999999999999', ['1', '2']])(
     'refuses the number %j',
     (limit) => {
-      expect(judgeQuery({ limit }).problems.map(({ path }) => path)).toEqual(['limit']);
+      expect(validateQuery({ limit }).problems.map(({ path }) => path)).toEqual(['limit']);
     },
   );
 });
 
 describe('a text', () => {
   const problemOf = (value: unknown): string | undefined =>
-    Validator.for(text({ max: 2, maxBytes: 4 })).judge(value).problems[0]?.message;
+    Validator.for(text({ max: 2, maxBytes: 4 })).validate(value).problems[0]?.message;
 
-  it('holds neither NUL nor half a surrogate pair, which no table takes', () => {
+  it('contains neither NUL nor a lone surrogate, which Postgres cannot store', () => {
     expect(problemOf('\0b')).toBe('must be valid Unicode without NUL characters');
     expect(problemOf('\ud800')).toBe('must be valid Unicode without NUL characters');
   });
@@ -80,7 +80,7 @@ describe('a text', () => {
   it('has a length in UTF-16 units and a size in bytes of UTF-8', () => {
     expect(problemOf('😀')).toBeUndefined();
     expect(problemOf('😀a')).toBe('must be 1 to 2 characters long');
-    expect(problemOf('€€')).toBe('must hold at most 4 bytes of UTF-8');
+    expect(problemOf('€€')).toBe('must contain at most 4 bytes of UTF-8');
   });
 });
 

@@ -8,16 +8,16 @@ import { parseIsoTime } from './iso-time.js';
 import { convertedQuery } from './query-text.js';
 import { isPlainObject } from './schema-keywords.js';
 
-// RFC 3339, by which TypeBox judges, has neither a date alone nor a time without seconds.
+// TypeBox validates by RFC 3339, which allows neither a date alone nor a time without seconds.
 Format.Set('date-time', (value) => parseIsoTime(value) !== undefined);
 
-/** What a request holds by its schema, and its problems; valid only if there are none. */
-export interface Judged {
+/** The validated value and its problems. The value is valid only if there are no problems. */
+export interface ValidationResult {
   readonly value: unknown;
   readonly problems: readonly FieldProblem[];
 }
 
-/** Judges values by one schema, which is compiled once. */
+/** Validates values against one schema, which is compiled once. */
 export class Validator {
   static readonly #known = new WeakMap<TSchema, Validator>();
   readonly #accepts: (value: unknown) => boolean;
@@ -39,19 +39,19 @@ export class Validator {
   }
 
   /** A JSON body. Members that are not declared are left out, values keep their types, no body counts as `{}`. */
-  judgeBody(body: unknown): Judged {
+  validateBody(body: unknown): ValidationResult {
     const given = body === undefined ? {} : body;
-    if (isPlainObject(given)) return this.judge(this.#declaredPart(given));
+    if (isPlainObject(given)) return this.validate(this.#declaredPart(given));
     return { value: {}, problems: [{ path: '', message: 'The body must be a JSON object.' }] };
   }
 
   /** A parsed query string, whose members are converted to the declared types. */
-  judgeQuery(query: unknown): Judged {
-    return this.judge(this.#declaredPart(convertedQuery(this.schema, query)));
+  validateQuery(query: unknown): ValidationResult {
+    return this.validate(this.#declaredPart(convertedQuery(this.schema, query)));
   }
 
   /** A value as it is; paths of problems begin with `path`. */
-  judge(value: unknown, path = ''): Judged {
+  validate(value: unknown, path = ''): ValidationResult {
     return { value, problems: this.#accepts(value) ? [] : this.#explain(value, path) };
   }
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '@berth/kernel';
-import { GUEST_LIMITS, type DeliverToProgram, type ProgramAnswer } from '@berth/guest-protocol';
+import { GUEST_LIMITS, type DeliverToProgram, type ProgramResponse } from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
 import { parseReply, readFailure } from './parse-reply.js';
 
@@ -20,7 +20,7 @@ export const callProgram = async (
   endpoint: Endpoint,
   message: DeliverToProgram,
   signal: AbortSignal,
-): Promise<ProgramAnswer> => {
+): Promise<ProgramResponse> => {
   const { traceparent } = message;
   const body = Buffer.from(JSON.stringify(chatBody(message)));
   let connected = false;

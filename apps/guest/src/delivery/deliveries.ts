@@ -6,7 +6,7 @@ import {
   type DeliverToProgram,
   type DeliveryOutcome,
   type DeliveryReport,
-  type ProgramAnswer,
+  type ProgramResponse,
 } from '@berth/guest-protocol';
 import type { Endpoint } from '../program/readiness.js';
 import { agentTimeout, callProgram, NotConnected } from './call-program.js';
@@ -23,7 +23,7 @@ export type FindProgram = (withinMs: number) => Promise<Endpoint | undefined>;
 
 /** A message on its way to the program. */
 interface Running {
-  readonly reply: Promise<ProgramAnswer>;
+  readonly reply: Promise<ProgramResponse>;
   readonly course: Course;
 }
 
@@ -48,7 +48,7 @@ export class Deliveries {
     private readonly chatMs: number = GUEST_LIMITS.chatMs,
   ) {}
 
-  deliver(message: DeliverToProgram): Promise<ProgramAnswer> {
+  deliver(message: DeliverToProgram): Promise<ProgramResponse> {
     const { deliveryId } = message;
     const running = this.#running.get(deliveryId);
     if (running !== undefined) return running.reply;
@@ -72,7 +72,7 @@ export class Deliveries {
       : toDeliveryReport(this.journal.find(deliveryId));
   }
 
-  async #deliverOnce(message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
+  async #deliverOnce(message: DeliverToProgram, course: Course): Promise<ProgramResponse> {
     const earlier = this.journal.find(message.deliveryId);
     if (earlier !== undefined) {
       if (earlier.outcome === undefined) throw outcomeUnknown();
@@ -91,7 +91,7 @@ export class Deliveries {
     }
   }
 
-  async #handOver(message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
+  async #handOver(message: DeliverToProgram, course: Course): Promise<ProgramResponse> {
     const until = performance.now() + PROGRAM_WITHIN_MS;
     for (;;) {
       const endpoint = await this.findProgram(Math.max(0, until - performance.now()));
@@ -109,7 +109,11 @@ export class Deliveries {
     }
   }
 
-  async #handOverOnce(endpoint: Endpoint, message: DeliverToProgram, course: Course): Promise<ProgramAnswer> {
+  async #handOverOnce(
+    endpoint: Endpoint,
+    message: DeliverToProgram,
+    course: Course,
+  ): Promise<ProgramResponse> {
     const { deliveryId } = message;
     const { signal } = course.end;
     // While the program was restarting, the message may have been abandoned.

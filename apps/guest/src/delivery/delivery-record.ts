@@ -1,4 +1,4 @@
-import { DELIVERY_ABANDONED_CODE, type DeliveryOutcome, type ProgramAnswer } from '@berth/guest-protocol';
+import { DELIVERY_ABANDONED_CODE, type DeliveryOutcome, type ProgramResponse } from '@berth/guest-protocol';
 import { DomainError } from '@berth/kernel';
 
 /** The error of a message that never reached the program: it may be sent again. */
@@ -26,7 +26,7 @@ export const outcomeUnknown = (): DomainError =>
   );
 
 /** Returns or throws a recorded outcome, as the first caller got it. */
-export const replay = (outcome: DeliveryOutcome): ProgramAnswer => {
+export const replay = (outcome: DeliveryOutcome): ProgramResponse => {
   if (outcome.type === 'answered') return { response: outcome.response };
   throw new DomainError(outcome.kind, outcome.code, outcome.message);
 };

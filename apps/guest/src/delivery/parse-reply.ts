@@ -1,8 +1,8 @@
 import { DomainError } from '@berth/kernel';
-import { GUEST_LIMITS, type ProgramAnswer } from '@berth/guest-protocol';
+import { GUEST_LIMITS, type ProgramResponse } from '@berth/guest-protocol';
 
 /** Parses the response of the agent's program to a chat: `{response}`. Errors: upstream `agent_error`. */
-export const parseReply = (text: string): ProgramAnswer => {
+export const parseReply = (text: string): ProgramResponse => {
   const body = parse(text);
   if (body === undefined) throw refuse('The response of the agent is not JSON.');
   const response = field(body, 'response');

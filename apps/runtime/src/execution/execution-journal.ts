@@ -69,7 +69,7 @@ const readRecord = async (handle: FileHandle, executionId: string): Promise<Exec
 };
 
 const readBounded = async (handle: FileHandle): Promise<string> => {
-  const bytes = Buffer.allocUnsafe(GUEST_LIMITS.answerBytes);
+  const bytes = Buffer.allocUnsafe(GUEST_LIMITS.responseBytes);
   let length = 0;
   while (length < bytes.length) {
     const { bytesRead } = await handle.read(bytes, length, bytes.length - length, length);

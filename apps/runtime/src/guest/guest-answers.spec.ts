@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { readEvents, readHealth, readProgramAnswer, readRefusal } from './guest-answers.js';
+import { readEvents, readHealth, readProgramResponse, readRefusal } from './guest-answers.js';
 
 describe('a guest’s response', () => {
   it('is accepted in the agreed shape', () => {
     const health = { version: '1.0.0', capabilities: ['exec.detached'], program: 'serving' };
     expect(readHealth(health)).toEqual(health);
-    expect(readProgramAnswer({ response: 'hi', more: 1 })).toEqual({ response: 'hi' });
+    expect(readProgramResponse({ response: 'hi', more: 1 })).toEqual({ response: 'hi' });
   });
 
   it.each([null, 5, 'text', [], {}, { version: 1, capabilities: [], program: 'serving' }])(
     'is rejected in any other shape (%j)',
     (body) => {
       expect(() => readHealth(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
-      expect(() => readProgramAnswer(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
+      expect(() => readProgramResponse(body)).toThrow(expect.objectContaining({ code: 'guest_unreachable' }));
     },
   );
 

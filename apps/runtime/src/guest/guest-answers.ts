@@ -1,5 +1,5 @@
 import { DomainError, isEffect, type ErrorKind } from '@berth/kernel';
-import type { GuestEvents, GuestHealth, ProgramAnswer, ProgramState } from '@berth/guest-protocol';
+import type { GuestEvents, GuestHealth, ProgramResponse, ProgramState } from '@berth/guest-protocol';
 import { fields, isText } from './answer-fields.js';
 
 // A guest runs among the agent's own processes: everything it returns is checked and bounded before it is passed on.
@@ -50,7 +50,7 @@ export const readHealth = (body: unknown): GuestHealth => {
 };
 
 /** Response of `deliver`. */
-export const readProgramAnswer = (body: unknown): ProgramAnswer => {
+export const readProgramResponse = (body: unknown): ProgramResponse => {
   const { response } = fields(body);
   if (typeof response !== 'string') throw guestUnreachable();
   return { response };

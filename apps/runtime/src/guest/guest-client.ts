@@ -10,7 +10,7 @@ import {
   type GuestHealth,
   type LegacyReport,
   type PrecludedExecution,
-  type ProgramAnswer,
+  type ProgramResponse,
   type PutEnv,
   type PutProgram,
   type RunCommand,
@@ -24,7 +24,7 @@ import {
   readRunningExecutions,
 } from './execution-answers.js';
 import { readFileChange } from './file-answers.js';
-import { readEvents, readHealth, readProgramAnswer } from './guest-answers.js';
+import { readEvents, readHealth, readProgramResponse } from './guest-answers.js';
 import { GuestSocket } from './guest-socket.js';
 
 const HEALTH_WITHIN_MS = 2_000;
@@ -64,9 +64,9 @@ export class GuestClient {
     return readHealth(await this.#socket.ask({ route: GUEST_ROUTES.env, body: change, signal }));
   }
 
-  async deliver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramAnswer> {
+  async deliver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramResponse> {
     const bounded = within(GUEST_LIMITS.chatMs + SLACK_MS, signal);
-    return readProgramAnswer(
+    return readProgramResponse(
       await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded, begins: true }),
     );
   }

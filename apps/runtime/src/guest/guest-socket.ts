@@ -140,7 +140,7 @@ export const readBoundedJson = async (stream: AsyncIterable<Buffer>): Promise<un
   let bytes = 0;
   for await (const chunk of stream) {
     bytes += chunk.length;
-    if (bytes > GUEST_LIMITS.answerBytes) throw new Error('The guest’s response is too large.');
+    if (bytes > GUEST_LIMITS.responseBytes) throw new Error('The guest’s response is too large.');
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;

@@ -1,6 +1,6 @@
 import { open, readdir, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LONGEST_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
+import { MAX_LOG_WAIT_MS, type LogEntry, type LogsPage, type ReadLogs } from '@berth/contracts/runtime';
 import { decodeLogLine, logFileName, logFileNumber } from '@berth/guest-protocol';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
@@ -39,7 +39,7 @@ export class AgentLogs {
     const { logs } = agentFolders(this.dataDir, query.agentId);
     if (query.cursor === null) return readNewest(logs, query);
     const place = decodeLogCursor(query.cursor);
-    const deadline = performance.now() + Math.min(query.waitMs, LONGEST_LOG_WAIT_MS);
+    const deadline = performance.now() + Math.min(query.waitMs, MAX_LOG_WAIT_MS);
     using watch = this.#watches.enter(logs);
     for (let from = place; ;) {
       const seen = watch.version;

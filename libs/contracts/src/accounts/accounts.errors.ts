@@ -4,7 +4,7 @@ import { defineErrors } from '@berth/kernel';
 export const accountsErrors = defineErrors({
   key_already_minted: {
     kind: 'conflict',
-    when: 'a repeated mint names a key that was minted before: its secret is shown once',
+    when: 'an earlier attempt of the request has already minted the key, whose secret is shown only once',
   },
   key_not_found: { kind: 'not_found', when: 'the account has no key with this id' },
   missing_scope: { kind: 'forbidden', when: 'the key lacks the scope in `requiredScope`' },

@@ -24,6 +24,6 @@ export type KeyRevokedEvent = Readonly<Static<typeof KeyRevoked>>;
 export const accountsEvents = {
   accountOpened: defineEvent('accounts', 'account-opened', AccountOpened),
   keyMinted: defineEvent('accounts', 'key-minted', KeyMinted),
-  /** The gateway does not read this event: it finds out itself, and closes the sockets and streams of the key. */
+  /** The gateway does not consume this event: it looks up the keys of open sockets and streams every second. */
   keyRevoked: defineEvent('accounts', 'key-revoked', KeyRevoked),
 };

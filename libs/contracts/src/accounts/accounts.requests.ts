@@ -27,14 +27,14 @@ export interface Principal {
   readonly scopes: readonly Scope[];
 }
 
-/** The form of `expiresAt` is that of every time here, in UTC. */
+/** `expiresAt` is ISO 8601 in UTC. */
 export interface MintKey extends CommandEnvelope, NullWhenAbsent<MintKeyBody> {
-  /** Scopes of the minting key, which mints no others (403 `missing_scope`). */
+  /** Scopes of the key that sends the request: it can grant only these (otherwise 403 `missing_scope`). */
   readonly holderScopes: readonly Scope[];
 }
 
 export interface MintedKey extends KeyView {
-  /** `mk_` + 256 random bits + checksum, base62. Shown this once. */
+  /** `mk_` + 256 random bits + checksum, base62. No other response contains it. */
   readonly key: string;
 }
 
@@ -49,9 +49,9 @@ export interface ListKeys extends PageRequest {
 /** The requests that `accounts` handles. */
 export const accountsRequests = {
   /**
-   * Errors: `unauthenticated`. Read from its row every time: a revocation is effective everywhere once it returned. The
-   * deadline lies between the 4 s after which tables that are unavailable are given up, and the 5 s a caller is
-   * promised.
+   * Errors: `unauthenticated`. Reads the row of the key every time, so a revocation takes effect everywhere as soon as
+   * it returns. The deadline lies between the 4 s after which the service gives up on unavailable tables and the 5 s
+   * within which the gateway must respond.
    */
   authenticate: defineRequest<Authenticate, Principal>('qry.accounts.authenticate.v1', 4_700),
   /**
@@ -59,8 +59,8 @@ export const accountsRequests = {
    * `key_already_minted` with `keyId` when this command has already been handled: the secret is shown once.
    */
   mintKey: defineRequest<MintKey, MintedKey>('cmd.accounts.mint-key.v1'),
-  /** Errors: not_found `key_not_found`. Repeating it is fine. */
+  /** Errors: not_found `key_not_found`. Idempotent. */
   revokeKey: defineRequest<RevokeKey, KeyView>('cmd.accounts.revoke-key.v1', 10_000, { whenLost: 'repeat' }),
-  /** The newest first, revoked and expired ones too. Errors: invalid `invalid_request` for a bad cursor. */
+  /** Newest first, including revoked and expired keys. Errors: invalid `invalid_request` for a bad cursor. */
   listKeys: defineRequest<ListKeys, Page<KeyView>>('qry.accounts.list-keys.v1'),
 };

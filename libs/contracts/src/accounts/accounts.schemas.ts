@@ -5,21 +5,22 @@ import { SCOPES } from './scopes.js';
 const scopes = withMessage(
   Type.Array(oneOf(SCOPES), {
     uniqueItems: true,
-    description: 'Scopes that the minting key holds itself. Every key has `read`.',
+    description:
+      'The scopes of the new key. The key that sends the request must hold them too. Every key has `read`.',
   }),
   `must be a list of different scopes out of ${SCOPES.join(', ')}`,
 );
 
-/** `POST /api/v1/keys`. The service also refuses an `expiresAt` that is over. */
+/** `POST /api/v1/keys`. The service also refuses an `expiresAt` in the past. */
 export const mintKeyBody = Type.Object(
   {
     name: text(
-      { max: 128, pattern: /^\P{Cc}+$/u, means: 'must not hold control characters' },
+      { max: 128, pattern: /^\P{Cc}+$/u, means: 'must not contain control characters' },
       { description: 'The purpose of the key.' },
     ),
     scopes,
     expiresAt: Type.Optional(
-      orNull(isoTime(), { description: 'From when on the key is dead; never, when left out.' }),
+      orNull(isoTime(), { description: 'When the key expires; if absent or null, never.' }),
     ),
   },
   { $id: 'MintKeyBody' },

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatKey, isWellFormedKey } from './key-format.js';
 
-// Every code point but the surrogates. fast-check's own unit `binary` takes seconds to build.
+// Every code point except the surrogates. fast-check's own unit `binary` takes seconds to build.
 const anyCharacter = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));
@@ -28,7 +28,7 @@ describe('the format of a key', () => {
     );
   });
 
-  it('ends in the CRC-32 that zlib computes of the rest', () => {
+  it('ends in the CRC-32 that zlib computes for the rest', () => {
     fc.assert(
       fc.property(secrets, (secret) => {
         const key = formatKey(secret);
@@ -37,12 +37,12 @@ describe('the format of a key', () => {
     );
   });
 
-  it('is stable: a key of today is a key of tomorrow', () => {
+  it('is the same in every release for the same secret', () => {
     const secret = Uint8Array.from({ length: 32 }, (_, index) => index);
     expect(formatKey(secret)).toBe('mk_003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf3YmgQx');
   });
 
-  it('takes 32 bytes and nothing else', () => {
+  it('accepts exactly 32 bytes', () => {
     for (const length of [0, 16, 31, 33, 64]) {
       expect(() => formatKey(new Uint8Array(length))).toThrow(RangeError);
     }
@@ -50,11 +50,11 @@ describe('the format of a key', () => {
 });
 
 describe('a well-formed key', () => {
-  it('is every key that was ever formatted', () => {
+  it('is every key that formatKey returns', () => {
     fc.assert(fc.property(secrets, (secret) => isWellFormedKey(formatKey(secret))));
   });
 
-  it('is no key with one character changed', () => {
+  it('is not a key with one changed character', () => {
     fc.assert(
       fc.property(secrets, fc.nat(51), fc.constantFrom(...BASE62), (secret, index, char) => {
         const key = formatKey(secret);
@@ -64,7 +64,7 @@ describe('a well-formed key', () => {
     );
   });
 
-  it('is no arbitrary text', () => {
+  it('is not arbitrary text', () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (text) => !isWellFormedKey(text)),
     );
@@ -83,7 +83,7 @@ describe('a well-formed key', () => {
     }
   });
 
-  it('encodes 256 bits: a larger number is refused even with a right checksum', () => {
+  it('encodes 256 bits: a larger number is refused even with a correct checksum', () => {
     const body = `mk_${'z'.repeat(43)}`;
     let rest = crc32(body);
     let checksum = '';

@@ -1,6 +1,6 @@
 import { SECRET_PREFIXES } from '@berth/kernel';
 
-/** In ASCII order, so that encoded numbers of one length compare like their texts. */
+/** In ASCII order, so that encoded numbers of equal length sort as text in numeric order. */
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = `${SECRET_PREFIXES.apiKey}_`;
 const SECRET_BYTES = 32;
@@ -10,9 +10,9 @@ const SECRET_CHARS = 43;
 const CHECKSUM_CHARS = 6;
 
 /**
- * The text of an API key: `mk_`, the 256 bits as 43 base62 characters (most significant first),
- * and 6 base62 characters of the CRC-32 (ISO-HDLC, as in zlib) of all before it. The checksum distinguishes a mistyped
- * key from an unknown one without asking anybody; it protects nothing.
+ * The text of an API key: `mk_`, the 256 bits as 43 base62 characters (most significant first), and 6 base62 characters
+ * of the CRC-32 (ISO-HDLC, as in zlib) of everything before it. The checksum tells a mistyped key from an unknown one
+ * without a lookup; it adds no security.
  * @param secret exactly 32 random bytes; anything else throws a `RangeError`.
  */
 export const formatKey = (secret: Uint8Array): string => {

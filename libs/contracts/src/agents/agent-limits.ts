@@ -2,7 +2,7 @@ import { utf8Bytes } from '../schema/index.js';
 
 /** What an agent may hold. Sizes are bytes of UTF-8. */
 export const AGENT_LIMITS = {
-  /** One variable of a Linux process holds 128 KiB; the program finds its instructions in one. */
+  /** The program gets its instructions in one environment variable, which Linux limits to 128 KiB. */
   instructionsBytes: 65_536,
   variables: 256,
   /**
@@ -12,5 +12,5 @@ export const AGENT_LIMITS = {
   variablesBytes: 1_048_576,
 } as const;
 
-/** What one variable adds to `AGENT_LIMITS.variablesBytes`. */
+/** The size of one variable, as `AGENT_LIMITS.variablesBytes` counts it. */
 export const variableBytes = (key: string, value: string): number => utf8Bytes(key) + utf8Bytes(value);

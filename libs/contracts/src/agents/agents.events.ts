@@ -5,13 +5,13 @@ import { AGENT_STATES } from './agent.view.js';
 const AgentLifecycle = Type.Object({
   agentId: Type.String(),
   accountId: Type.String(),
-  externalUserId: Type.Union([Type.String(), Type.Null()], { description: 'Only with `created`.' }),
+  externalUserId: Type.Union([Type.String(), Type.Null()], { description: 'Set only in `created`.' }),
   state: Type.Enum([...AGENT_STATES]),
   epoch: Type.Integer({ description: '0 before the first start.' }),
   at: Type.String({ description: 'ISO 8601.' }),
 });
 
-/** What other services may know of an agent's life. */
+/** Payload of every event about the life cycle of an agent. */
 export type AgentLifecycleEvent = Readonly<Static<typeof AgentLifecycle>>;
 
 /** The events of `agents`: `evt.agents.<name>.v1.<account>.<agent>`. */

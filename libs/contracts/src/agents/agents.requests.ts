@@ -16,7 +16,7 @@ export interface CreateAgent
   extends CommandEnvelope, Omit<NullWhenAbsent<CreateAgentBody>, 'labels' | 'env' | 'resources'> {
   readonly labels: NonNullable<CreateAgentBody['labels']>;
   readonly env: readonly (Pick<EnvVarBody, 'key' | 'value'> & { readonly isSecret: boolean })[];
-  /** Members left out take the template's. */
+  /** Absent members default to the template's. */
   readonly resources: { readonly [Member in keyof ResourcesBody]: NonNullable<ResourcesBody[Member]> };
 }
 
@@ -49,7 +49,9 @@ export type ActivityKind = 'chat' | 'file' | 'exec' | 'console' | 'app' | 'webho
 export interface EnsureAwake extends CommandEnvelope {
   readonly agentId: string;
   readonly kind: ActivityKind;
-  /** The epoch that the host has just refused: the agent is no longer awake at it, even if its log still says so. */
+  /**
+   * The epoch that the host has just refused: the agent is no longer awake at this epoch, even if its stream says so.
+   */
   readonly refusedEpoch: number | null;
   /** `refuse` leaves a sleeping agent asleep: conflict `agent_asleep`, where `wake` (the default) would wake it. */
   readonly asleep?: 'wake' | 'refuse';
@@ -69,13 +71,13 @@ export interface LocateAgent {
 }
 
 export interface LocatedAgent {
-  /** null before it was placed. */
+  /** null before the agent is placed on a host. */
   readonly host: string | null;
-  /** The guest it was last started with; before the first start `version` is empty. */
+  /** The guest of the last start; before the first start `version` is empty. */
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] };
 }
 
-/** An observation of a host about an agent; one of an old epoch changes nothing. */
+/** What a host observed about an agent. An observation at an old epoch changes nothing. */
 export interface ReportObservation {
   readonly host: string;
   readonly agentId: string;
@@ -86,12 +88,14 @@ export interface ReportObservation {
     | { readonly type: 'crash_loop'; readonly message: string };
 }
 
-/** Sent when a host starts, and repeated: all its agents. Agents that are missing there are reconciled. */
+/**
+ * All agents of a host. Hosts send it at their start and repeat it; the service reconciles agents that the host lacks.
+ */
 export interface AnnounceHost {
   readonly host: string;
   /** New at every start of the host's process. */
   readonly incarnation: string;
-  /** Memory that is free there, in MB. */
+  /** Free memory of the host, in MB. */
   readonly freeMemMb: number;
   readonly agents: readonly ObservedAgent[];
   /** Identity of the event log that the host's agents are in; null before its first announcement. */
@@ -102,7 +106,7 @@ export interface AnnounceHost {
 export interface HostOrders {
   readonly remove: readonly string[];
   readonly stop: readonly string[];
-  /** Identity of the event log: the host keeps to it from its first announcement on. */
+  /** Identity of the event log: the host stores it at its first announcement and sends it with every later one. */
   readonly logId: string;
 }
 
@@ -118,16 +122,19 @@ export interface ReportActivity {
 
 export interface SetEnvVar extends AgentRef, Pick<EnvValueBody, 'value'> {
   readonly key: string;
-  /** null keeps the present setting; a new variable is then not secret. */
+  /** null keeps the current setting; for a new variable it means not secret. */
   readonly isSecret: boolean | null;
 }
 
 export interface ListEnv extends LocateAgent {
-  /** The last name of the page before; null for the first page. */
+  /** The last name on the previous page; null for the first page. */
   readonly after: string | null;
 }
 
-/** Variables by name, as many as one message holds. `next` is what `after` must be for the rest, null at the end. */
+/**
+ * Variables sorted by name, as many as fit into one message. `next` is the value of `after` for the next page, null at
+ * the end.
+ */
 export interface EnvPage {
   readonly items: readonly EnvVarView[];
   readonly next: string | null;

@@ -21,33 +21,33 @@ import { AGENT_STATES } from './agent.view.js';
 const NAME: TextBounds = {
   max: 128,
   pattern: /^[A-Za-z0-9 _@.:+-]+$/,
-  means: 'may hold letters, digits, space and _ @ . : + - only',
+  means: 'may contain letters, digits, space and _ @ . : + - only',
 };
 
-/** The caller's own identifier of an agent: any text of one line. */
+/** The caller's own identifier of an agent: a single line of any text. */
 const EXTERNAL_ID: TextBounds = {
   max: 256,
   pattern: /^[^\p{Cc}]+$/u,
-  means: 'must not hold control characters',
+  means: 'must not contain control characters',
 };
 
 /** An end user's external id. */
 const EXTERNAL_USER_ID: TextBounds = {
   max: 128,
   pattern: /^[A-Za-z0-9_@.:+-]+$/,
-  means: 'may hold letters, digits and _ @ . : + - only',
+  means: 'may contain letters, digits and _ @ . : + - only',
 };
 
 /** Label names fit into the filter `label=name=value`. */
 const LABEL_NAME: TextBounds = {
   max: 64,
   pattern: /^[A-Za-z0-9][A-Za-z0-9._/-]*$/,
-  means: 'may hold letters, digits and . _ / - only and begins with a letter or digit',
+  means: 'may contain letters, digits and . _ / - only and must begin with a letter or digit',
 };
 const LABEL_VALUE: TextBounds = { min: 0, max: 256 };
-const MOST_LABELS = 64;
+const MAX_LABELS = 64;
 
-/** Besides 0, which is always on. */
+/** Bounds for a value other than 0, which means always on. */
 const IDLE_SECONDS = { least: 15, most: 604_800, default: 900 };
 
 const idleTtlSeconds = Type.Refine(
@@ -66,7 +66,7 @@ const envValueMembers = {
         'Secret values are encrypted at rest and read back as `********`. If absent, an existing variable keeps its setting and a new one is not secret.',
     }),
   ),
-  secret: Type.Optional(orNull(Type.Boolean(), { description: 'Another name of `isSecret`.' })),
+  secret: Type.Optional(orNull(Type.Boolean(), { description: 'Alias of `isSecret`.' })),
 };
 
 /** `PUT /api/agents/{agent_id}/env/{key}` */
@@ -88,7 +88,7 @@ export const resourcesBody = Type.Object(
 );
 export type ResourcesBody = Shape<typeof resourcesBody>;
 
-/** A body cannot hold more variables than an agent may. */
+/** A body may hold as many variables as an agent. */
 const envOfBody = Type.Unsafe<EnvVarBody[] | Record<string, string>>({
   oneOf: [
     listWithUnique(envVarBody, AGENT_LIMITS.variables, 'key'),
@@ -119,8 +119,8 @@ export const createAgentBody = Type.Object(
     ),
     idleTtlSeconds: Type.Optional(orNull(idleTtlSeconds)),
     labels: Type.Optional(
-      orNull(textsByName(MOST_LABELS, text(LABEL_NAME), text(LABEL_VALUE)), {
-        description: `At most ${MOST_LABELS}; names of 1 to ${LABEL_NAME.max} letters, digits and \`. _ / -\`, values to ${LABEL_VALUE.max} characters.`,
+      orNull(textsByName(MAX_LABELS, text(LABEL_NAME), text(LABEL_VALUE)), {
+        description: `At most ${MAX_LABELS}; names of 1 to ${LABEL_NAME.max} letters, digits and \`. _ / -\`, values to ${LABEL_VALUE.max} characters.`,
       }),
     ),
     env: Type.Optional(

@@ -5,7 +5,7 @@ export const deliveryErrors = defineErrors({
   agent_error: { kind: 'upstream', when: "the agent's program failed to answer the message" },
   agent_timeout: {
     kind: 'timeout',
-    when: 'the agent did not answer in time; with `mayHaveBeenDone` it may have the message',
+    when: 'the agent did not answer in time; with `mayHaveBeenDone` it may have received the message',
   },
   chat_unsupported: { kind: 'unsupported', when: 'the agent has no program that handles messages' },
   idempotency_answer_gone: {

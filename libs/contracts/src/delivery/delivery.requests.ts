@@ -4,16 +4,13 @@ import type { ChatBody } from './delivery.schemas.js';
 export interface Chat extends CommandEnvelope {
   readonly agentId: string;
   readonly message: ChatBody['message'];
-  /** Continues that conversation, or opens it; null goes on with the agent's current one. */
+  /** Continues that conversation, or opens it; null continues the agent's current one. */
   readonly conversationId: NonNullable<ChatBody['conversation_id']> | null;
   /**
    * An earlier attempt of this command may have been carried out: its delivery is looked up before anything is done.
    */
   readonly repeated?: boolean;
-  /**
-   * How long the services behind a chat may take together, in milliseconds; wakes and the agent's own time do not
-   * count.
-   */
+  /** Total time that the services may spend on the chat, in milliseconds, without the wake and the agent's own time. */
   readonly withinMs?: number;
 }
 
@@ -38,13 +35,11 @@ export interface TellAttachment extends CommandEnvelope {
  * that is no longer stored.
  */
 export const deliveryRequests = {
-  /**
-   * A chat waits up to 600 s for the agent's reply. The same command sent again returns what its first attempt came to.
-   */
+  /** Waits up to 600 s for the agent's answer. The same command sent again returns the outcome of the first attempt. */
   chat: defineRequest<Chat, ChatReply>('cmd.delivery.chat.v1', 620_000, { whenLost: 'repeat' }),
   /**
-   * Returns once the delivery is accepted; it continues after the response and ends as answered or `failed` (no chat,
-   * an error of the agent, its budget of messages used up).
+   * Returns once the delivery is accepted. The delivery continues after the response and ends as `answered` or as
+   * `failed` (the agent has no chat, returned an error, or has used up its budget of messages).
    */
   tellAttachment: defineRequest<TellAttachment, { readonly deliveryId: string }>(
     'cmd.delivery.tell-attachment.v1',

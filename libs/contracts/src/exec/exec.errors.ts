@@ -17,9 +17,9 @@ export const execErrors = defineErrors({
     when: 'the agent cannot take commands; the command was not started',
   },
   invalid_command: { kind: 'invalid', when: '`command` is empty, malformed or too large' },
-  invalid_cwd: { kind: 'invalid', when: '`cwd` is no folder that the agent may enter' },
-  invalid_detached: { kind: 'invalid', when: '`detached` is no boolean' },
-  invalid_timeout: { kind: 'invalid', when: '`timeout` is no positive number of seconds' },
+  invalid_cwd: { kind: 'invalid', when: '`cwd` is not a folder that the agent may enter' },
+  invalid_detached: { kind: 'invalid', when: '`detached` is not a boolean' },
+  invalid_timeout: { kind: 'invalid', when: '`timeout` is not a positive number of seconds' },
   too_many_consoles: { kind: 'exhausted', when: 'the agent has too many open consoles' },
   vm_not_ready: { kind: 'conflict', when: 'the agent is starting; the command was not started' },
 });

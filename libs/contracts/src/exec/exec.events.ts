@@ -15,7 +15,7 @@ const ExecutionEnded = Type.Object({
   ...execution,
   status: Type.Enum([...ENDED_STATUSES]),
   durationMs: Type.Number({
-    description: 'From start to end, in milliseconds; 0 if it is not known to have started.',
+    description: 'From start to end, in milliseconds; 0 if the start is not known.',
   }),
 });
 

@@ -10,12 +10,15 @@ export const COMMAND_LIMIT_BYTES = 1_048_576;
 export interface SubmitExecution
   extends CommandEnvelope, Pick<NullWhenAbsent<SubmitBody>, 'detached' | 'cwd'> {
   readonly agentId: string;
-  /** A shell command; a list of arguments is already quoted. */
+  /** A shell command; the gateway has already quoted a list of arguments. */
   readonly command: string;
   /** null means 60 (attached) or 3600 (detached). */
   readonly timeoutSeconds: NullWhenAbsent<SubmitBody>['timeout'];
   readonly env: NonNullable<SubmitBody['env']>;
-  /** Whether an earlier attempt with the same command id may have started; then only the log can rule that out. */
+  /**
+   * Whether an earlier attempt with the same command id may have started the command; only the event log can rule that
+   * out.
+   */
   readonly repeated: boolean;
 }
 

@@ -15,16 +15,16 @@ import {
 } from '../schema/index.js';
 import { EXECUTION_STATUSES } from './execution-status.js';
 
-const MOST_VARIABLES = 64;
-const LONGEST_PATH = 4_096;
+const MAX_VARIABLES = 64;
+const MAX_PATH_CHARS = 4_096;
 /** Columns or rows of a terminal. */
-const MOST_CELLS = 1_000;
+const MAX_CELLS = 1_000;
 
 const commandProblem = (command: unknown): string | undefined => {
   if (typeof command === 'string') return command === '' ? 'must not be empty' : unicodeProblem(command);
   if (!Array.isArray(command)) return 'must be a string or a list of strings';
   if (command.length === 0) return 'must not be empty';
-  if (!command.every((item) => typeof item === 'string')) return 'must hold strings only';
+  if (!command.every((item) => typeof item === 'string')) return 'must contain only strings';
   return command.map(unicodeProblem).find((problem) => problem !== undefined);
 };
 
@@ -37,7 +37,7 @@ const command = Type.Refine(
       { type: 'string', minLength: 1 },
       { type: 'array', items: { type: 'string' }, minItems: 1 },
     ],
-    description: 'Text for a shell, or a list of arguments, which are quoted. Up to 1 MiB, without NUL.',
+    description: 'A shell command, or a list of arguments, which Berth quotes. Up to 1 MiB, without NUL.',
   }),
   (value) => commandProblem(value) === undefined,
   (value) => commandProblem(value) ?? 'is not valid',
@@ -58,14 +58,14 @@ export const submitBody = Type.Object(
     detached: withDefault(Type.Boolean({ description: 'Respond once the command has been started.' }), false),
     timeout: Type.Optional(orNull(timeout)),
     cwd: Type.Optional(
-      orNull(text({ max: LONGEST_PATH }), {
+      orNull(text({ max: MAX_PATH_CHARS }), {
         description:
           'Where it runs: absolute inside the agent, or relative to its volume, which is the default.',
       }),
     ),
     env: Type.Optional(
-      orNull(textsByName(MOST_VARIABLES, variableName, variableValue()), {
-        description: `Variables for this command, in addition to the agent's own; at most ${MOST_VARIABLES}.`,
+      orNull(textsByName(MAX_VARIABLES, variableName, variableValue()), {
+        description: `Variables for this command, in addition to the agent's own; at most ${MAX_VARIABLES}.`,
       }),
     ),
   },
@@ -93,7 +93,7 @@ export type OutputQuery = Shape<typeof outputQuery>;
 
 /** `GET /api/agents/{agent_id}/console` */
 export const consoleQuery = Type.Object({
-  cols: withDefault(whole(1, MOST_CELLS), 80),
-  rows: withDefault(whole(1, MOST_CELLS), 24),
+  cols: withDefault(whole(1, MAX_CELLS), 80),
+  rows: withDefault(whole(1, MAX_CELLS), 24),
 });
 export type ConsoleQuery = Shape<typeof consoleQuery>;

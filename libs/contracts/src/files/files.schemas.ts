@@ -4,7 +4,7 @@ import type { Shape } from '../schema/index.js';
 /** Bytes of UTF-8 in a path: what the kernel accepts. */
 export const PATH_LIMIT_BYTES = 4_096;
 
-/** Whether a path is valid is decided by the service, which has its own codes. */
+/** The service validates paths, with its own error codes. */
 const path = (description: string) => pathOfLength(1, description);
 
 const pathOfLength = (minLength: number, description: string) =>
@@ -43,12 +43,12 @@ export const moveBody = Type.Object(
 );
 export type MoveBody = Shape<typeof moveBody>;
 
-/** `PUT /api/agents/{agent_id}/files/write`; the bytes of `content` are judged while they pass. */
+/** `PUT /api/agents/{agent_id}/files/write`; the gateway validates `content` while it streams through. */
 export const writeBody = Type.Object(
   {
     path: path(WITHIN_VOLUME),
     content: Type.String({
-      description: 'Up to 104,857,600 bytes as UTF-8, without half surrogate pairs.',
+      description: 'Up to 104,857,600 bytes as UTF-8, without lone surrogates.',
     }),
   },
   { $id: 'WriteBody' },
@@ -66,6 +66,8 @@ export const uploadForm = Type.Object({
     Type.String({ maxLength: PATH_LIMIT_BYTES, description: 'A folder of the volume.' }),
   ),
   message: Type.Optional(
-    Type.String({ description: 'Rides along with an attachment; fields are 1 MiB in all.' }),
+    Type.String({
+      description: 'Sent to the agent with an attachment. All fields together are at most 1 MiB.',
+    }),
   ),
 });

@@ -29,26 +29,26 @@ describe('the merged view of several instances', () => {
   });
 
   it('shows the rebuild that one of them runs, in any order of responses', () => {
-    for (const answers of [
+    for (const responses of [
       [[rebuilding], [view({ position: '99' })]],
       [[view({ position: '99' })], [rebuilding]],
     ]) {
-      expect(mergeProjections(answers)).toEqual([rebuilding]);
+      expect(mergeProjections(responses)).toEqual([rebuilding]);
     }
   });
 
   it('shows how the latest rebuild ended', () => {
     const early = view({ lastRebuild: { outcome: 'failed', at: '2026-11-21T08:00:00.000Z' } });
     const late = view({ lastRebuild: { outcome: 'completed', at: '2026-11-21T09:00:00.000Z' } });
-    for (const answers of [
+    for (const responses of [
       [[early], [late], [view({})]],
       [[view({})], [late], [early]],
     ]) {
-      expect(mergeProjections(answers)).toEqual([late]);
+      expect(mergeProjections(responses)).toEqual([late]);
     }
   });
 
-  it('shows the furthest position, above 2^53 too', () => {
+  it('shows the furthest position, even above 2^53', () => {
     const near = view({ position: '9007199254740992' });
     const far = view({ position: '9007199254740993' });
     expect(mergeProjections([[far], [near], [view({ position: null })]])).toEqual([far]);

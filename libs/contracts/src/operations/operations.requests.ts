@@ -1,7 +1,7 @@
 import { defineRequest, type Page, type RequestDefinition } from '@berth/kernel';
 import type { PageRequest } from '../schema/index.js';
 
-/** Progress of a rebuild next to the serving tables. */
+/** Progress of a rebuild, which fills new tables next to those in use. */
 export interface RebuildProgress {
   /** Events applied so far. */
   readonly applied: number;
@@ -17,7 +17,10 @@ export interface ProjectionView {
   readonly name: string;
   readonly service: string;
   readonly version: number;
-  /** The log position that is applied: a decimal number, above 2^53 too; null when nothing is yet. */
+  /**
+   * The log position up to which events are applied: a decimal number that may exceed 2^53; null before the first
+   * event.
+   */
   readonly position: string | null;
   /** Events not applied yet; counting stops at 10,000. */
   readonly lag: number;
@@ -36,28 +39,28 @@ export interface RebuildProjection {
 
 /** An event that a consumer could not handle. Never its payload, which may be personal. */
 export interface DeadLetterView {
-  /** The same for an event and its consumer, also after a replay that failed again. */
+  /** Identifies the event and its consumer: the id stays the same when a replay fails. */
   readonly id: string;
   readonly service: string;
   readonly consumer: string;
   readonly eventId: string;
-  /** `evt.<context>.<past-tense>.v<n>.<account>.<id>`; empty for a message that was no event. */
+  /** `evt.<context>.<past-tense>.v<n>.<account>.<id>`; empty for a message that was not an event. */
   readonly subject: string;
   /** The code and message of the last failure, without secrets. */
   readonly reason: string;
   readonly deliveries: number;
-  /** ISO 8601; when it became a dead letter, the last time. */
+  /** ISO 8601: when the event last became a dead letter. */
   readonly at: string;
 }
 
-/** `cursor` is the `nextCursor` of this service's page before; null begins. */
+/** `cursor` is the `nextCursor` of this service's previous page; null for the first page. */
 export type ListDeadLetters = PageRequest;
 
 export interface DeadLetterRef {
   readonly id: string;
 }
 
-/** Results of a service's probes of its dependencies; null: it has no such dependency. */
+/** Results of a service's probes of its dependencies; null if it does not have the dependency. */
 export interface ServiceHealth {
   readonly eventStore: boolean | null;
   readonly postgres: boolean | null;
@@ -65,26 +68,29 @@ export interface ServiceHealth {
   readonly jetStream: boolean | null;
   /** null while they cannot be counted. */
   readonly deadLetters: number | null;
-  /** Background work that failed and has not run for 5 s since; absent in the response of an older release. */
+  /**
+   * Background work that failed and has not yet run for 5 s without another failure; absent in the response of an older
+   * release.
+   */
   readonly failing?: readonly { readonly work: string; /** Without secrets. */ readonly error: string }[];
 }
 
-/** What every service returns to operators about itself. */
+/** The requests with which operators inspect and repair one service. */
 export interface OperationsRequests {
-  /** Returns within 0.8 s, also while parts are silent. */
+  /** Returns within 0.8 s, even if dependencies do not respond. */
   readonly health: RequestDefinition<Record<string, never>, ServiceHealth>;
-  /** The oldest first. Errors: invalid `invalid_request` for a bad cursor. */
+  /** Oldest first. Errors: invalid `invalid_request` for a bad cursor. */
   readonly listDeadLetters: RequestDefinition<ListDeadLetters, Page<DeadLetterView>>;
   /**
-   * Has the event handled again and returns once that is over, or after 2 s while it goes on; the letter is gone when
-   * it succeeded. Repeating it never acts twice. Errors: not_found `dead_letter_not_found`.
+   * Handles the event again. Returns when that ends, or after 2 s while it continues. Success deletes the dead letter.
+   * Idempotent. Errors: not_found `dead_letter_not_found`.
    */
   readonly replayDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
   /** Errors: not_found `dead_letter_not_found`. */
   readonly deleteDeadLetter: RequestDefinition<DeadLetterRef, Record<string, never>>;
   /**
-   * Every instance responds separately: ask all and merge with `mergeProjections`. A single response may be from one
-   * that knows nothing of a rebuild elsewhere.
+   * Every instance responds separately: collect all responses and merge them with `mergeProjections`, because an
+   * instance knows only of rebuilds that it runs itself.
    */
   readonly listProjections: RequestDefinition<
     Record<string, never>,

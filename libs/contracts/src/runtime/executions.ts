@@ -47,13 +47,13 @@ export type FoundExecution =
 
 export interface PrecludeExecution {
   readonly agentId: string;
-  /** The agent's present epoch. */
+  /** The agent's current epoch. */
   readonly epoch: number;
   readonly executionId: string;
 }
 
 export interface PrecludedExecution {
-  /** Whether it had started, or its start is being prepared; then it is not precluded. */
+  /** Whether the command has started or is about to start; if so, it is not precluded. */
   readonly started: boolean;
 }
 

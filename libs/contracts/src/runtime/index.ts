@@ -1,5 +1,5 @@
 export {
-  LONGEST_LOG_WAIT_MS,
+  MAX_LOG_WAIT_MS,
   runtimeRequests,
   type DeliverMessage,
   type DeliveredMessage,

@@ -13,7 +13,7 @@ export const logsQuery = Type.Object({
   level: Type.Optional(oneOf(LOG_LEVELS, { description: 'The lowest level shown.' })),
   since: Type.Optional(isoTime({ description: 'Only entries at or after this time.' })),
   source: Type.Optional(oneOf(LOG_SOURCES)),
-  cursor: cursor('`nextCursor` of an earlier response: go on behind it.'),
+  cursor: cursor('`nextCursor` of an earlier response: return the entries after it.'),
   follow: withDefault(
     Type.Boolean({ description: 'Keep the response open and send entries as server-sent events.' }),
     false,

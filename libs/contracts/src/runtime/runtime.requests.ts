@@ -85,7 +85,7 @@ export interface LogEntry {
 /**
  * Upper bound for `waitMs`. The host notices a disconnected reader only when its request ends, so requests stay short.
  */
-export const LONGEST_LOG_WAIT_MS = 10_000;
+export const MAX_LOG_WAIT_MS = 10_000;
 
 /**
  * Without `cursor` the newest `limit` entries, with `cursor` the oldest `limit` after the page that returned it; always
@@ -93,7 +93,7 @@ export const LONGEST_LOG_WAIT_MS = 10_000;
  */
 export interface ReadLogs extends NullWhenAbsent<Omit<LogsQuery, 'follow'>> {
   readonly agentId: string;
-  /** With a cursor: wait up to this many milliseconds (at most `LONGEST_LOG_WAIT_MS`) for a new entry. */
+  /** With a cursor: wait up to this many milliseconds (at most `MAX_LOG_WAIT_MS`) for a new entry. */
   readonly waitMs: number;
 }
 

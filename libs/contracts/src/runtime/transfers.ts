@@ -11,7 +11,7 @@ export type Transfer =
       readonly within: 'agent' | 'volume';
       readonly limitBytes: number;
     }
-  /** PUT: stages the body under that id until a `commit` or `discard`; returns `{stagedId, size}`. */
+  /** PUT: stages the body under `stagedId` until a `commit` or `discard`; returns `{stagedId, size}`. */
   | { readonly kind: 'stage'; readonly stagedId: string; readonly limitBytes: number }
   /** GET: NDJSON of `{stream: 'stdout' | 'stderr', text}`, terminated by `{stream: 'end'}`. */
   | { readonly kind: 'output'; readonly executionId: string }

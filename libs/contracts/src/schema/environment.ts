@@ -4,11 +4,12 @@ import { text } from './text.js';
 export const variableName = text({
   max: 128,
   pattern: /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]*$/,
-  means: 'may hold letters, digits and _ only, begins with no digit, and not with BERTH_',
+  means: 'may contain letters, digits and _ only, and must not begin with a digit or BERTH_',
 });
 
 /**
- * UTF-16 units: at most 98,304 bytes, which one variable of a process holds together with its name (128 KiB on Linux).
+ * In UTF-16 units. The value takes at most 98,304 bytes of UTF-8, so that it fits with its name into one environment
+ * variable (128 KiB on Linux).
  */
 export const VARIABLE_VALUE_CHARS = 32_768;
 

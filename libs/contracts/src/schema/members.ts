@@ -27,9 +27,9 @@ export const oneOf = <const Value extends string>(
 export const isoTime = (annotations: object = {}): TUnsafe<string> =>
   Type.Unsafe<string>({ type: 'string', format: 'date-time', ...annotations });
 
-/** An object of texts with at most `most` members. */
+/** An object of texts with at most `max` members. */
 export const textsByName = (
-  most: number,
+  max: number,
   name: TextSchema,
   value: TextSchema,
   annotations: object = {},
@@ -38,17 +38,17 @@ export const textsByName = (
     type: 'object',
     propertyNames: name,
     additionalProperties: value,
-    maxProperties: most,
+    maxProperties: max,
     ...annotations,
   });
 
-/** A list of at most `most` items, which differ in their member `unique`. */
+/** A list of at most `max` items, which differ in their member `unique`. */
 export const listWithUnique = <Item extends TSchema>(
   item: Item,
-  most: number,
+  max: number,
   unique: string & keyof Static<Item>,
 ): TRefine<TArray<Item>> => {
-  const list: TArray<Item> = Type.Array(item, { maxItems: most, 'x-unique-by': unique });
+  const list: TArray<Item> = Type.Array(item, { maxItems: max, 'x-unique-by': unique });
   const isUnique = (items: unknown): boolean => {
     if (!Array.isArray(items)) return true;
     const values = items.map((one: Readonly<Record<string, unknown>>) => one[unique]);
@@ -60,7 +60,8 @@ export const listWithUnique = <Item extends TSchema>(
 };
 
 /**
- * Accepts null too. A schema with a name or without a type becomes an alternative; in any other, null is one more type.
+ * Also accepts null. A schema with an `$id` or without a `type` becomes an alternative of `anyOf`; any other gets null
+ * as an additional `type`.
  */
 export const orNull = <Schema extends TSchema>(
   schema: Schema,
@@ -72,7 +73,7 @@ export const orNull = <Schema extends TSchema>(
   return withKeywords<Static<Schema> | null>(schema, { ...annotations, type: [type, 'null'] });
 };
 
-/** Judged by its keywords alone, but with a message of its own, which covers all inside it. */
+/** The same schema with one error message, which replaces those of all schemas inside it. */
 export const withMessage = <Schema extends TSchema>(schema: Schema, message: string): Schema =>
   Type.Refine<Schema, unknown>(
     schema,
@@ -80,11 +81,14 @@ export const withMessage = <Schema extends TSchema>(schema: Schema, message: str
     () => message,
   ) as Schema;
 
-/** Optional in a request; a handler gets `value` in its place. */
+/** Optional in a request; the handler gets `value` if it is absent. */
 export const withDefault = <Schema extends TSchema>(schema: Schema, value: Static<Schema>): Schema =>
   Type.Optional(withKeywords<Static<Schema>>(schema, { default: value })) as unknown as Schema;
 
-/** A copy with further keywords. Refinements are no keywords: TypeBox keeps them in a hidden member. */
+/**
+ * A copy with further keywords. Refinements are not keywords: TypeBox keeps them in a hidden member, which a spread
+ * does not copy.
+ */
 const withKeywords = <Value>(schema: TSchema, keywords: object): TUnsafe<Value> => {
   const copy = Type.Unsafe<Value>({ ...schema, ...keywords });
   if (!Type.IsRefine(schema)) return copy;

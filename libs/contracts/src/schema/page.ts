@@ -8,7 +8,7 @@ export const cursor = (description: string) => Type.Optional(text({ max: 4_096 }
 
 /** The cursor and limit of a page. */
 export const pageMembers = {
-  cursor: cursor('`nextCursor` of the page before.'),
+  cursor: cursor('`nextCursor` of the previous page.'),
   limit: withDefault(whole(1, 200), 50),
 };
 

@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 
-/** What a valid request holds. */
+/** The read-only type of a value that the schema accepts. */
 export type Shape<Schema extends TSchema> = Frozen<Static<Schema>>;
 
 type Frozen<Value> = Value extends string | number | boolean | null | undefined
@@ -9,7 +9,7 @@ type Frozen<Value> = Value extends string | number | boolean | null | undefined
     ? readonly Frozen<Item>[]
     : { readonly [Member in keyof Value]: Frozen<Value[Member]> };
 
-/** The members of a request as a message to a service carries them: one that the caller leaves out is null. */
+/** The members of a request in a message to a service: a member that the caller leaves out is null. */
 export type NullWhenAbsent<Members> = {
   readonly [Member in keyof Members]-?: object extends Pick<Members, Member>
     ? Exclude<Members[Member], undefined> | null

@@ -34,7 +34,7 @@ export const text = (bounds: TextBounds, annotations: object = {}): TextSchema =
   );
 };
 
-/** Why a value is no text within `bounds`; undefined if it is one. */
+/** Why a value is not a text within `bounds`; undefined if it is. */
 const textProblem = (value: unknown, bounds: TextBounds): string | undefined => {
   if (typeof value !== 'string') return 'must be a string';
   const { pattern, means } = bounds;
@@ -46,11 +46,11 @@ const textProblem = (value: unknown, bounds: TextBounds): string | undefined => 
 const sizeOrUnicodeProblem = (value: string, { min = 1, max, maxBytes }: TextBounds): string | undefined => {
   if (value.length < min || value.length > max) return `must be ${min} to ${max} characters long`;
   if (maxBytes !== undefined && exceeds(value, maxBytes))
-    return `must hold at most ${maxBytes} bytes of UTF-8`;
+    return `must contain at most ${maxBytes} bytes of UTF-8`;
   return isStorable(value) ? undefined : 'must be valid Unicode without NUL characters';
 };
 
-/** Whether the text has neither NUL nor a lone surrogate, which no table takes. */
+/** Whether Postgres can store the text: it contains neither NUL nor a lone surrogate. */
 export const isStorable = (value: string): boolean => !value.includes('\0') && value.isWellFormed();
 
 /** A UTF-16 unit takes at most three bytes, so most texts need not be encoded. */
