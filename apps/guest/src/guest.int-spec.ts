@@ -90,7 +90,7 @@ describe('a guest', () => {
 
   it.each([
     ['exits', [process.execPath, '-e', 'process.exit(3)'], /exited with code 3/],
-    ['is not there', ['no-such-program'], /could not be started \(ENOENT\)/],
+    ['is missing', ['no-such-program'], /could not be started \(ENOENT\)/],
   ] as const)('fails the start of a program that %s before it is ready', async (_, command, words) => {
     const { error } = (await guest.put({ command })).body;
     expect(error).toMatchObject({ kind: 'upstream', code: 'agent_start_failed' });

@@ -6,7 +6,7 @@ import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import type { UpgradeRoute } from '../server/stream-route.js';
 import { isSize, Terminal, type TerminalSize } from './terminal.js';
 
-/** Maximum size of one message: a large paste. */
+/** Maximum size of one message, enough for a large paste. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Limit of buffered bytes towards one side; above it the other side is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;

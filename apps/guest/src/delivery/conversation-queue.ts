@@ -1,6 +1,6 @@
 /**
- * Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. Libraries have
- * queues without lanes, and a guest carries as few packages as possible.
+ * Runs work in lanes: sequentially within a lane, concurrently between lanes. An idle lane uses no memory. Queue
+ * libraries have no lanes, and a guest has as few packages as possible.
  */
 export class ConversationQueue {
   readonly #tails = new Map<string, Promise<unknown>>();

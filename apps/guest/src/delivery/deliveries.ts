@@ -24,12 +24,12 @@ export type FindProgram = (withinMs: number) => Promise<Endpoint | undefined>;
 /** A message on its way to the program. */
 interface Running {
   readonly reply: Promise<ProgramResponse>;
-  readonly course: Course;
+  readonly progress: DeliveryProgress;
 }
 
-/** The state of a message on its way, and what ends it before its outcome. */
-class Course {
-  /** Whether the program may have the message. */
+/** How far a message has got, and the signal that ends its delivery early. */
+class DeliveryProgress {
+  /** Whether the program may have received the message. */
   handed = false;
   readonly end = new AbortController();
 }
@@ -52,17 +52,17 @@ export class Deliveries {
     const { deliveryId } = message;
     const running = this.#running.get(deliveryId);
     if (running !== undefined) return running.reply;
-    const course = new Course();
-    const reply = this.#deliverOnce(message, course).finally(() => this.#running.delete(deliveryId));
-    this.#running.set(deliveryId, { reply, course });
+    const progress = new DeliveryProgress();
+    const reply = this.#deliverOnce(message, progress).finally(() => this.#running.delete(deliveryId));
+    this.#running.set(deliveryId, { reply, progress });
     return reply;
   }
 
   /** See `GUEST_ROUTES.abandonDelivery`; returns the number of abandoned messages. */
   abandon(deliveryId: string | null): number {
     const named = deliveryId === null ? [...this.#running.values()] : [this.#running.get(deliveryId)];
-    const waiting = named.filter((running) => running?.course.handed === false);
-    for (const running of waiting) running?.course.end.abort(abandoned());
+    const waiting = named.filter((running) => running?.progress.handed === false);
+    for (const running of waiting) running?.progress.end.abort(abandoned());
     return waiting.length;
   }
 
@@ -72,18 +72,18 @@ export class Deliveries {
       : toDeliveryReport(this.journal.find(deliveryId));
   }
 
-  async #deliverOnce(message: DeliverToProgram, course: Course): Promise<ProgramResponse> {
+  async #deliverOnce(message: DeliverToProgram, progress: DeliveryProgress): Promise<ProgramResponse> {
     const earlier = this.journal.find(message.deliveryId);
     if (earlier !== undefined) {
       if (earlier.outcome === undefined) throw outcomeUnknown();
       return replay(earlier.outcome);
     }
-    const { end } = course;
+    const { end } = progress;
     const timer = setTimeout(() => end.abort(agentTimeout(false)), this.chatMs);
     try {
       return await this.#conversations.run(
         message.conversationId,
-        () => this.#handOver(message, course),
+        () => this.#handOver(message, progress),
         end.signal,
       );
     } finally {
@@ -91,16 +91,16 @@ export class Deliveries {
     }
   }
 
-  async #handOver(message: DeliverToProgram, course: Course): Promise<ProgramResponse> {
+  async #handOver(message: DeliverToProgram, progress: DeliveryProgress): Promise<ProgramResponse> {
     const until = performance.now() + PROGRAM_WITHIN_MS;
     for (;;) {
       const endpoint = await this.findProgram(Math.max(0, until - performance.now()));
       if (endpoint === undefined) throw notHandedOver("The agent's program is not running at the moment.");
       try {
-        return await this.#handOverOnce(endpoint, message, course);
+        return await this.#handOverOnce(endpoint, message, progress);
       } catch (error) {
         if (!(error instanceof NotConnected)) throw error;
-        if (course.end.signal.aborted || performance.now() >= until) {
+        if (progress.end.signal.aborted || performance.now() >= until) {
           throw notHandedOver("The agent's program does not accept connections at the moment.");
         }
         // The program has just died, and its exit has not been noticed yet.
@@ -112,31 +112,31 @@ export class Deliveries {
   async #handOverOnce(
     endpoint: Endpoint,
     message: DeliverToProgram,
-    course: Course,
+    progress: DeliveryProgress,
   ): Promise<ProgramResponse> {
     const { deliveryId } = message;
-    const { signal } = course.end;
+    const { signal } = progress.end;
     // While the program was restarting, the message may have been abandoned.
-    if (!course.handed) signal.throwIfAborted();
-    course.handed = true;
+    if (!progress.handed) signal.throwIfAborted();
+    progress.handed = true;
     await this.journal.handed(deliveryId).catch(() => {
       throw notHandedOver('The host of the agent could not record the message.');
     });
     try {
       const reply = await callProgram(endpoint, message, signal);
-      await this.#note(deliveryId, { type: 'answered', response: reply.response });
+      await this.#record(deliveryId, { type: 'answered', response: reply.response });
       return reply;
     } catch (error) {
       if (error instanceof NotConnected) await this.journal.released(deliveryId).catch(() => undefined);
       if (isDomainError(error)) {
         const { kind, code, message: errorMessage } = error;
-        await this.#note(deliveryId, { type: 'failed', kind, code, message: errorMessage });
+        await this.#record(deliveryId, { type: 'failed', kind, code, message: errorMessage });
       }
       throw error;
     }
   }
 
-  async #note(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
+  async #record(deliveryId: string, outcome: DeliveryOutcome): Promise<void> {
     // If the outcome cannot be recorded, the caller still gets it; only a repeated message would not find it.
     await this.journal.ended(deliveryId, outcome).catch(() => undefined);
   }

@@ -7,7 +7,7 @@ import { DeliveryJournal, type JournalBounds } from './delivery-journal.js';
 const roomy: JournalBounds = {
   entries: 1_000,
   keepMs: 3_600_000,
-  answerChars: 1_000_000,
+  responseChars: 1_000_000,
   fileBytes: 1_000_000,
 };
 
@@ -45,7 +45,7 @@ describe('the journal of deliveries', () => {
   });
 
   it('drops old responses before it forgets their messages', async () => {
-    const bounds = { ...roomy, answerChars: 1_000 };
+    const bounds = { ...roomy, responseChars: 1_000 };
     let journal = await DeliveryJournal.open(path, bounds);
     for (let n = 0; n < 10; n++)
       await journal.ended(`d${n}`, { type: 'answered', response: 'x'.repeat(200) });

@@ -4,20 +4,20 @@ import { createInterface } from 'node:readline';
 import { decodeDelivery, type DeliveryOutcome, type DeliveryRecord } from '@berth/guest-protocol';
 
 /**
- * Limits of the journal. Beyond `answerChars` it drops the oldest responses but remembers that their messages were
+ * Limits of the journal. Beyond `responseChars` it drops the oldest responses but remembers that their messages were
  * handed over.
  */
 export interface JournalBounds {
   readonly entries: number;
   readonly keepMs: number;
-  readonly answerChars: number;
+  readonly responseChars: number;
   readonly fileBytes: number;
 }
 
 const DEFAULT_BOUNDS: JournalBounds = {
   entries: 200_000,
   keepMs: 48 * 3_600_000,
-  answerChars: 32 * 1024 * 1024,
+  responseChars: 32 * 1024 * 1024,
   fileBytes: 128 * 1024 * 1024,
 };
 
@@ -32,7 +32,7 @@ interface Entry {
  */
 export class DeliveryJournal {
   readonly #entries = new Map<string, Entry>();
-  #answerChars = 0;
+  #responseChars = 0;
   #bytes = 0;
   #writes: Promise<void> = Promise.resolve();
 
@@ -96,7 +96,7 @@ export class DeliveryJournal {
     this.#forget(id);
     if (step === 'released') return;
     this.#entries.set(id, { at, outcome });
-    this.#answerChars += size(outcome);
+    this.#responseChars += size(outcome);
     this.#keepBounds(at);
   }
 
@@ -105,10 +105,10 @@ export class DeliveryJournal {
       if (this.#entries.size <= this.bounds.entries && now - at <= this.bounds.keepMs) break;
       this.#forget(id);
     }
-    if (this.#answerChars <= this.bounds.answerChars) return;
+    if (this.#responseChars <= this.bounds.responseChars) return;
     for (const [id, entry] of this.#entries) {
-      if (this.#answerChars <= this.bounds.answerChars / 2) break;
-      this.#answerChars -= size(entry.outcome);
+      if (this.#responseChars <= this.bounds.responseChars / 2) break;
+      this.#responseChars -= size(entry.outcome);
       // Setting an existing key keeps its position in the order.
       this.#entries.set(id, { at: entry.at, outcome: undefined });
     }
@@ -117,7 +117,7 @@ export class DeliveryJournal {
   #forget(id: string): void {
     const entry = this.#entries.get(id);
     if (entry === undefined) return;
-    this.#answerChars -= size(entry.outcome);
+    this.#responseChars -= size(entry.outcome);
     this.#entries.delete(id);
   }
 

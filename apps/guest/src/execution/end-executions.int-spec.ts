@@ -42,13 +42,13 @@ describe('an execution that is ended', () => {
     expect((await guest.cancel(executionId)).body).toEqual(body);
   });
 
-  it('by its time-out ends all its processes and keeps its output so far', async () => {
+  it('by its timeout ends all its processes and keeps its output so far', async () => {
     const report = await guest.run(`${FAMILY} wait`, { timeoutMs: 5_000 });
     expect(report).toMatchObject({ status: 'timed_out', ...partial });
     expect(pids().filter(runs)).toEqual([]);
   });
 
-  it('by its time-out ends at once when its processes obey TERM, without the two seconds that others get', async () => {
+  it('by its timeout ends at once when its processes obey TERM, without the grace period of two seconds', async () => {
     const began = performance.now();
     const stubborn = `trap '' TERM; echo b; while :; do sleep 0.05; done`;
     const killed = guest.run(stubborn, { timeoutMs: 300 });
@@ -111,7 +111,7 @@ describe('an execution that is ended', () => {
     }
   });
 
-  it('with a time-out beyond the limit of timers runs to its own end', async () => {
+  it('with a timeout beyond the limit of timers runs to its own end', async () => {
     expect(await guest.run('sleep 0.1; echo done', { timeoutMs: 1e303 })).toMatchObject({
       status: 'completed',
       stdout: 'done\n',

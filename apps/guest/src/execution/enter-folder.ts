@@ -4,8 +4,8 @@ import type { PutProgram } from '@berth/guest-protocol';
 import { commandUnavailable, invalidCwd } from './execution-refusals.js';
 import type { Shell } from './shell.js';
 
-const LONGEST_PATH = 4_096;
-/** Time-out for a folder on a file system that hangs. */
+const MAX_PATH_CHARS = 4_096;
+/** Timeout for a folder on a file system that hangs. */
 const WITHIN_MS = 5_000;
 
 /**
@@ -19,7 +19,7 @@ export const folderToEnter = async (
 ): Promise<string | null> => {
   if (cwd === null || resolve(volume, cwd) === resolve(volume)) return null;
   const folder = isAbsolute(cwd) ? cwd : `${volume}/${cwd}`;
-  if (folder.includes('\0') || folder.length > LONGEST_PATH) throw invalidCwd();
+  if (folder.includes('\0') || folder.length > MAX_PATH_CHARS) throw invalidCwd();
   if (!(await canEnter(folder, shell, runAs))) throw invalidCwd();
   return folder;
 };

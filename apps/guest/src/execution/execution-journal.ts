@@ -29,7 +29,7 @@ export interface ExecutionBounds {
 const DEFAULT_BOUNDS: ExecutionBounds = { entries: 1_000, keepMs: 24 * 3_600_000, bytes: 256 * 1024 * 1024 };
 const NAME = /^(.+)\.json$/;
 const RETRY_MS = 1_000;
-/** Intermediate writes take at most one part in `SHARE` of the time. */
+/** Intermediate writes take at most 1/`SHARE` of the time. */
 const SHARE = 10;
 
 /**
@@ -180,9 +180,9 @@ export class ExecutionJournal {
     this.#bytes += bytes - (this.#ended.get(executionId)?.bytes ?? 0);
     this.#ended.delete(executionId);
     this.#ended.set(executionId, { at, bytes });
-    const { entries, keepMs, bytes: mostBytes } = this.bounds;
+    const { entries, keepMs, bytes: maxBytes } = this.bounds;
     for (const [oldest, entry] of this.#ended) {
-      const within = this.#ended.size <= entries && this.#bytes <= mostBytes;
+      const within = this.#ended.size <= entries && this.#bytes <= maxBytes;
       if ((within && Date.now() - entry.at <= keepMs) || this.#ended.size === 1) break;
       this.#ended.delete(oldest);
       this.#bytes -= entry.bytes;

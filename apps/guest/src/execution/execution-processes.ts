@@ -7,7 +7,7 @@ import { hasSetting, readProcess, readProcesses, signalProcess, type ProcessEntr
  */
 const MARK = 'BERTH_EXECUTION_ID';
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 const KILL_EVERY_MS = 10;
 /** How long to repeat KILL; a process that survives it hangs in the kernel and is not waited for. */
 const KILL_FOR_MS = 400;
@@ -39,7 +39,7 @@ export class ExecutionProcesses {
     const killAt = performance.now() + graceMs;
     for (let pauseMs = FIRST_PAUSE_MS; performance.now() < killAt; pauseMs *= 1.5) {
       if (this.#terminate() === 0) return;
-      await delay(Math.min(pauseMs, LONGEST_PAUSE_MS, Math.max(0, killAt - performance.now())));
+      await delay(Math.min(pauseMs, MAX_PAUSE_MS, Math.max(0, killAt - performance.now())));
     }
     const giveUpAt = performance.now() + KILL_FOR_MS;
     while (this.#kill() > 0 && performance.now() < giveUpAt) await delay(KILL_EVERY_MS);

@@ -21,7 +21,7 @@ describe('a command', () => {
     expect(Date.parse(report.endedAt ?? '')).toBeGreaterThanOrEqual(Date.parse(report.startedAt));
   });
 
-  it('that is precluded never starts, also after a restart of the guest; one that has started goes on', async () => {
+  it('that is precluded never starts, even after a restart of the guest; one that has started continues', async () => {
     const own = await CommandGuest.open();
     try {
       const preclude = async (executionId: string) =>
@@ -45,7 +45,7 @@ describe('a command', () => {
     }
   });
 
-  it('that is precluded while its start is prepared either starts or never does, as the response says', async () => {
+  it('that is precluded while its start is prepared either starts or never does, as the response states', async () => {
     for (let round = 0; round < 10; round++) {
       const executionId = `exe_round${String(round)}`;
       const report = guest.run('echo ran', { executionId, cwd: guest.volume });
@@ -237,7 +237,7 @@ describe('a command', () => {
     expect((await guest.execute('true', changes)).body.error?.code).toBe('invalid_request');
   });
 
-  it('of another generation is not known', async () => {
+  it('of another generation is unknown', async () => {
     const body = { command: 'true', cwd: null, env: {}, timeoutMs: 1_000 };
     expect((await guest.ask(GUEST_ROUTES.executeLegacy, body)).body.error?.code).toBe('guest_route_unknown');
   });

@@ -12,9 +12,9 @@ export const lastCharacters = (text: string, kept: number): string => {
 };
 
 /** Splits `text` into parts of limited length in UTF-16 units; never splits a surrogate pair. */
-export const inParts = function* (text: string, most: number): Generator<string> {
+export const inParts = function* (text: string, max: number): Generator<string> {
   for (let at = 0; at < text.length;) {
-    let end = Math.min(text.length, at + most);
+    let end = Math.min(text.length, at + max);
     if (end < text.length && isLowSurrogate(text, end)) end -= 1;
     yield text.slice(at, end);
     at = end;

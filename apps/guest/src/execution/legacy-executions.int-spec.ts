@@ -37,7 +37,7 @@ describe('a command in an older guest', () => {
     expect(output === CUT_MARK + 'y\n'.repeat(KEPT_CHARACTERS / 2)).toBe(true);
   });
 
-  it('ends at its time-out with the output so far', async () => {
+  it('ends at its timeout with the output so far', async () => {
     expect(await run('echo a; setsid sleep 1000 & sleep 1000', { timeoutMs: 300 })).toEqual({
       exitCode: -1,
       output: 'a\n',

@@ -7,7 +7,7 @@ import { commandUnavailable } from './execution-refusals.js';
 import { withOwn, type FindEnvironment } from './guest-executions.js';
 import { findShell } from './shell.js';
 
-const LONGEST_MS = 120_000;
+const MAX_TIMEOUT_MS = 120_000;
 
 /** Runs commands as older guests do: attached, without an id, both streams combined. */
 export class LegacyExecutions {
@@ -33,7 +33,7 @@ export class LegacyExecutions {
       {
         executionId: newId('exe'),
         command: request.command,
-        timeoutMs: Math.min(request.timeoutMs, LONGEST_MS),
+        timeoutMs: Math.min(request.timeoutMs, MAX_TIMEOUT_MS),
         env: withOwn(environment.env, request.env),
         folder,
         merged: true,

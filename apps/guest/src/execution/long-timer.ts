@@ -1,5 +1,5 @@
 /** Maximum delay of a runtime timer; a longer one fires at once. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_DELAY_MS = 2 ** 31 - 1;
 
 /** Calls `action` once after `millis`, without an upper limit. Returns a function that cancels it. */
 export const startTimer = (millis: number, action: () => void): (() => void) => {
@@ -12,7 +12,7 @@ export const startTimer = (millis: number, action: () => void): (() => void) => 
         if (stillLeft > 0) arm(stillLeft);
         else action();
       },
-      Math.min(Math.ceil(left), LONGEST_MS),
+      Math.min(Math.ceil(left), MAX_DELAY_MS),
     );
   };
   arm(millis);

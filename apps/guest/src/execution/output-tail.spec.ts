@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { OutputCursor } from './output-cursor.js';
 import { OutputTail } from './output-tail.js';
 
-// Every code point but the surrogates. fast-check's own unit `binary` takes seconds to build.
+// Every code point except the surrogates. fast-check's own unit `binary` takes seconds to build.
 const anyCharacter = fc
   .oneof(fc.integer({ min: 0, max: 0xd7ff }), fc.integer({ min: 0xe000, max: 0x10ffff }))
   .map((code) => String.fromCodePoint(code));

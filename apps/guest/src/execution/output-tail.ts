@@ -1,24 +1,24 @@
 import { KEPT_CHARACTERS } from '@berth/guest-protocol';
 import { lastCharacters } from './last-characters.js';
 
-const LONGEST_CHARACTER = 4;
+const MAX_CHARACTER_BYTES = 4;
 /** Dropping the oldest bytes may split a character; this many extra bytes keep the displayed ones intact. */
 const SPARE_BYTES = 16;
 const FIRST_BYTES = 4_096;
 /** Number of consecutive continuation bytes after which any sequence is over. */
-const LONGEST_CONTINUATION = 3;
+const MAX_CONTINUATION_BYTES = 3;
 
 /**
  * The end of one output stream, as bytes. Memory grows with the output up to a limit, then the oldest bytes are
  * dropped.
  */
 export class OutputTail {
-  readonly #most: number;
+  readonly #maxBytes: number;
   #ring: Buffer = Buffer.alloc(0);
   #total = 0;
 
   constructor(private readonly kept: number = KEPT_CHARACTERS) {
-    this.#most = kept * LONGEST_CHARACTER + SPARE_BYTES;
+    this.#maxBytes = kept * MAX_CHARACTER_BYTES + SPARE_BYTES;
   }
 
   /** Number of bytes received: the position after the last. */
@@ -28,12 +28,12 @@ export class OutputTail {
 
   /** Position of the oldest byte that is still retained. */
   get start(): number {
-    return Math.max(0, this.#total - this.#most);
+    return Math.max(0, this.#total - this.#maxBytes);
   }
 
   push(chunk: Uint8Array): void {
-    this.#grow(Math.min(this.#most, this.#total + chunk.length));
-    const kept = chunk.length > this.#most ? chunk.subarray(chunk.length - this.#most) : chunk;
+    this.#grow(Math.min(this.#maxBytes, this.#total + chunk.length));
+    const kept = chunk.length > this.#maxBytes ? chunk.subarray(chunk.length - this.#maxBytes) : chunk;
     this.#total += chunk.length;
     const at = (this.#total - kept.length) % this.#ring.length || 0;
     const untilEdge = Math.min(kept.length, this.#ring.length - at);
@@ -41,9 +41,9 @@ export class OutputTail {
     this.#ring.set(kept.subarray(untilEdge), 0);
   }
 
-  /** A copy of up to `most` bytes from `position`, which must not be before `start`. */
-  read(position: number, most: number): Buffer {
-    const length = Math.min(most, this.#total - position);
+  /** A copy of up to `maxBytes` bytes from `position`, which must not be before `start`. */
+  read(position: number, maxBytes: number): Buffer {
+    const length = Math.min(maxBytes, this.#total - position);
     if (length === 0) return Buffer.alloc(0);
     const at = position % this.#ring.length;
     const untilEdge = Math.min(length, this.#ring.length - at);
@@ -65,17 +65,17 @@ export class OutputTail {
 
   /** Starts at a byte where a decoder of the whole stream would start a new character. */
   #fromFirstCharacter(): Buffer {
-    const bytes = this.read(this.start, this.#most);
+    const bytes = this.read(this.start, this.#maxBytes);
     if (this.start === 0) return bytes;
     let skipped = 0;
-    while (skipped < LONGEST_CONTINUATION && isContinuation(bytes[skipped])) skipped += 1;
+    while (skipped < MAX_CONTINUATION_BYTES && isContinuation(bytes[skipped])) skipped += 1;
     return bytes.subarray(skipped);
   }
 
   #grow(needed: number): void {
     if (needed <= this.#ring.length) return;
     const next = Buffer.allocUnsafeSlow(
-      Math.min(this.#most, Math.max(needed, 2 * this.#ring.length, FIRST_BYTES)),
+      Math.min(this.#maxBytes, Math.max(needed, 2 * this.#ring.length, FIRST_BYTES)),
     );
     next.set(this.#ring.subarray(0, this.#total));
     this.#ring = next;

@@ -91,7 +91,7 @@ describe('a command that opens its own output by name', () => {
     expect(report.stderr).toContain('/dev/stdout');
   });
 
-  it('works in an older guest too, in order and however many; without mkfifo only this is missing', async () => {
+  it('works in an older guest too, in order and for any number of commands; without mkfifo, only reopening fails', async () => {
     const run = async (command: string): Promise<unknown> => {
       const body = { command, cwd: null, env: {}, timeoutMs: 60_000 };
       return (await guest.ask(GUEST_ROUTES.executeLegacy, body)).body;

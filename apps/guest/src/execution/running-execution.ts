@@ -19,7 +19,7 @@ export const newRecord = (executionId: string): ExecutionRecord => ({
   endedAt: null,
 });
 
-/** An execution from its start to its end, and as long as a client reads its output. */
+/** An execution from its start to its end, and afterwards while a client still reads its output. */
 export class RunningExecution {
   /** Resolves once the end is recorded. */
   readonly ended: Promise<ExecutionRecord>;
@@ -52,12 +52,12 @@ export class RunningExecution {
 
   /** The report at the end, or after `waitMs`. */
   async report(waitMs: number): Promise<ExecutionReport> {
-    if (waitMs === 0 && !this.#isOver) return this.#standing();
+    if (waitMs === 0 && !this.#isOver) return this.#runningReport();
     const late = Promise.withResolvers<undefined>();
     const stopTimer = startTimer(waitMs, () => late.resolve(undefined));
     const record = await Promise.race([this.ended, late.promise]);
     stopTimer();
-    return record ?? this.#standing();
+    return record ?? this.#runningReport();
   }
 
   /** Ends it if it is running; resolves with its final record. */
@@ -72,7 +72,7 @@ export class RunningExecution {
     return () => this.#listeners.delete(listener);
   }
 
-  #standing(): ExecutionReport {
+  #runningReport(): ExecutionReport {
     return { ...this.begun, stdout: null, stderr: null };
   }
 

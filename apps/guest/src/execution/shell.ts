@@ -3,7 +3,7 @@ import { inParts } from './last-characters.js';
 
 const IMAGE_SHELL = '/bin/sh';
 /** Maximum length of one argument without its terminating NUL (MAX_ARG_STRLEN). */
-const LONGEST_ARGUMENT_BYTES = 128 * 1024 - 1;
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** This number of UTF-16 units takes at most three times as many bytes. */
 const PART_UNITS = 32 * 1024;
 
@@ -36,7 +36,7 @@ export const findShell = (shipped?: string, imageShell: string = IMAGE_SHELL): S
  * script clears them and joins them with `eval`, so that `$0`, `$#` and the exit code of the shell are the same.
  */
 export const shellArguments = (shell: Shell, { command, folder, merged }: ShellTask): string[] => {
-  if (folder === null && !merged && Buffer.byteLength(command) <= LONGEST_ARGUMENT_BYTES) {
+  if (folder === null && !merged && Buffer.byteLength(command) <= MAX_ARGUMENT_BYTES) {
     return ['-c', '--', command];
   }
   // Each part is encoded separately, so no part may end within a surrogate pair.

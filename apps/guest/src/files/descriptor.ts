@@ -31,7 +31,7 @@ export class Descriptor implements Disposable {
     return `/proc/self/fd/${this.fd}/${name}`;
   }
 
-  /** The same for a name that may not be valid UTF-8. */
+  /** Like `at`, for a name that may not be valid UTF-8. */
   atBytes(name: Buffer): Buffer {
     return Buffer.concat([Buffer.from(`/proc/self/fd/${this.fd}/`), name]);
   }

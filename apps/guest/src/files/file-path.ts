@@ -42,7 +42,7 @@ export const fileName = (given: string): string => {
   return name;
 };
 
-/** Turns `report.txt` into `report (2).txt`, within the maximum length of a name. */
+/** Semaphore `report.txt` into `report (2).txt`, within the maximum length of a name. */
 export const numberedName = (name: string, mark: string): string => {
   const dot = name.lastIndexOf('.');
   const ending = dot > 0 ? name.slice(dot) : '';

@@ -92,6 +92,6 @@ export const toRefusal = (error: unknown): unknown => {
   return KNOWN[codeOf(error) ?? '']?.(error) ?? error;
 };
 
-/** The same for reading: what the kernel denies the guest, it denies the agent. */
+/** Like `toRefusal`, for reading: a denied permission becomes `not_readable`. */
 export const toReadRefusal = (error: unknown): unknown =>
   ['EACCES', 'EPERM'].includes(codeOf(error) ?? '') ? notReadable() : toRefusal(error);

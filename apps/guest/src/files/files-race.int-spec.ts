@@ -22,7 +22,7 @@ const MEMORY = '/dev/shm';
 const CANARY = 'CANARY-of-the-outside';
 const run = promisify(execFile);
 
-/** The entries that the agents keep swapping; `N` is one of them. */
+/** The entries that the agents keep swapping; `N` stands for the number of an agent. */
 const PLACES = [
   ...['dN', 'dN/inner', 'dN/inner/file', 'dN/file', 'dN/inner/../inner/file', 'dN/../dN/inner'],
   ...['sN', 'sN/inner', 'sN/inner/file', 'sN/new/deep/file', 'fN', 'fN/below', 'real-dN/inner/file'],

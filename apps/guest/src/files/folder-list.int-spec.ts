@@ -76,7 +76,7 @@ describe('a list of an agent’s folder', () => {
   });
 
   it.each([
-    ['of an empty path', 'missing', 'not_found path_not_found'],
+    ['of a missing entry', 'missing', 'not_found path_not_found'],
     ['of a missing entry in a missing folder', 'missing/too', 'not_found path_not_found'],
     ['of a file', 'file', 'invalid not_a_directory'],
     ['of an entry below a file', 'file/below', 'not_found path_not_found'],

@@ -6,7 +6,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CAN_MOUNT, FilesFixture, jsonOf, refusalOf } from './__fixtures__/files.fixture.js';
 import { holdFolder, type Descriptor } from './descriptor.js';
-import { FORGOTTEN_AFTER_MS, StagedUploads } from './staged-uploads.js';
+import { STAGED_FOR_MS, StagedUploads } from './staged-uploads.js';
 
 const MEGABYTE = 1024 * 1024;
 
@@ -124,7 +124,7 @@ describe('a staging folder', () => {
         yield Buffer.from('content');
       })();
       await staging.receive('stg_1', { chunks, limitBytes: 10, announcedBytes: 0 });
-      await vi.advanceTimersByTimeAsync(FORGOTTEN_AFTER_MS - 1);
+      await vi.advanceTimersByTimeAsync(STAGED_FOR_MS - 1);
       expect(existsSync(join(path, 'stg_1'))).toBe(true);
       await vi.advanceTimersByTimeAsync(1);
       await staging.trash.idle();
@@ -136,7 +136,7 @@ describe('a staging folder', () => {
     }
   });
 
-  describe('that takes a file from its old name', () => {
+  describe('that removes a file from its old name', () => {
     let files: FilesFixture;
     let staging: StagedUploads;
     let folder: Descriptor;
@@ -157,7 +157,7 @@ describe('a staging folder', () => {
 
     const inode = (path: string): bigint => lstatSync(path, { bigint: true }).ino;
 
-    it('takes it', () => {
+    it('removes it', () => {
       staging.takeAway(folder, 'old', inode(files.file('old')));
       expect(readdirSync(files.volume)).toEqual([]);
       staging.takeAway(folder, 'old', 1n);

@@ -16,8 +16,8 @@ import { holdFolder, type Descriptor } from './descriptor.js';
 import { codeOf, payloadTooLarge, stagedFileUnknown } from './file-refusals.js';
 import { Trash } from './trash.js';
 
-/** Lifetime of a staged file. */
-export const FORGOTTEN_AFTER_MS = 600_000;
+/** How long a staged file is kept. */
+export const STAGED_FOR_MS = 600_000;
 /** Writes in large chunks. */
 const WRITE_AT_ONCE = 1024 * 1024;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
@@ -25,7 +25,7 @@ const OWNER_ONLY = 0o600;
 const FOLDER_MODE = 0o755;
 
 /** An incoming upload and its announced size. */
-export interface Arriving {
+export interface IncomingUpload {
   readonly chunks: AsyncIterable<Buffer>;
   readonly limitBytes: number;
   /** 0: unknown. */
@@ -57,7 +57,7 @@ export class StagedUploads {
    * Errors: conflict `staged_file_exists`, too_large `payload_too_large`, those of the file system and of the sender's
    * stream.
    */
-  async receive(id: string, arriving: Arriving): Promise<StagedFile> {
+  async receive(id: string, arriving: IncomingUpload): Promise<StagedFile> {
     if (arriving.announcedBytes > arriving.limitBytes) throw payloadTooLarge(arriving.limitBytes);
     const file = await create(this.folder.at(id));
     let size: number;
@@ -69,7 +69,7 @@ export class StagedUploads {
       await this.#unlink(id);
       throw error;
     }
-    this.#staged.set(id, { size, timer: setTimeout(() => this.discard(id), FORGOTTEN_AFTER_MS).unref() });
+    this.#staged.set(id, { size, timer: setTimeout(() => this.discard(id), STAGED_FOR_MS).unref() });
     return { stagedId: id, size };
   }
 
@@ -183,7 +183,7 @@ const create = async (path: string): Promise<FileHandle> => {
 };
 
 /** Writes received chunks while the next arrive; returns the number of bytes. */
-const writeAll = async (file: FileHandle, { chunks, limitBytes }: Arriving): Promise<number> => {
+const writeAll = async (file: FileHandle, { chunks, limitBytes }: IncomingUpload): Promise<number> => {
   let size = 0;
   let waiting: Buffer[] = [];
   let waitingBytes = 0;

@@ -89,7 +89,7 @@ describe('a change of an agent’s volume', () => {
       expect(seen.size).toBeGreaterThan(0);
     });
 
-    it('does not change a file that is open under another name', async () => {
+    it('does not change the replaced file where it has another name', async () => {
       files.file('file', 'old');
       execFileSync('ln', [inVolume('file'), join(files.outside, 'linked')]);
       expect(await put('file')).toBe('200');
@@ -139,7 +139,7 @@ describe('a change of an agent’s volume', () => {
       expect(await put('fifo/below')).toBe('invalid not_a_directory');
     });
 
-    it('goes into a folder under its last segment', async () => {
+    it('is stored in a folder under the last segment of its name', async () => {
       const into = async (folder: string, name: string): Promise<string> => {
         const response = await files.write({ kind: 'folder', folder, name });
         return response.status === 200

@@ -15,7 +15,7 @@ import {
   volumeRoot,
 } from './file-refusals.js';
 import type { StagedUploads } from './staged-uploads.js';
-import { walk, type Found, type Ground } from './volume-walk.js';
+import { walk, type WalkResult, type Ground } from './volume-walk.js';
 
 const NEW_FILE_MODE = 0o644;
 /** Read, write and execute bits only: a new file must not inherit setuid or setgid. */
@@ -26,7 +26,7 @@ const MAX_NUMBERS = 1_000;
 const MARK_BYTES = 8;
 
 type Change<Op extends FileCommand['op']> = Extract<FileCommand, { readonly op: Op }>;
-type Spot = NonNullable<Found['spot']>;
+type Spot = NonNullable<WalkResult['spot']>;
 
 /**
  * Changes the volume. Each change runs synchronously, so that two of them never interleave. To be safe against the
@@ -145,7 +145,7 @@ export class VolumeChanges {
     return changed(found);
   }
 
-  #walk(path: PathParts, rules: Parameters<typeof walk>[2]): Found {
+  #walk(path: PathParts, rules: Parameters<typeof walk>[2]): WalkResult {
     return walk(this.ground, path, { blocked: notADirectory, makeFolder: this.staging.makeFolder, ...rules });
   }
 
@@ -171,7 +171,7 @@ const required = (path: string): PathParts => {
   return parsePath(path);
 };
 
-const changed = ({ path }: Found): FileChange => ({ path, name: lastPart(path), size: 0 });
+const changed = ({ path }: WalkResult): FileChange => ({ path, name: lastPart(path), size: 0 });
 
 const lastPart = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
 

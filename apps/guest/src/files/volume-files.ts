@@ -4,8 +4,8 @@ import { openFile, type OpenedFile, type Within } from './file-content.js';
 import { splitPath } from './file-path.js';
 import { payloadTooLarge, tooManyTransfers, toReadRefusal, toRefusal } from './file-refusals.js';
 import { listText, openFolder, readEntries } from './folder-list.js';
-import { StagedUploads, type Arriving } from './staged-uploads.js';
-import { Turns } from './turns.js';
+import { StagedUploads, type IncomingUpload } from './staged-uploads.js';
+import { Semaphore } from './semaphore.js';
 import { VolumeChanges } from './volume-changes.js';
 import type { Ground } from './volume-walk.js';
 
@@ -22,10 +22,10 @@ export class VolumeFiles {
   readonly #ground: Ground;
   readonly #staging: StagedUploads;
   readonly #changes: VolumeChanges;
-  /** One at a time, because two would block other requests for twice as long. */
-  readonly #collecting = new Turns(1);
-  readonly #transfers = new Places(MAX_TRANSFERS);
-  readonly #lists = new Places(MAX_LISTS);
+  /** Collects one list at a time, because two would block other requests for twice as long. */
+  readonly #collecting = new Semaphore(1);
+  readonly #transfers = new Slots(MAX_TRANSFERS);
+  readonly #lists = new Slots(MAX_LISTS);
 
   /** Opens the volume and empties its staging folder. Errors: those of the file system. */
   constructor(private readonly agent: FilesOf) {
@@ -37,9 +37,9 @@ export class VolumeFiles {
   /** Passes the text of one `FileList` to `write`. Errors before that: those of `listFiles`. */
   list(path: string, write: (text: Iterable<string>) => Promise<void>): Promise<void> {
     const root = `/${this.#ground.root.join('/')}`;
-    return refusing(this.#lists, async () => {
-      using opened = reading(() => openFolder(this.#ground, path));
-      const entries = await this.#collecting.take(() => readEntries(opened));
+    return withSlot(this.#lists, async () => {
+      using opened = mapReadErrors(() => openFolder(this.#ground, path));
+      const entries = await this.#collecting.run(() => readEntries(opened));
       await write(listText(opened.path, root, entries));
     });
   }
@@ -50,16 +50,16 @@ export class VolumeFiles {
     { within, limitBytes }: { readonly within: Within; readonly limitBytes: number },
     serve: (opened: OpenedFile) => Promise<void>,
   ): Promise<void> {
-    return refusing(this.#transfers, async () => {
-      using opened = reading(() => openFile(this.#ground, path, within, this.agent.runAs));
+    return withSlot(this.#transfers, async () => {
+      using opened = mapReadErrors(() => openFile(this.#ground, path, within, this.agent.runAs));
       if (opened.size > limitBytes) throw payloadTooLarge(limitBytes);
       await serve(opened);
     });
   }
 
   /** Stages a file until `change` commits it. Errors: those of `stageFile`. */
-  stage(id: string, arriving: Arriving): Promise<StagedFile> {
-    return refusing(this.#transfers, () => this.#staging.receive(id, arriving));
+  stage(id: string, arriving: IncomingUpload): Promise<StagedFile> {
+    return withSlot(this.#transfers, () => this.#staging.receive(id, arriving));
   }
 
   /** Errors: those of `changeFile`. */
@@ -84,11 +84,11 @@ export class VolumeFiles {
 }
 
 /** A limited number of slots. */
-class Places {
+class Slots {
   constructor(private free: number) {}
 
   /** Errors: exhausted `too_many_transfers`. */
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.free === 0) throw tooManyTransfers();
     this.free--;
     try {
@@ -99,15 +99,15 @@ class Places {
   }
 }
 
-const refusing = async <T>(places: Places, work: () => Promise<T>): Promise<T> => {
+const withSlot = async <T>(slots: Slots, work: () => Promise<T>): Promise<T> => {
   try {
-    return await places.take(work);
+    return await slots.run(work);
   } catch (error) {
     throw toRefusal(error);
   }
 };
 
-const reading = <T>(open: () => T): T => {
+const mapReadErrors = <T>(open: () => T): T => {
   try {
     return open();
   } catch (error) {

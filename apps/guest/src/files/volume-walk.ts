@@ -14,14 +14,14 @@ import {
 import { maySearch, type Reader } from './permission.js';
 
 /** The kernel's limit of symlinks in a path. Entries that change during the walk count too, so that it ends. */
-const MAX_DETOURS = 40;
+const MAX_SYMLINKS = 40;
 /**
  * Limit of depth. Every folder on the way down is held: `..` returns to the folder walked through, not to its current
  * parent in the kernel.
  */
-const DEEPEST = 1_000;
+const MAX_DEPTH = 1_000;
 /** Limit of created folders, so that a walk ends even if the agent removes them as fast as they are created. */
-const MAX_MADE = 2 * DEEPEST;
+const MAX_CREATED_FOLDERS = 2 * MAX_DEPTH;
 
 /** Where walks begin. */
 export interface Ground {
@@ -61,7 +61,7 @@ interface Step extends Held {
 }
 
 /** The result of a walk. Everything on the way is held until this is disposed. */
-export interface Found extends Disposable {
+export interface WalkResult extends Disposable {
   /** The folder to act in and the name to act on; undefined for the start of the walk: the volume, or `/`. */
   readonly spot: { readonly parent: Descriptor; readonly name: string } | undefined;
   /** The existing entry; undefined if there is none. */
@@ -76,19 +76,19 @@ export interface Found extends Disposable {
  * `path_outside_volume`, `invalid_path`; not_found `path_not_found` (or as `rules` define); for a reader also forbidden
  * `not_readable`, invalid `not_a_file`; failed system calls as they are.
  */
-export const walk = (ground: Ground, path: PathParts, rules: WalkRules): Found => {
-  const way = new Way(ground, rules);
+export const walk = (ground: Ground, path: PathParts, rules: WalkRules): WalkResult => {
+  const pathWalk = new PathWalk(ground, rules);
   try {
-    way.start(path);
-    return way.finish();
+    pathWalk.start(path);
+    return pathWalk.finish();
   } catch (error) {
-    way[Symbol.dispose]();
+    pathWalk[Symbol.dispose]();
     throw error;
   }
 };
 
-class Way implements Found {
-  spot: Found['spot'];
+class PathWalk implements WalkResult {
+  spot: WalkResult['spot'];
   target: Held | undefined;
   #steps: Step[] = [];
   #base: Held;
@@ -97,8 +97,8 @@ class Way implements Found {
   #slash: Descriptor | undefined;
   /** The remaining segments; the next one is last. */
   #ahead: string[] = [];
-  #detours = 0;
-  #made = 0;
+  #symlinks = 0;
+  #created = 0;
 
   constructor(
     private readonly ground: Ground,
@@ -123,7 +123,7 @@ class Way implements Found {
     this.#restart(this.#slash, [], parts);
   }
 
-  finish(): Found {
+  finish(): WalkResult {
     for (let part = this.#ahead.pop(); part !== undefined; part = this.#ahead.pop()) {
       if (part === '..') this.#up();
       else if (this.#down(part, this.#ahead.length === 0)) return this;
@@ -205,7 +205,7 @@ class Way implements Found {
     const { make, makeFolder, missing = pathNotFound } = this.rules;
     const parent = this.#top.descriptor;
     if (makeFolder !== undefined && (make === 'all' || (make === 'parents' && !last))) {
-      if (++this.#made > MAX_MADE) throw missing();
+      if (++this.#created > MAX_CREATED_FOLDERS) throw missing();
       makeFolder(parent, name);
       this.#ahead.push(name);
       return false;
@@ -218,7 +218,7 @@ class Way implements Found {
   #enter(step: Step): void {
     const crossed = step.stats.dev !== this.#top.stats.dev;
     this.#steps.push(step);
-    if (this.#steps.length > DEEPEST) throw invalidPath(`A path is at most ${DEEPEST} folders deep.`);
+    if (this.#steps.length > MAX_DEPTH) throw invalidPath(`A path is at most ${MAX_DEPTH} folders deep.`);
     if (this.rules.beyond !== true || !crossed || !isOfKernel(step.descriptor)) return;
     // The kernel's folders show root more than the agent, and their symlinks lead into other processes.
     throw this.#ahead.length === 0 ? isADirectory() : notAFile();
@@ -226,7 +226,7 @@ class Way implements Found {
 
   /** Continues at the target of a symlink. If the entry is no longer a symlink, the segment is processed again. */
   #turn(name: string): void {
-    this.#detour();
+    this.#countSymlink();
     let target: string;
     try {
       target = readlinkSync(this.#top.descriptor.at(name));
@@ -240,8 +240,8 @@ class Way implements Found {
     else this.#ahead.push(...path.parts.toReversed());
   }
 
-  #detour(): void {
-    if (++this.#detours > MAX_DETOURS) throw invalidPath('The path contains too many symlinks.');
+  #countSymlink(): void {
+    if (++this.#symlinks > MAX_SYMLINKS) throw invalidPath('The path contains too many symlinks.');
   }
 
   #checkSearch(): void {

@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 /** Maximum length of a log line in UTF-16 units; longer lines are truncated. */
-export const LONGEST_LINE = 16 * 1024;
+export const MAX_LINE_UNITS = 16 * 1024;
 
 const CUT_MARK = ' [line cut]';
 
@@ -34,7 +34,7 @@ export class LineSplitter {
   }
 
   #grow(part: string): void {
-    const room = LONGEST_LINE - this.#line.length;
+    const room = MAX_LINE_UNITS - this.#line.length;
     if (part.length > room) this.#cut = true;
     this.#line += part.slice(0, room);
   }

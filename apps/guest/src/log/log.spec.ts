@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LineSplitter, LONGEST_LINE } from './line-splitter.js';
+import { LineSplitter, MAX_LINE_UNITS } from './line-splitter.js';
 import { readLevel } from './read-level.js';
 
 describe('the output of a program', () => {
@@ -20,7 +20,7 @@ describe('the output of a program', () => {
 
   it('uses bounded memory and bounded lines, however long a line is', () => {
     const [line, ...more] = split(...Array.from({ length: 1000 }, () => 'x'.repeat(10_000)), '\nnext\n');
-    expect(line).toBe(`${'x'.repeat(LONGEST_LINE)} [line cut]`);
+    expect(line).toBe(`${'x'.repeat(MAX_LINE_UNITS)} [line cut]`);
     expect(more).toEqual(['next']);
   });
 

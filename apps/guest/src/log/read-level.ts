@@ -23,7 +23,7 @@ const NAMES: Readonly<Record<string, Level>> = {
  * begins with a word for a lower level.
  */
 export const readLevel = (line: string, stream: 'stdout' | 'stderr'): { level: Level; message: string } => {
-  const fallback: Level = stream === 'stderr' ? (mildness(line) ?? 'error') : 'info';
+  const fallback: Level = stream === 'stderr' ? (lowerLevelOf(line) ?? 'error') : 'info';
   const fields = line.startsWith('{') ? parseObject(line) : undefined;
   if (fields === undefined) return { level: fallback, message: line };
   const { level, msg, message } = fields;
@@ -31,7 +31,7 @@ export const readLevel = (line: string, stream: 'stdout' | 'stderr'): { level: L
   return { level: levelOf(level) ?? fallback, message: text ?? line };
 };
 
-const mildness = (line: string): Level | undefined => {
+const lowerLevelOf = (line: string): Level | undefined => {
   const word = /^\W*(?:\(node:\d+\) )?(\w*warn(?:ing)?|info|debug)\b/i.exec(line)?.[1]?.toLowerCase();
   if (word === undefined) return undefined;
   return NAMES[word] ?? 'warn';

@@ -13,13 +13,13 @@ const ENOUGH = 2;
 const MAX_IDLE = 256;
 /** Writable for any user, but in a private folder: a program opens its own pipe by descriptor, not by name. */
 const MODE = '622';
-const MADE_WITHIN_MS = 5_000;
+const MKFIFO_TIMEOUT_MS = 5_000;
 /** Pause before the next attempt after `mkfifo` failed. */
 const REST_MS = 10_000;
 
 /** A pipe with both ends open in this process. */
 export interface OutputPipe {
-  /** Flows from the next turn on, with or without listeners, and ends with its last writer. */
+  /** Starts to flow in the next turn of the event loop, with or without listeners, and ends with its last writer. */
   readonly readable: Readable;
   /** Pass it to a child, then close it here. */
   readonly writeEnd: number;
@@ -121,7 +121,7 @@ const makeFifos = (folder: string, names: readonly string[]): Promise<void> => {
   execFile(
     'mkfifo',
     ['-m', MODE, '--', ...names],
-    { cwd: folder, timeout: MADE_WITHIN_MS, killSignal: 'SIGKILL' },
+    { cwd: folder, timeout: MKFIFO_TIMEOUT_MS, killSignal: 'SIGKILL' },
     (error) => (error === null ? resolve() : reject(error)),
   );
   return promise;

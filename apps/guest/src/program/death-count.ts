@@ -1,7 +1,7 @@
 import type { RestartPolicy } from '@berth/guest-protocol';
 
 const FIRST_BACKOFF_MS = 100;
-const LONGEST_BACKOFF_MS = 5_000;
+const MAX_BACKOFF_MS = 5_000;
 
 /** The next step after a crash. */
 export type AfterDeath = { readonly giveUp: false; readonly backoffMs: number } | { readonly giveUp: true };
@@ -23,6 +23,6 @@ export class DeathCount {
     const limit = this.#everServed ? maxDeaths : maxEarlyDeaths;
     if (this.#deaths.length >= limit) return { giveUp: true };
     const backoffMs = FIRST_BACKOFF_MS * 2 ** (this.#deaths.length - 1);
-    return { giveUp: false, backoffMs: Math.min(backoffMs, LONGEST_BACKOFF_MS) };
+    return { giveUp: false, backoffMs: Math.min(backoffMs, MAX_BACKOFF_MS) };
   }
 }

@@ -12,7 +12,7 @@ import { waitUntilServing, type Endpoint } from './readiness.js';
 type Runnable = PutProgram & { readonly command: readonly [string, ...string[]] };
 
 /** Dependencies of a supervised program. */
-export interface ProgramEnvironment {
+export interface SupervisorDependencies {
   readonly log: LogWriter;
   readonly pipes: OutputPipes;
   readonly apiPort: number;
@@ -34,7 +34,7 @@ export class ProgramSupervisor {
 
   constructor(
     private readonly program: Runnable,
-    private readonly environment: ProgramEnvironment,
+    private readonly environment: SupervisorDependencies,
   ) {
     this.#firstServed.promise.catch(() => undefined);
     this.#over = this.#keepAlive();
@@ -54,7 +54,9 @@ export class ProgramSupervisor {
     const expired = new AbortController();
     const { readyWithinMs } = this.program;
     const late = delay(readyWithinMs, undefined, { signal: expired.signal }).then(() => {
-      throw startFailed(`The agent's program did not answer HTTP on $PORT within ${seconds(readyWithinMs)}.`);
+      throw startFailed(
+        `The agent's program did not respond to HTTP on $PORT within ${seconds(readyWithinMs)}.`,
+      );
     });
     late.catch(() => undefined);
     try {

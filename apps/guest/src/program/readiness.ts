@@ -10,7 +10,7 @@ export interface Endpoint {
 /** A program that listens on `localhost` may use either. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const;
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 200;
 /** Most programs are ready by then; slower ones are polled with growing pauses. */
 const EAGER_MS = 500;
 const RESPONSE_WITHIN_MS = 5_000;
@@ -24,7 +24,7 @@ export const waitUntilServing = async (port: number, signal: AbortSignal): Promi
     }
     signal.throwIfAborted();
     await delay(pauseMs, undefined, { signal });
-    if (Date.now() > eagerUntil) pauseMs = Math.min(pauseMs * 1.5, LONGEST_PAUSE_MS);
+    if (Date.now() > eagerUntil) pauseMs = Math.min(pauseMs * 1.5, MAX_PAUSE_MS);
   }
 };
 

@@ -63,7 +63,7 @@ describe('the relay from an agent to the API', () => {
     expect(status).toBe(404);
   });
 
-  it('returns an error when there is no API, or no longer', async () => {
+  it('returns an error while there is no API', async () => {
     expect((await ask('/agent/v1/x')).status).toBe(503);
     relay.pointTo('http://127.0.0.1:1');
     expect((await ask('/agent/v1/x')).status).toBe(503);

@@ -154,7 +154,7 @@ const refuseTooLate = ({ headers }: IncomingMessage): void => {
   throw new DomainError(
     'unavailable',
     TOO_LATE_CODE,
-    'The request came too late and was not begun.',
+    'The request arrived too late and was not started.',
     {},
     { effect: 'none' },
   );

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Turns } from './turns.js';
+import { Semaphore } from './semaphore.js';
 
-describe('turns', () => {
-  it('run one after the other, in the order of the calls, even after a failure', async () => {
-    const turns = new Turns(1);
+describe('a semaphore of one', () => {
+  it('runs one call after the other, in order, even after a failure', async () => {
+    const semaphore = new Semaphore(1);
     const began: number[] = [];
     let working = 0;
     const take = (turn: number): Promise<void> =>
-      turns.take(async () => {
+      semaphore.run(async () => {
         expect(++working).toBe(1);
         began.push(turn);
         await new Promise(setImmediate);

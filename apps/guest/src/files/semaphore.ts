@@ -1,5 +1,5 @@
-/** Limits concurrency; further callers wait in order. */
-export class Turns {
+/** Limits concurrency; callers beyond the limit wait in order. */
+export class Semaphore {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -7,8 +7,8 @@ export class Turns {
     this.#free = atATime;
   }
 
-  /** Waits for a turn and releases it when `work` settles. */
-  async take<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs `work` as soon as fewer calls than the limit are running. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
     try {
