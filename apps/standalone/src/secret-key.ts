@@ -7,7 +7,7 @@ import { join } from 'node:path';
  * 0600); an operator who sets BERTH_SECRET_KEY keeps it elsewhere. The file is written atomically, however a start
  * ends.
  */
-export const readOrDrawSecretKey = (dataDir: string): string => {
+export const readOrCreateSecretKey = (dataDir: string): string => {
   const file = join(dataDir, 'secret-key');
   const kept = read(file);
   if (kept !== undefined) return kept;

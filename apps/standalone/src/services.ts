@@ -12,7 +12,7 @@ import { definitionOf, launchService, type ServiceModule, type Stoppable } from 
 import type { Logger } from '@berth/telemetry';
 
 /**
- * SIGTERM allows 10 s in total, even while a part is frozen and every connection takes its full time-out to close.
+ * SIGTERM allows 10 s in total, even while a part is frozen and every connection takes its full timeout to close.
  * Requests in flight get this long before the agents they wait for are ended; agents get 2 s and are then killed.
  */
 const IN_FLIGHT_MS = 2_000;
@@ -57,12 +57,12 @@ export const startServices = async (
       .catch((error: unknown) => logOf(name).error({ err: error }, 'did not stop cleanly'));
   };
   const stop = async (): Promise<void> => {
-    const doorClosed = end('gateway');
-    await within(IN_FLIGHT_MS, doorClosed);
+    const gatewayStopped = end('gateway');
+    await within(IN_FLIGHT_MS, gatewayStopped);
     // A chat can take minutes: ending its agent ends the chat, and its caller still gets the error.
     await within(
       AGENTS_END_WITHIN_MS,
-      Promise.all([doorClosed, end('delivery'), end('files'), end('runtime')]),
+      Promise.all([gatewayStopped, end('delivery'), end('files'), end('runtime')]),
     );
     // By now `agents` has received the runtime's last reports.
     await within(REST_ENDS_WITHIN_MS, Promise.all([end('exec'), end('agents'), end('accounts')]));

@@ -12,7 +12,7 @@ import { hostId } from '@berth/runtime';
 import { reachParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
-import { readOrDrawSecretKey } from './secret-key.js';
+import { readOrCreateSecretKey } from './secret-key.js';
 import { checkServiceConfigs, startServices } from './services.js';
 
 const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', import.meta.url));
@@ -87,7 +87,7 @@ const serviceEnv = (
   ...(config.port === 0 ? {} : { BERTH_GATEWAY_URL: `http://127.0.0.1:${String(config.port)}` }),
   ...env,
   ...(config.natsUrl === undefined ? NO_CREDENTIALS : {}),
-  BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrDrawSecretKey(config.dataDir),
+  BERTH_SECRET_KEY: env['BERTH_SECRET_KEY'] ?? readOrCreateSecretKey(config.dataDir),
   BERTH_DATA: config.dataDir,
   BERTH_RUNTIME_DATA: runtimeDataOf(config, env),
   PORT: String(config.port),

@@ -12,7 +12,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   const api = new Api(stack);
 
   describe('an agent', () => {
-    it('is created deploying, then runs, and replies to a chat with its message', async () => {
+    it('is created as deploying, then runs, and answers a chat with its message', async () => {
       const created = await api.post<{ id: string }>('/api/agents', {
         name: 'first one',
         templateId: 'echo',
@@ -136,7 +136,7 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   });
 
   describe('waking', () => {
-    it('happens once for a hundred concurrent chats, and all get a reply', async () => {
+    it('happens once for a hundred concurrent chats, all of which get an answer', async () => {
       const { id } = await api.runningAgent();
       await api.post(`/api/agents/${id}/sleep`);
       await eventually(
@@ -149,18 +149,18 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       };
       const before = await starts();
       const gateways = stack().urls.length;
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 100 }, (_, n) => api.chat(id, `number ${String(n)}`, { gateway: n % gateways })),
       );
       expect(
-        answers.filter(
+        responses.filter(
           ({ status, body }, n) => status === 200 && body.response.includes(`number ${String(n)}`),
         ),
       ).toHaveLength(100);
       expect((await starts()) - before).toBe(1);
     });
 
-    it('lets a running chat finish: an explicit sleep comes after its reply', async () => {
+    it('waits for a running chat: an explicit sleep comes after its answer', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const chat = api.chat(id, 'slow 1500');
       await eventually(async () => {
@@ -191,12 +191,12 @@ export const describeAgentsApi = (stack: () => Stack): void => {
   describe('messages', () => {
     it('of one conversation are delivered one at a time', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 5 }, () =>
           api.post(`/api/agents/${id}/chat`, { message: 'slow 50', conversation_id: 'queue' }),
         ),
       );
-      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
       expect((await api.chat(id, 'most')).body.response).toBe('1');
     });
 

@@ -1,7 +1,7 @@
 import { eventually } from '@berth/testing';
 import type { Stack } from './stack.fixture.js';
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -24,7 +24,7 @@ export class Api {
     method: string,
     path: string,
     options: CallOptions = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const { urls, key } = this.stack();
     const bearer = options.key === undefined ? key : options.key;
     const response = await fetch(`${urls[options.gateway ?? 0] ?? ''}${path}`, {
@@ -46,7 +46,7 @@ export class Api {
     };
   }
 
-  get<Body = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<Answer<Body>> {
+  get<Body = Record<string, unknown>>(path: string, options: CallOptions = {}): Promise<ApiResponse<Body>> {
     return this.call<Body>('GET', path, options);
   }
 
@@ -54,7 +54,7 @@ export class Api {
     path: string,
     body?: unknown,
     options: CallOptions = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     return this.call<Body>('POST', path, { ...options, ...(body === undefined ? {} : { body }) });
   }
 
@@ -85,13 +85,13 @@ export class Api {
     agentId: string,
     message: string,
     options: CallOptions = {},
-  ): Promise<Answer<{ response: string; conversation_id: string; detail: { code: string } }>> {
+  ): Promise<ApiResponse<{ response: string; conversation_id: string; detail: { code: string } }>> {
     return this.post(`/api/agents/${agentId}/chat`, { message }, options);
   }
 }
 
 /** The `detail.code` of an error response. */
-export const codeOf = (answer: Answer): unknown => {
-  const { detail } = answer.body;
+export const codeOf = (response: ApiResponse): unknown => {
+  const { detail } = response.body;
   return typeof detail === 'object' && detail !== null && 'code' in detail ? detail.code : undefined;
 };

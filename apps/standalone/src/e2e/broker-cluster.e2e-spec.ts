@@ -13,7 +13,7 @@ const DEAD_MS = 8_000;
 /** The API guarantees a 503 within this time. */
 const NOT_BEGUN_AFTER_MS = 5_000;
 /** Two unanswered pings of 2 s each, plus the time that the clients need to recover. */
-const WELL_AGAIN_WITHIN_MS = 15_000;
+const RECOVERS_WITHIN_MS = 15_000;
 
 const folder = temporaryFolder();
 let cluster: BrokerCluster | undefined;
@@ -70,7 +70,7 @@ describe('every service as a separate process, on three brokers', () => {
     await pass(FROZEN_MS);
     // The thawed node delivers what it held before it dies.
     frozen.signal('SIGCONT');
-    await wellAgain();
+    await recovered();
     phases.frozenThenDead = await kill(frozen);
     // The clients left the frozen node, so the death of a node that serves them is a case of its own.
     frozen.restart();
@@ -85,27 +85,27 @@ describe('every service as a separate process, on three brokers', () => {
     const from = Date.now();
     await node.end();
     await pass(DEAD_MS);
-    await wellAgain();
+    await recovered();
     return [from, from + DEAD_MS];
   };
 
   /** Waits until all calls of two seconds in a row succeed. */
-  const wellAgain = (): Promise<void> =>
+  const recovered = (): Promise<void> =>
     eventually(
       () => {
         const recent = load.calls.slice(-2 * PER_SECOND);
         if (failed(recent).length > 0) throw new Error(`Still failing: ${summary(recent)}`);
       },
-      { timeoutMs: WELL_AGAIN_WITHIN_MS, intervalMs: 200 },
+      { timeoutMs: RECOVERS_WITHIN_MS, intervalMs: 200 },
     );
 
   const during = ([from = 0, to = 0]: readonly number[]): readonly CountedCall[] => load.between(from, to);
 
-  it('start nothing later than 5 s after a response that it was not done', () => {
+  it('start nothing later than 5 s after a response that denies it', () => {
     const late = load.calls.filter(
       (call) =>
         isDenied(call) &&
-        (marks.get(call.mark) ?? []).some((at) => at > call.answeredAt + NOT_BEGUN_AFTER_MS),
+        (marks.get(call.mark) ?? []).some((at) => at > call.respondedAt + NOT_BEGUN_AFTER_MS),
     );
     expect(late).toEqual([]);
   });
@@ -115,7 +115,7 @@ describe('every service as a separate process, on three brokers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('execute each successful call exactly once, and none twice', () => {
+  it('execute each successful call exactly once, and no call twice', () => {
     const wrong = load.calls.filter(({ mark, isDone }) => {
       const times = marks.get(mark)?.length ?? 0;
       return times > 1 || (isDone && times !== 1);
@@ -123,7 +123,7 @@ describe('every service as a separate process, on three brokers', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('record no completed execution as failed, and none as completed that did not run', async () => {
+  it('record no completed execution as failed, and no execution as completed that did not run', async () => {
     const unknown = load.calls.filter(
       ({ kind, isDone, executionId }) => kind === 'exec' && !isDone && executionId !== undefined,
     );

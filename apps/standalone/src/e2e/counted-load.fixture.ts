@@ -6,7 +6,7 @@ export interface CountedCall {
   readonly kind: 'chat' | 'exec';
   readonly agentId: string;
   readonly sentAt: number;
-  readonly answeredAt: number;
+  readonly respondedAt: number;
   /** 0: the connection failed. */
   readonly status: number;
   readonly code: string | undefined;
@@ -15,14 +15,14 @@ export interface CountedCall {
   readonly executionId: string | undefined;
 }
 
-interface Told {
+interface LoadResponse {
   readonly status?: string;
   readonly executionId?: string;
   readonly detail?: { readonly code?: string; readonly executionId?: string };
 }
 
-/** A machine that is too slow for the rate gets fewer calls. */
-const MOST_OPEN = 40;
+/** Limit of concurrent calls: a machine that is too slow for the rate gets fewer. */
+const MAX_OPEN = 40;
 
 /** Sends calls at a steady rate, chats and commands in turn; each leaves its own mark in the agent's volume. */
 export class CountedLoad {
@@ -50,7 +50,7 @@ export class CountedLoad {
   }
 
   #send(): void {
-    if (this.#open.size >= MOST_OPEN) return;
+    if (this.#open.size >= MAX_OPEN) return;
     const number = this.#sent++;
     const kind = number % 2 === 0 ? 'chat' : 'exec';
     const agentId = this.agents[Math.floor(number / 2) % this.agents.length] ?? '';
@@ -67,10 +67,10 @@ export class CountedLoad {
         : { command: `echo "$(date +%s%3N) ${mark}" >> marks`, timeout: 20 };
     const sentAt = Date.now();
     const response = await this.api
-      .post<Told>(`/api/agents/${agentId}/${kind}`, body, { gateway })
+      .post<LoadResponse>(`/api/agents/${agentId}/${kind}`, body, { gateway })
       .catch(() => undefined);
     this.calls.push({
-      ...{ mark, kind, agentId, sentAt, answeredAt: Date.now() },
+      ...{ mark, kind, agentId, sentAt, respondedAt: Date.now() },
       status: response?.status ?? 0,
       code: response?.body.detail?.code,
       isDone: response?.status === 200 && (kind === 'chat' || response.body.status === 'completed'),

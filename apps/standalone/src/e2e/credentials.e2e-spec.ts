@@ -95,12 +95,12 @@ describe.runIf(process.getuid?.() === 0)('an agent with its own user', () => {
     ];
     for (const attempt of attempts) {
       const connect = JSON.stringify({ verbose: true, ...attempt });
-      const said = await inAgent(
+      const response = await inAgent(
         `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port}; printf "CONNECT %s\\r\\nPING\\r\\n" '"'"'${connect}'"'"' >&3; timeout 5 cat <&3'`,
       );
-      expect(said, connect).toContain('INFO {');
-      expect(said, connect).toContain("-ERR 'Authorization Violation'");
-      expect(said, connect).not.toContain('PONG');
+      expect(response, connect).toContain('INFO {');
+      expect(response, connect).toContain("-ERR 'Authorization Violation'");
+      expect(response, connect).not.toContain('PONG');
     }
   });
 });

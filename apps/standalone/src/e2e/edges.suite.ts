@@ -18,18 +18,20 @@ export const describeEdges = (stack: () => Stack): void => {
     new Promise((resolve, reject) => {
       const { host, port } = address();
       const socket = connect(port, host, () => socket.write(bytes));
-      let answer = '';
-      socket.setTimeout(5_000, () => socket.destroy(new Error(`The server did not close after: ${answer}`)));
-      socket.on('data', (chunk) => (answer += chunk.toString('utf8')));
-      socket.on('close', () => resolve(answer));
+      let response = '';
+      socket.setTimeout(5_000, () =>
+        socket.destroy(new Error(`The server did not close after: ${response}`)),
+      );
+      socket.on('data', (chunk) => (response += chunk.toString('utf8')));
+      socket.on('close', () => resolve(response));
       socket.on('error', reject);
     });
 
   /** Status and JSON of a response that was read byte by byte. */
   const parse = (
-    answer: string,
+    response: string,
   ): { readonly status: number; readonly head: string; readonly body: unknown } => {
-    const [head = '', ...rest] = answer.split('\r\n\r\n');
+    const [head = '', ...rest] = response.split('\r\n\r\n');
     return {
       status: Number(head.split(' ')[1]),
       head: head.toLowerCase(),
@@ -42,9 +44,9 @@ export const describeEdges = (stack: () => Stack): void => {
   describe('a request', () => {
     it('with a request id of 3,000 characters gets a new one', async () => {
       const given = 'x'.repeat(3_000);
-      const answer = await api.get('/api/agents', { headers: { 'x-request-id': given } });
-      expect(answer.status).toBe(200);
-      expect(answer.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
+      const response = await api.get('/api/agents', { headers: { 'x-request-id': given } });
+      expect(response.status).toBe(200);
+      expect(response.headers.get('x-request-id')).toMatch(/^[A-Za-z0-9._:-]{1,128}$/);
       const kept = await api.get('/api/agents', { headers: { 'x-request-id': 'trace.1:a-b' } });
       expect(kept.headers.get('x-request-id')).toBe('trace.1:a-b');
     });
@@ -73,9 +75,9 @@ export const describeEdges = (stack: () => Stack): void => {
       ['GET', '/api/agents/agt_%00', 404],
       ['GET', `/api/agents/${'a'.repeat(5_000)}`, 404],
     ])('%s %s returns %i with a detail', async (method, path, status) => {
-      const answer = await api.call(method, path);
-      expect(answer.status, JSON.stringify(answer.body)).toBe(status);
-      expect(answer.body).toMatchObject(detail(expect.any(String)));
+      const response = await api.call(method, path);
+      expect(response.status, JSON.stringify(response.body)).toBe(status);
+      expect(response.body).toMatchObject(detail(expect.any(String)));
     });
 
     it.each([
@@ -86,13 +88,13 @@ export const describeEdges = (stack: () => Stack): void => {
       ['{"__proto__": {"name": "x"}, "templateId": "echo"}', 'application/json', 400],
       [`{"name": "${'x'.repeat(1_100_000)}", "templateId": "echo"}`, 'application/json', 413],
     ])('that creates with the body %.40s as %s returns %i', async (body, type, status) => {
-      const answer = await fetch(`${stack().urls[0] ?? ''}/api/agents`, {
+      const response = await fetch(`${stack().urls[0] ?? ''}/api/agents`, {
         method: 'POST',
         headers: { authorization: `Bearer ${stack().key}`, 'content-type': type },
         body,
       });
-      const text = await answer.text();
-      expect(answer.status, text).toBe(status);
+      const text = await response.text();
+      expect(response.status, text).toBe(status);
       expect(JSON.parse(text)).toMatchObject(detail(expect.any(String)));
     });
 

@@ -111,7 +111,7 @@ export const describeExecAndAgents = (stack: () => Stack): void => {
       expect((await old.run('ls started 2>/dev/null | wc -l')).body.stdout.trim()).toBe('0');
     });
 
-    it('ends a command at its time-out with -1', async () => {
+    it('ends a command at its timeout with -1', async () => {
       const { status, body } = await old.run('echo a; sleep 100', { timeout: 0.5 });
       expect([status, body]).toEqual([200, { exitCode: -1, stdout: 'a\n', stderr: '' }]);
     });

@@ -54,7 +54,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.run('ls too-large')).body.exitCode).not.toBe(0);
     });
 
-    it('ends at its time-out with -1 and its output so far, together with everything it started', async () => {
+    it('ends at its timeout with -1 and its output so far, together with everything it started', async () => {
       const begun = Date.now();
       const { status, body } = await exec.run(
         'echo before; (trap "" TERM; setsid sh -c "echo \\$\\$ > pid; sleep 1000" & ); sleep 1000',
@@ -70,7 +70,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       [0.3, 'sleep 1000', 'timed_out'],
       [121, 'true', 'completed'],
       [1e300, 'true', 'completed'],
-    ])('takes a timeout of %d seconds', async (timeout, command, end) => {
+    ])('accepts a timeout of %d seconds', async (timeout, command, end) => {
       const { status, body } = await exec.run(command, { timeout });
       expect([status, body.status]).toEqual([200, end]);
     });
@@ -90,7 +90,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       if (process.getuid?.() === 0) expect(own.body.stdout).not.toMatch(/^0$/m);
     });
 
-    it('keeps the output of its background children until it ends, and lets them live', async () => {
+    it('contains the output of its background children until it ends, and leaves them running', async () => {
       const { body } = await exec.run(
         '(until [ -e over ]; do sleep 0.05; done; echo late; echo alive > lives) & echo first',
       );
@@ -100,7 +100,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect((await exec.get(body.executionId)).body.stdout).toBe('first\n');
     });
 
-    it('continues when its caller hangs up', async () => {
+    it('continues when its caller disconnects', async () => {
       const leave = new AbortController();
       const gone = exec
         .run('sleep 1; echo survived > hung-up', {}, { signal: leave.signal })
@@ -114,7 +114,7 @@ export const describeExecApi = (stack: () => Stack): void => {
       expect(await exec.wrote('hung-up')).toBe('survived');
     });
 
-    it('that exhausts the memory of its agent with many small processes is ended, and nothing else is', async () => {
+    it('that exhausts the memory of its agent with many small processes affects no other execution', async () => {
       const small = { templateId: 'blank', resources: { memMb: 128 } };
       const own = new Executions(api, (await api.runningAgent(small)).id);
       const beside = await own.begin('while [ ! -e over ]; do sleep 0.1; done; echo beside');

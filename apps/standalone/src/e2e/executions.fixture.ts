@@ -1,5 +1,5 @@
 import { eventually } from '@berth/testing';
-import type { Answer, Api, CallOptions } from './api.fixture.js';
+import type { ApiResponse, Api, CallOptions } from './api.fixture.js';
 
 /** An execution as returned by the API. */
 export interface Execution extends Record<string, unknown> {
@@ -29,7 +29,7 @@ export class Executions {
     command: string | readonly string[],
     more: Record<string, unknown> = {},
     options: CallOptions = {},
-  ): Promise<Answer<Execution>> {
+  ): Promise<ApiResponse<Execution>> {
     return this.api.post<Execution>(this.path, { command, ...more }, options);
   }
 
@@ -40,11 +40,11 @@ export class Executions {
     return body.executionId;
   }
 
-  get(executionId: string, options: CallOptions = {}): Promise<Answer<Execution>> {
+  get(executionId: string, options: CallOptions = {}): Promise<ApiResponse<Execution>> {
     return this.api.get<Execution>(`${this.path}/${executionId}`, options);
   }
 
-  cancel(executionId: string): Promise<Answer<Execution>> {
+  cancel(executionId: string): Promise<ApiResponse<Execution>> {
     return this.api.call<Execution>('DELETE', `${this.path}/${executionId}`);
   }
 

@@ -132,7 +132,7 @@ describe.each([
     signalAll([pid], 'SIGKILL');
   };
 
-  it('while it is awake: the agent replies again', async () => {
+  it('while it is awake: the agent answers again', async () => {
     const { id } = await api.runningAgent();
     killIt(id);
     await eventually(async () => expect((await api.chat(id, 'back?')).body.response).toContain('back?'), {
@@ -141,7 +141,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('while it sleeps warm: the agent replies when it is woken', async () => {
+  it('while it sleeps warm: the agent answers when it is woken', async () => {
     const { id } = await api.runningAgent();
     expect((await api.post(`/api/agents/${id}/sleep`)).body).toMatchObject({
       state: 'sleeping',
@@ -154,7 +154,7 @@ describe.each([
     expect((await api.get(`/api/agents/${id}`)).body['state']).toBe('running');
   });
 
-  it('during a chat: the caller gets an error, and the next message gets a reply', async () => {
+  it('during a chat: the caller gets an error, and the next message gets an answer', async () => {
     const { id } = await api.runningAgent({ templateId: 'probe' });
     const begun = Date.now();
     const chat = api.chat(id, 'slow 60000');

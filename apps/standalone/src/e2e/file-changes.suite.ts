@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf, type Answer } from './api.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { Files } from './files.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -18,7 +18,7 @@ export const describeFileChanges = (stack: () => Stack): void => {
     root = (await files.list()).body.root;
   });
 
-  const refused = (answer: Answer): readonly unknown[] => [answer.status, codeOf(answer)];
+  const refused = (response: ApiResponse): readonly unknown[] => [response.status, codeOf(response)];
   const sh = async (command: string): Promise<string> => (await exec.run(command)).body.stdout;
 
   describe('mkdir, move and delete', () => {
@@ -51,8 +51,8 @@ export const describeFileChanges = (stack: () => Stack): void => {
       expect(refused(await files.delete('del'))).toEqual([404, 'path_not_found']);
       for (const path of ['.', '/', root, `${root}/`, 'a/..']) {
         await files.mkdir('a');
-        const answer = await files.delete(path);
-        expect([path, answer.status]).toEqual([path, 400]);
+        const response = await files.delete(path);
+        expect([path, response.status]).toEqual([path, 400]);
       }
       expect(refused(await files.delete(root))).toEqual([400, 'volume_root']);
       expect(await sh('ls /etc/passwd')).toBe('/etc/passwd\n');
@@ -66,14 +66,14 @@ export const describeFileChanges = (stack: () => Stack): void => {
       );
       const out = ['../x', 'w/../../x', '/etc/x', 'w/etc/x', 'w/up/x', '/'];
       for (const path of out) {
-        for (const answer of [
+        for (const response of [
           await files.write(path, 'evil'),
           await files.mkdir(path),
           await files.move(path, 'w/got'),
           await files.move('walled', `${path}/got`),
           await files.upload(Buffer.from('evil'), { name: 'evil', dest_dir: path }),
         ]) {
-          expect([path, ...refused(answer)]).toEqual([
+          expect([path, ...refused(response)]).toEqual([
             path,
             400,
             path === '/' ? expect.any(String) : 'path_outside_volume',
@@ -93,13 +93,13 @@ export const describeFileChanges = (stack: () => Stack): void => {
 
     it('invalid names return 400', async () => {
       for (const path of [`x/${'a'.repeat(256)}`, `x/${'ü'.repeat(128)}`, 'a\0b']) {
-        for (const answer of [
+        for (const response of [
           await files.write(path, 'x'),
           await files.mkdir(path),
           await files.list(path),
           await files.delete(path),
         ]) {
-          expect(refused(answer)).toEqual([400, 'invalid_path']);
+          expect(refused(response)).toEqual([400, 'invalid_path']);
         }
       }
       expect((await files.write(`x/${'a'.repeat(255)}`, 'x')).status).toBe(200);
@@ -137,11 +137,11 @@ export const describeFileChanges = (stack: () => Stack): void => {
         own.delete('d'),
         own.upload(Buffer.from('x'), { name: 'e' }),
       ];
-      for (const answer of await Promise.all(calls(new Files(stack, id)))) {
-        expect(refused(answer)).toEqual([409, 'agent_stopped']);
+      for (const response of await Promise.all(calls(new Files(stack, id)))) {
+        expect(refused(response)).toEqual([409, 'agent_stopped']);
       }
-      for (const answer of await Promise.all(calls(new Files(stack, 'agt_01jd2m3k4n5p6q7r8s9t0v1w2x')))) {
-        expect(refused(answer)).toEqual([404, 'agent_not_found']);
+      for (const response of await Promise.all(calls(new Files(stack, 'agt_01jd2m3k4n5p6q7r8s9t0v1w2x')))) {
+        expect(refused(response)).toEqual([404, 'agent_not_found']);
       }
     });
   });

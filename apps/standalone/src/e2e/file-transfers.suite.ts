@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { eventually } from '@berth/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf, type Answer } from './api.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { Files } from './files.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -20,7 +20,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
     root = (await files.list()).body.root;
   });
 
-  const refused = (answer: Answer): readonly unknown[] => [answer.status, codeOf(answer)];
+  const refused = (response: ApiResponse): readonly unknown[] => [response.status, codeOf(response)];
   const sh = async (command: string): Promise<string> => (await exec.run(command)).body.stdout;
 
   describe('an upload', () => {
@@ -125,9 +125,9 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       const bytes = randomBytes(70_000);
       await files.upload(bytes, { name: 'plain', dest_dir: 'dl' });
       await files.move('dl/plain', 'dl/naïve "x".txt');
-      const answer = await files.download('dl/naïve "x".txt');
-      expect(answer.bytes.equals(bytes)).toBe(true);
-      expect(Object.fromEntries(answer.headers)).toMatchObject({
+      const response = await files.download('dl/naïve "x".txt');
+      expect(response.bytes.equals(bytes)).toBe(true);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
         'content-length': '70000',
         'x-content-type-options': 'nosniff',
         'content-security-policy': 'sandbox',
@@ -136,7 +136,7 @@ export const describeFileTransfers = (stack: () => Stack): void => {
         ),
         etag: expect.stringMatching(/^"/),
       });
-      expect(answer.headers.get('content-type')).toMatch(/^text\/plain/);
+      expect(response.headers.get('content-type')).toMatch(/^text\/plain/);
     });
 
     it('serves ranges, and reports an unsatisfiable one', async () => {
@@ -162,8 +162,8 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       expect((await files.download('/etc/hostname')).status).toBe(200);
       if (process.getuid?.() !== 0) return;
       for (const path of ['/etc/shadow', `${stack().dataDir}/bootstrap-key`, '/root/.bashrc']) {
-        const answer = await files.download(path);
-        expect([path, answer.status, answer.json]).toMatchObject([
+        const response = await files.download(path);
+        expect([path, response.status, response.json]).toMatchObject([
           path,
           403,
           { detail: { code: 'not_readable' } },
@@ -179,8 +179,8 @@ export const describeFileTransfers = (stack: () => Stack): void => {
       ['a link to nothing', 'things/dangling', 404, 'path_not_found'],
     ])('of %s (%s) is %d', async (_what, path, status, code) => {
       await sh('mkdir -p things; [ -e things/fifo ] || mkfifo things/fifo; ln -sfn nowhere things/dangling');
-      const answer = await files.download(path);
-      expect([answer.status, answer.json]).toMatchObject([status, { detail: { code } }]);
+      const response = await files.download(path);
+      expect([response.status, response.json]).toMatchObject([status, { detail: { code } }]);
     });
 
     it('that its caller aborts releases the agent', async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Api, codeOf, type Answer } from './api.fixture.js';
+import { Api, codeOf, type ApiResponse } from './api.fixture.js';
 import { Executions } from './executions.fixture.js';
 import { Files } from './files.fixture.js';
 import type { Stack } from './stack.fixture.js';
@@ -23,7 +23,7 @@ export const describeFilesApi = (stack: () => Stack): void => {
     root = (await files.list()).body.root;
   });
 
-  const refused = (answer: Answer): readonly unknown[] => [answer.status, codeOf(answer)];
+  const refused = (response: ApiResponse): readonly unknown[] => [response.status, codeOf(response)];
   const sh = async (command: string): Promise<string> => (await exec.run(command)).body.stdout;
 
   describe('a list', () => {
@@ -107,8 +107,8 @@ export const describeFilesApi = (stack: () => Stack): void => {
       ['a truncated body', '{"path":"x","content":"abc'],
       ['a list instead of an object', '[]'],
     ])('with %s is 400', async (_what, body) => {
-      const answer = await files.raw('PUT', 'write', body, { 'content-type': 'application/json' });
-      expect(refused(answer)).toEqual([400, 'invalid_request']);
+      const response = await files.raw('PUT', 'write', body, { 'content-type': 'application/json' });
+      expect(refused(response)).toEqual([400, 'invalid_request']);
     });
   });
 
@@ -129,8 +129,8 @@ export const describeFilesApi = (stack: () => Stack): void => {
       expect((await files.list('cap')).body.entries.map(({ name }) => name)).toEqual(['whole']);
       await sh('printf x >> cap/whole');
       for (const headers of [{}, { range: 'bytes=0-1' }]) {
-        const answer = await files.download('cap/whole', headers);
-        expect([answer.status, answer.json]).toMatchObject([
+        const response = await files.download('cap/whole', headers);
+        expect([response.status, response.json]).toMatchObject([
           413,
           { detail: { code: 'payload_too_large', limitBytes: CAP } },
         ]);

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import type { Answer } from './api.fixture.js';
+import type { ApiResponse } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 export interface Listing extends Record<string, unknown> {
@@ -37,29 +37,29 @@ export class Files {
     readonly agentId: string,
   ) {}
 
-  list(path?: string): Promise<Answer<Listing>> {
+  list(path?: string): Promise<ApiResponse<Listing>> {
     return this.raw('GET', path === undefined ? 'list' : `list?path=${encodeURIComponent(path)}`) as Promise<
-      Answer<Listing>
+      ApiResponse<Listing>
     >;
   }
 
-  write(path: string, content: string): Promise<Answer> {
+  write(path: string, content: string): Promise<ApiResponse> {
     return this.json('PUT', 'write', { path, content });
   }
 
-  mkdir(path: string): Promise<Answer> {
+  mkdir(path: string): Promise<ApiResponse> {
     return this.json('POST', 'mkdir', { path });
   }
 
-  move(from: string, to: string): Promise<Answer> {
+  move(from: string, to: string): Promise<ApiResponse> {
     return this.json('POST', 'move', { from, to });
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<ApiResponse> {
     return this.raw('DELETE', `delete?path=${encodeURIComponent(path)}`);
   }
 
-  upload(bytes: Uint8Array<ArrayBuffer>, upload: Upload): Promise<Answer> {
+  upload(bytes: Uint8Array<ArrayBuffer>, upload: Upload): Promise<ApiResponse> {
     const form = new FormData();
     const addFile = (): void => form.set('file', new Blob([bytes]), upload.name);
     if (upload.order === 'after') addFile();
@@ -69,7 +69,7 @@ export class Files {
     return this.form(form, upload.headers);
   }
 
-  form(form: FormData, headers: Record<string, string> = {}): Promise<Answer> {
+  form(form: FormData, headers: Record<string, string> = {}): Promise<ApiResponse> {
     return this.raw('POST', 'upload', form, headers);
   }
 
@@ -122,7 +122,7 @@ export class Files {
     route: string,
     body?: string | FormData,
     headers: Record<string, string> = {},
-  ): Promise<Answer> {
+  ): Promise<ApiResponse> {
     const response = await fetch(this.url(route), {
       method,
       headers: { ...this.credentials, ...headers },
@@ -137,7 +137,7 @@ export class Files {
     };
   }
 
-  private json(method: string, route: string, body: unknown): Promise<Answer> {
+  private json(method: string, route: string, body: unknown): Promise<ApiResponse> {
     return this.raw(method, route, JSON.stringify(body), { 'content-type': 'application/json' });
   }
 

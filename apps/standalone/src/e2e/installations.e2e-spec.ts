@@ -22,7 +22,7 @@ afterEach(async () => {
   for (const folder of folders) folder.remove();
 });
 
-/** What another installation writes once this one has been out of sight for 30 s. */
+/** Publishes what another installation publishes after it has not seen this one for 30 s. */
 const takeName = async (instance: string): Promise<void> => {
   const log = createLogger({ service: 'test', level: 'silent' });
   const link = await NatsLink.open({ url: infra.natsUrl, name: 'other', instance, log });
@@ -35,8 +35,8 @@ it('an installation does not start under a name that another one uses on its bro
   const [ours, theirs] = folders.map(({ path }) => path) as [string, string];
   stack = await startStandaloneStack(ours, env);
   const refused = Program.start('standalone', { ...env, PORT: '0', BERTH_DATA: theirs });
-  expect(await refused.exited, refused.said).toBe(78);
-  expect(refused.said.trim().split('\n')).toEqual([
+  expect(await refused.exited, refused.printed).toBe(78);
+  expect(refused.printed.trim().split('\n')).toEqual([
     expect.stringMatching(
       /^Berth cannot start: Bad configuration: BERTH_INSTANCE .*berth is used on this broker/,
     ),
@@ -45,7 +45,7 @@ it('an installation does not start under a name that another one uses on its bro
   const running = await startStandaloneStack(theirs, env);
   stack = running;
   // It takes over the streams of the other log and empties them; its own events are in them then.
-  await running.program.says(/The stream holds events that the log does not have/);
+  await running.program.untilPrinted(/The stream holds events that the log does not have/);
   const api = new Api(() => running);
   await api.runningAgent();
   const healthy = { status: 'ok', deadLetters: 0 };
@@ -54,13 +54,13 @@ it('an installation does not start under a name that another one uses on its bro
   });
 });
 
-it('an installation whose name another one has taken ends, its gateway and its runtime with it', async () => {
+it('an installation ends, with its gateway and its runtime, when another one takes its name', async () => {
   const [ours = ''] = folders.map(({ path }) => path);
   stack = await startStandaloneStack(ours, { NATS_URL: infra.natsUrl });
   const { program } = stack;
   await takeName('berth');
-  expect(await program.exited, program.said).toBe(78);
-  expect(program.said).toContain('The name berth is used on this broker by another installation.');
+  expect(await program.exited, program.printed).toBe(78);
+  expect(program.printed).toContain('The name berth is used on this broker by another installation.');
   expect(processesOf(ours)).toEqual([]);
 });
 
@@ -103,7 +103,7 @@ describe('a gateway in its own process', () => {
     return { program: gateway, url: `http://127.0.0.1:${port}` };
   };
 
-  /** Creates an agent under an Idempotency-Key; whether the response is a stored one. */
+  /** Creates an agent under an Idempotency-Key; returns whether the response was a stored one. */
   const create = async (url: string, key: string): Promise<boolean> => {
     const response = await eventually(
       () =>
@@ -132,16 +132,18 @@ describe('a gateway in its own process', () => {
       await first.program.end('SIGTERM');
 
       const { program: strayed } = await startGateway('theirs');
-      expect(await strayed.exited, strayed.said).toBe(78);
-      expect(strayed.said.trim().split('\n')).toEqual([
+      expect(await strayed.exited, strayed.printed).toBe(78);
+      expect(strayed.printed.trim().split('\n')).toEqual([
         expect.stringMatching(/^gateway: Bad configuration: BERTH_INSTANCE .*theirs is used on this broker/),
       ]);
 
       const second = await startGateway('ours');
       expect(await create(second.url, stack.key)).toBe(true);
       await takeName('ours');
-      expect(await second.program.exited, second.program.said).toBe(78);
-      expect(second.program.said).toContain('The name ours is used on this broker by another installation.');
+      expect(await second.program.exited, second.program.printed).toBe(78);
+      expect(second.program.printed).toContain(
+        'The name ours is used on this broker by another installation.',
+      );
     } finally {
       await other.stop();
     }

@@ -33,7 +33,10 @@ const largestLabels = (count = 64): Record<string, string> =>
     Array.from({ length: count }, (_, n) => [`label${String(n)}`.padEnd(64, '.'), CONTROL.repeat(256)]),
   );
 
-/** Agents with the maximum of data that the contract allows: whatever is accepted can be read, listed and started. */
+/**
+ * Agents with the maximum of data that the contract allows: everything that is accepted can be read, listed and
+ * started.
+ */
 export const describeLargestAgents = (stack: () => Stack): void => {
   const api = new Api(stack);
 

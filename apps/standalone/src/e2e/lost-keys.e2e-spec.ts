@@ -28,13 +28,13 @@ const startOn = async (dataDir: string, more: Record<string, string> = {}): Prom
     EVENTSTORE_URL: parts.eventStoreUrl,
     ...more,
   });
-  [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+  [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
 };
 
 const statusWith = async (key: string, path: string): Promise<number> =>
   (await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${key}` } })).status;
 
-/** Who the event log says has minted the key of this name. */
+/** The actor that minted the key with this name, according to the event log. */
 const minterOf = async (key: string, name: string): Promise<unknown> => {
   const response = await fetch(`${url}/api/v1/keys`, { headers: { authorization: `Bearer ${key}` } });
   const { items } = (await response.json()) as { items: readonly { id: string; name: string }[] };
@@ -44,7 +44,7 @@ const minterOf = async (key: string, name: string): Promise<unknown> => {
   return minted?.metadata.actor;
 };
 
-/** An installation, then a new data folder on the same log: the vault with its keys is lost. */
+/** Starts an installation, then one with a new data folder on the same log: the vault with the keys is lost. */
 beforeAll(async () => {
   parts = await startEmbedded({
     dataDir: elsewhere.path,
@@ -53,7 +53,7 @@ beforeAll(async () => {
     log,
   });
   await startOn(first.path);
-  expect(program?.said).not.toContain('keys recover');
+  expect(program?.printed).not.toContain('keys recover');
   await program?.end('SIGTERM');
   // The socket is in the data folder even if the first key's file is not.
   await startOn(second.path, { BERTH_BOOTSTRAP_KEY_FILE: join(elsewhere.path, 'keys/first-key') });
@@ -68,7 +68,7 @@ afterAll(async () => {
 describe('an installation whose keys are all lost', () => {
   it('logs at the start that no key is left and how to mint one', async () => {
     expect(await statusWith(readKey(first.path), '/api/agents')).toBe(401);
-    await program?.says(/No key with the scope operate works.*npm run berth -- keys recover/);
+    await program?.untilPrinted(/No key with the scope operate works.*npm run berth -- keys recover/);
   });
 
   it('mints a key with every scope for a user who can enter the data folder, and records who minted it', async () => {
@@ -79,8 +79,8 @@ describe('an installation whose keys are all lost', () => {
     const key = stdout.trim();
     expect(await statusWith(key, '/api/v1/keys')).toBe(200);
     expect(await statusWith(key, '/api/v1/operations/projections')).toBe(200);
-    await program?.says(/a key was recovered on this host/);
-    expect(program?.said).not.toContain(key);
+    await program?.untilPrinted(/a key was recovered on this host/);
+    expect(program?.printed).not.toContain(key);
     expect(await minterOf(key, 'recovered')).toEqual({ kind: 'system', id: 'host-operator' });
   });
 

@@ -8,7 +8,7 @@ import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './s
 /* The operations interface. */
 
 const DEAD_LETTERS = '/api/v1/operations/dead-letters';
-const PATIENTLY = { timeoutMs: 30_000 };
+const LONG_TIMEOUT = { timeoutMs: 30_000 };
 
 let infra: TestInfra;
 let stack: StandaloneStack;
@@ -38,10 +38,10 @@ const spoil = async (): Promise<void> => {
 it('dead letters are counted by /health, listed without payload, replayed and deleted', async () => {
   await eventually(
     async () => expect(await health()).toMatchObject({ status: 'ok', deadLetters: 0 }),
-    PATIENTLY,
+    LONG_TIMEOUT,
   );
   await spoil();
-  await eventually(async () => expect(await health()).toMatchObject({ deadLetters: 2 }), PATIENTLY);
+  await eventually(async () => expect(await health()).toMatchObject({ deadLetters: 2 }), LONG_TIMEOUT);
   const { status, body } = await api.get<{ items: { id: string; service: string }[] }>(DEAD_LETTERS);
   expect(status).toBe(200);
   expect(body.items.map(({ service }) => service)).toEqual(['delivery', 'exec']);
@@ -53,7 +53,7 @@ it('dead letters are counted by /health, listed without payload, replayed and de
     expect((await api.call('DELETE', `${DEAD_LETTERS}/${id}`)).status).toBe(404);
     expect((await api.post(`${DEAD_LETTERS}/${id}/replay`)).status).toBe(404);
   }
-  await eventually(async () => expect(await health()).toMatchObject({ deadLetters: 0 }), PATIENTLY);
+  await eventually(async () => expect(await health()).toMatchObject({ deadLetters: 0 }), LONG_TIMEOUT);
 });
 
 it('a key with the scope manage cannot access operations', async () => {

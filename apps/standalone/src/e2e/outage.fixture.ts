@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@berth/testing';
 import { expect } from 'vitest';
-import type { Answer, Api } from './api.fixture.js';
+import type { ApiResponse, Api } from './api.fixture.js';
 
 /** The contract's bounds: a response while a part is unavailable, and full recovery after its return. */
-export const ANSWERED_WITHIN_MS = 5_000;
+export const RESPONSE_WITHIN_MS = 5_000;
 export const RECOVERED_WITHIN_MS = 30_000;
 /** Every creation starts a process, so a faster client would itself overload the machine. */
 const ROUND_EVERY_MS = 1_000;
@@ -13,26 +13,26 @@ const ROUND_EVERY_MS = 1_000;
 interface Observed {
   readonly call: string;
   readonly millis: number;
-  readonly answer: Answer;
+  readonly response: ApiResponse;
 }
 
-const observe = async (call: string, work: () => Promise<Answer>): Promise<Observed> => {
+const observe = async (call: string, work: () => Promise<ApiResponse>): Promise<Observed> => {
   const begun = performance.now();
-  const answer = await work();
-  return { call, millis: Math.round(performance.now() - begun), answer };
+  const response = await work();
+  return { call, millis: Math.round(performance.now() - begun), response };
 };
 
 /** Expects the usual response, or a 503 that permits a retry; both in time. */
-const expectInTime = ({ call, millis, answer }: Observed, usual: number): void => {
-  const { status, headers, body } = answer;
-  const said = `${call}: ${String(status)} after ${String(millis)} ms, ${JSON.stringify(body)}`;
-  expect([usual, 503], said).toContain(status);
-  expect(millis, said).toBeLessThan(ANSWERED_WITHIN_MS);
+const expectInTime = ({ call, millis, response }: Observed, usual: number): void => {
+  const { status, headers, body } = response;
+  const description = `${call}: ${String(status)} after ${String(millis)} ms, ${JSON.stringify(body)}`;
+  expect([usual, 503], description).toContain(status);
+  expect(millis, description).toBeLessThan(RESPONSE_WITHIN_MS);
   if (status !== 503) return;
-  expect(body, said).toMatchObject({
+  expect(body, description).toMatchObject({
     detail: { code: expect.stringMatching(/^(service|agent)_unavailable$/), message: expect.any(String) },
   });
-  expect(Number(headers.get('retry-after')), said).toBeGreaterThanOrEqual(1);
+  expect(Number(headers.get('retry-after')), description).toBeGreaterThanOrEqual(1);
 };
 
 /** A client that repeats calls for one agent and its account, and records the accepted results. */
@@ -61,7 +61,7 @@ export class Client {
     for (const call of await Promise.all(calls)) {
       expectInTime(call, call.call === 'create' ? 201 : 200);
       if (call.call !== 'create') continue;
-      if (call.answer.status === 201) this.created.push(String(call.answer.body['id']));
+      if (call.response.status === 201) this.created.push(String(call.response.body['id']));
       else this.open.push({ name, key });
     }
   }
@@ -112,7 +112,7 @@ export class Client {
     return id;
   }
 
-  #create(name: string, key: string): Promise<Answer> {
+  #create(name: string, key: string): Promise<ApiResponse> {
     return this.api.post(
       '/api/agents',
       { name, templateId: 'blank' },

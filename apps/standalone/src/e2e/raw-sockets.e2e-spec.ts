@@ -15,12 +15,12 @@ import {
 import { freePort } from './separate-processes.fixture.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
-const MOST_CONNECTIONS = 400;
+const MAX_CONNECTIONS = 400;
 const CLIENTS_PER_CASE = 2;
 /** Descriptors that come and go: pooled connections, files being read. */
 const SPARE_DESCRIPTORS = 16;
 const SPARE_BYTES = 200 * 1_024 * 1_024;
-/** The longest time-out of any port, and the time to notice it. */
+/** The longest timeout of any port, and the time to notice it. */
 const BOUNDED_MS = 50_000;
 
 const folder = temporaryFolder();
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const [metricsPort, dataPort] = [await freePort(), await freePort()];
   stack = await startStandaloneStack(folder.path, {
     BERTH_CLIENT_TIMEOUT_SECONDS: '3',
-    BERTH_MAX_CONNECTIONS: String(MOST_CONNECTIONS),
+    BERTH_MAX_CONNECTIONS: String(MAX_CONNECTIONS),
     BERTH_METRICS_PORT: String(metricsPort),
     BERTH_DATA_PORT: String(dataPort),
   });
@@ -184,13 +184,13 @@ describe('clients that reset, stall, half-close, flood and do not read', () => {
     expect((await api.get('/api/agents')).status).toBe(200);
   }, 90_000);
 
-  it('by the thousands do not keep others from being served', async () => {
+  it('in their thousands do not keep others from being served', async () => {
     const flood = Array.from({ length: 3_000 }, (_, index) =>
       clients.attack(listeners['gateway'] ?? 0, index % 2 === 0 ? '' : 'GET /heal', 'stalls'),
     );
     await Promise.all(flood);
     await useEverything();
     const { pid = 0, descriptors = 0 } = processes['berth'] ?? {};
-    expect(descriptorsOf(pid)).toBeLessThanOrEqual(descriptors + MOST_CONNECTIONS + SPARE_DESCRIPTORS);
+    expect(descriptorsOf(pid)).toBeLessThanOrEqual(descriptors + MAX_CONNECTIONS + SPARE_DESCRIPTORS);
   }, 60_000);
 });

@@ -79,7 +79,7 @@ describe('Berth on a log that its tables have not read', () => {
         BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
         EVENTSTORE_URL: parts?.eventStoreUrl,
       });
-      const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/, 150_000);
+      const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/, 150_000);
       stack = { urls: [url], key: readKey(folder.path), dataDir: folder.path, stop: async () => undefined };
       const created = await api.post<{ id: string }>('/api/agents', { name: 'first', templateId: 'echo' });
       expect(created.status).toBe(201);

@@ -102,7 +102,7 @@ export const healthy = async (
       const dead = [...programs.values()].find(({ child }) => child.exitCode !== null);
       if (body.status !== 'ok')
         throw new Error(
-          `Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.said.slice(-2_000)}`}`,
+          `Health: ${JSON.stringify(body)}. ${dead === undefined ? '' : `${dead.app} ended: ${dead.printed.slice(-2_000)}`}`,
         );
     },
     { timeoutMs, intervalMs: 100 },

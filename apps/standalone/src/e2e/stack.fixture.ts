@@ -55,12 +55,12 @@ export class Program {
   }
 
   /** Everything it has printed so far. */
-  get said(): string {
+  get printed(): string {
     return this.output;
   }
 
-  /** Waits for a matching line; throws with the output when the program ends first or the time is over. */
-  async says(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
+  /** Waits for matching output; throws an error with the output if the program ends first or the time is over. */
+  async untilPrinted(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
     const end = Date.now() + timeoutMs;
     for (;;) {
       const match = pattern.exec(this.output);
@@ -111,7 +111,7 @@ export const startStandaloneStack = async (
     BERTH_WARM_SLEEP_SECONDS: '3',
   };
   const program = Program.start('standalone', { ...own, ...env }, options);
-  const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+  const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
   const stop = async (): Promise<void> => void (await program.end('SIGTERM'));
   return { urls: [url], key: readKey(dataDir), dataDir, program, stop };
 };

@@ -40,7 +40,7 @@ const stateOf = async (id: string): Promise<unknown> => (await api.get(`/api/age
 const expectCleanEnd = async (program: Program, end: () => void): Promise<void> => {
   const begun = Date.now();
   end();
-  expect(await program.exited, program.said).toBe(0);
+  expect(await program.exited, program.printed).toBe(0);
   expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
   expect(processesOf(folder.path)).toEqual([]);
 };
@@ -61,7 +61,7 @@ describe('SIGTERM', () => {
         api.runningAgent(),
         api.runningAgent({ idleTtlSeconds: 0 }),
       ]);
-      const said = (await api.chat(running.id, 'remember')).body;
+      const before = (await api.chat(running.id, 'remember')).body;
       await api.post(`/api/agents/${asleep.id}/sleep`);
       const deploying = await api.post<{ id: string }>('/api/agents', { name: 'midway', templateId: 'echo' });
       expect(deploying.status).toBe(201);
@@ -84,7 +84,7 @@ describe('SIGTERM', () => {
       );
       for (const { id } of [running, asleep, always, deploying.body])
         expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
-      expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(said.conversation_id);
+      expect((await api.chat(running.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
     },
   );
 
@@ -111,9 +111,9 @@ describe('SIGTERM', () => {
       const program = Program.start('standalone', { PORT: '0', BERTH_DATA: folder.path });
       // The test varies how far the start has come.
       await sleep(millis);
-      const asked = Date.now();
+      const signalledAt = Date.now();
       await program.end('SIGTERM');
-      expect(Date.now() - asked).toBeLessThan(ENDED_WITHIN_MS);
+      expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
       expect(processesOf(folder.path)).toEqual([]);
     }
     await start();
@@ -136,11 +136,11 @@ describe('SIGTERM', () => {
 describe('npm start', () => {
   it('forwards SIGTERM, and nothing is left behind', async () => {
     const program = Program.npmStart({ PORT: '0', BERTH_DATA: folder.path });
-    await program.says(/Berth is ready at/);
-    const asked = Date.now();
+    await program.untilPrinted(/Berth is ready at/);
+    const signalledAt = Date.now();
     await program.end('SIGTERM');
     await eventually(() => expect(processesOf(folder.path)).toEqual([]), { timeoutMs: ENDED_WITHIN_MS });
-    expect(Date.now() - asked).toBeLessThan(ENDED_WITHIN_MS);
+    expect(Date.now() - signalledAt).toBeLessThan(ENDED_WITHIN_MS);
     await start();
     expect((await api.get('/api/agents')).body['items']).toEqual([]);
   });
@@ -177,7 +177,7 @@ describe('kill -9', () => {
   it('of the program alone leaves no part behind, and the next start continues with its agents', async () => {
     await start();
     const [once, always] = await Promise.all([api.runningAgent(), api.runningAgent({ idleTtlSeconds: 0 })]);
-    const said = (await api.chat(once.id, 'remember')).body;
+    const before = (await api.chat(once.id, 'remember')).body;
     await stack.program.end('SIGKILL');
     await eventually(() => PARTS.every((part) => pidOfPart(folder.path, part) === undefined), {
       timeoutMs: 10_000,
@@ -188,7 +188,7 @@ describe('kill -9', () => {
       expect(['running', 'sleeping']).toContain((await api.get(`/api/agents/${once.id}`)).body['state']),
     );
     for (const { id } of [once, always]) expect(await api.chat(id, 'again')).toMatchObject({ status: 200 });
-    expect((await api.chat(once.id, 'and again')).body.conversation_id).toBe(said.conversation_id);
+    expect((await api.chat(once.id, 'and again')).body.conversation_id).toBe(before.conversation_id);
   });
 });
 
@@ -198,8 +198,8 @@ describe('a second start', () => {
     const second = Program.start('standalone', env);
     expect(await second.exited).not.toBe(0);
     expect(Date.now() - begun).toBeLessThan(ENDED_WITHIN_MS);
-    expect(second.said.trim()).toMatch(reason);
-    expect(second.said.trim().split('\n')).toHaveLength(1);
+    expect(second.printed.trim()).toMatch(reason);
+    expect(second.printed.trim().split('\n')).toHaveLength(1);
     expect(await api.get('/api/agents')).toMatchObject({ status: 200 });
   };
 
@@ -236,11 +236,11 @@ describe('a second start', () => {
 });
 
 describe('a first start', () => {
-  it('warns of nothing but that its agents are not isolated', async () => {
+  it('warns only that its agents are not isolated', async () => {
     stack = await startStandaloneStack(folder.path, { BERTH_LOG_LEVEL: 'warn' });
     expect(await api.chat((await api.runningAgent()).id, 'hello')).toMatchObject({ status: 200 });
     await expectCleanEnd(stack.program, () => void stack.program.child.kill('SIGTERM'));
-    const lines = stack.program.said.split('\n').filter((line) => line.includes('"msg"'));
+    const lines = stack.program.printed.split('\n').filter((line) => line.includes('"msg"'));
     expect(lines).toEqual([expect.stringContaining('Agents run as plain processes of this host')]);
   });
 });

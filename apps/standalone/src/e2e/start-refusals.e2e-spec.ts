@@ -45,9 +45,9 @@ describe('a mistake in the URL of a backing service', () => {
   ])('%s: exits 78 with one line that names the variable, not its value', async (name, url) => {
     const program = Program.start('standalone', environment({ [name]: url }));
     expect(await program.exited).toBe(78);
-    expect(program.said.trim().split('\n')).toHaveLength(1);
-    expect(program.said).toContain(`Bad configuration: ${name} must have a port from 1 to 65535.`);
-    expect(program.said).not.toContain('hunter2');
+    expect(program.printed.trim().split('\n')).toHaveLength(1);
+    expect(program.printed).toContain(`Bad configuration: ${name} must have a port from 1 to 65535.`);
+    expect(program.printed).not.toContain('hunter2');
   });
 });
 
@@ -61,13 +61,13 @@ describe('an unreachable backing service', () => {
       const port = first.parts.eventStore?.port ?? 0;
       await first.stop();
       const program = Program.start('standalone', environment({ EVENTSTORE_URL: eventStoreUrl }));
-      await program.says(
+      await program.untilPrinted(
         new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
         90_000,
       );
       const second = await startLog();
       try {
-        const [, url = ''] = await program.says(/Berth is ready at (http:\/\/\S+)/);
+        const [, url = ''] = await program.untilPrinted(/Berth is ready at (http:\/\/\S+)/);
         const stack = {
           urls: [url],
           key: readKey(folder.path),
@@ -75,7 +75,7 @@ describe('an unreachable backing service', () => {
           stop: async () => undefined,
         };
         await new Api(() => stack).runningAgent();
-        expect(program.said).not.toMatch(/\n\s+at .*:\d+:\d+/);
+        expect(program.printed).not.toMatch(/\n\s+at .*:\d+:\d+/);
       } finally {
         await program.end('SIGTERM');
         await second.stop();
@@ -85,7 +85,7 @@ describe('an unreachable backing service', () => {
 
   it('does not keep the process from ending on SIGTERM', async () => {
     const program = Program.start('standalone', environment({ NATS_URL: 'nats://127.0.0.1:1' }));
-    await program.says(/Waiting for the message broker at 127\.0\.0\.1:1 \(NATS_URL\)/, 30_000);
+    await program.untilPrinted(/Waiting for the message broker at 127\.0\.0\.1:1 \(NATS_URL\)/, 30_000);
     const begun = Date.now();
     expect(await program.end('SIGTERM')).toBe(0);
     expect(Date.now() - begun).toBeLessThan(10_000);
@@ -93,15 +93,15 @@ describe('an unreachable backing service', () => {
 });
 
 describe('a terminal', () => {
-  it('learns that Berth is ready although the bootstrap key was deleted', async () => {
+  it('shows that Berth is ready even if the bootstrap key was deleted', async () => {
     const env = environment({});
     const first = Program.start('standalone', env);
-    await first.says(/Berth is ready at/);
+    await first.untilPrinted(/Berth is ready at/);
     await first.end('SIGTERM');
     rmSync(join(folder.path, 'bootstrap-key'));
     const onTerminal = Program.onTerminal('standalone', env);
-    await onTerminal.says(/Berth is ready at/);
+    await onTerminal.untilPrinted(/Berth is ready at/);
     await onTerminal.end('SIGTERM');
-    expect(onTerminal.said).not.toContain('ENOENT');
+    expect(onTerminal.printed).not.toContain('ENOENT');
   });
 });

@@ -21,7 +21,7 @@ export interface Stage {
   readonly guestLine: GuestLine;
   /** The agent's journal folder on the host. */
   readonly journal: string;
-  tell(what: string): void;
+  log(what: string): void;
 }
 
 /** A fault that has been prepared. */
@@ -125,7 +125,7 @@ class Striking implements PreparedFault {
       const over = armed.over.then(() => {
         if (!armed.struck) return;
         this.#struck = true;
-        this.stage.tell(`${wire}: ${strike.how}, over`);
+        this.stage.log(`${wire}: ${strike.how}, over`);
       });
       this.#healing.push(over);
     };
@@ -141,8 +141,8 @@ class Striking implements PreparedFault {
     });
   }
 
-  #watch(wire: Wire, tell: (passing: Passing) => void): void {
-    this.#stops.push(wire.watch(this.mark, tell));
+  #watch(wire: Wire, onPassing: (passing: Passing) => void): void {
+    this.#stops.push(wire.watch(this.mark, onPassing));
   }
 
   async #at(moment: Moment, afterMs: number, strike: (wire: number) => Promise<void>): Promise<void> {
@@ -162,12 +162,12 @@ class Striking implements PreparedFault {
 
   #strike(what: string, work: () => Promise<void>): void {
     this.#struck = true;
-    this.stage.tell(what);
+    this.stage.log(what);
     const healing = work().then(
       () => 'healed',
       (error: unknown) => `not healed: ${String(error)}`,
     );
-    this.#healing.push(healing.then((how) => this.stage.tell(how)));
+    this.#healing.push(healing.then((how) => this.stage.log(how)));
   }
 
   async #signal(fault: Fault & { readonly kind: 'process' }, instance: number): Promise<void> {
@@ -175,7 +175,7 @@ class Striking implements PreparedFault {
     const ofMarked = fault.process === 'exec' && fault.moment === 'exec-nats' && instance === 1;
     const service = ofMarked ? 'exec-2' : fault.process;
     const pid = service === 'guest' ? guestOf(agentId) : stack.pidOf(service);
-    this.stage.tell(`${fault.signal} to ${service}, ${String(pid)}`);
+    this.stage.log(`${fault.signal} to ${service}, ${String(pid)}`);
     if (pid === undefined) return;
     signalAll([pid], fault.signal);
     if (fault.signal === 'SIGSTOP') {
@@ -187,8 +187,8 @@ class Striking implements PreparedFault {
   async #call(call: string): Promise<void> {
     const { api, agentId } = this.stage;
     const response = await api.post(`/api/agents/${agentId}/${call}`).catch((error: unknown) => error);
-    const said = response instanceof Error ? response.message : JSON.stringify(response).slice(0, 120);
-    this.stage.tell(`${call}: ${said}`);
+    const outcome = response instanceof Error ? response.message : JSON.stringify(response).slice(0, 120);
+    this.stage.log(`${call}: ${outcome}`);
   }
 
   /** Replaces the folder by a file, because root can write regardless of modes. */

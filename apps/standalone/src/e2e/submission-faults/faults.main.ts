@@ -28,9 +28,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
   });
 let done = 0;
 try {
-  const run = await runSeeds(stack, seeds, (told) => {
+  const run = await runSeeds(stack, seeds, (result) => {
     done += 1;
-    if (told.broken.length > 0 || values.verbose) say(`\n${storyOf(told)}`);
+    if (result.broken.length > 0 || values.verbose) say(`\n${storyOf(result)}`);
     else if (done % 50 === 0)
       say(`${String(done)} seeds, ${String(Math.round((Date.now() - begun) / 1000))} s`);
   });
@@ -40,7 +40,7 @@ try {
     process.exitCode = 1;
   }
 } catch (error) {
-  for (const service of SERVICES) say(`${service}: ${stack.said(service)}`);
+  for (const service of SERVICES) say(`${service}: ${stack.outputOf(service)}`);
   throw error;
 } finally {
   await stack.stop();

@@ -30,15 +30,15 @@ interface Lines {
   readonly tables: Wire;
 }
 
-/** Services on which every connection to the broker, the event log and the database can be disturbed. */
+/** Services whose connections to the broker, the event log and the database can all be disturbed. */
 export interface FaultyStack extends Stack {
   /** The connections of that name, one for each instance; without those that belong to a lane. */
   wires(name: WireName): readonly Wire[];
   pidOf(service: ServiceName): number | undefined;
   /** Restarts a killed service. Resolves when everything responds. */
   startAgain(service: ServiceName): Promise<void>;
-  /** The end of the output of the services. */
-  said(service: ServiceName): string;
+  /** The last part of the output of a service. */
+  outputOf(service: ServiceName): string;
 }
 
 /** Starts them on embedded infrastructure of their own in the folder. */
@@ -74,7 +74,7 @@ export const startFaultyStack = async (dataDir: string): Promise<FaultyStack> =>
       programs.set(name, start(name));
       await healthy(url, programs);
     },
-    said: (name) => programs.get(name)?.said.slice(-4_000) ?? '',
+    outputOf: (name) => programs.get(name)?.printed.slice(-4_000) ?? '',
     stop: async () => {
       await Promise.all([...programs.values()].map((program) => program.end('SIGTERM')));
       const wires = [...lines.values()].flatMap(({ nats, log, tables }) => [nats, log, tables]);

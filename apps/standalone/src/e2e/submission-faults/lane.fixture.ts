@@ -9,11 +9,11 @@ import { GuestLine } from './guest-line.fixture.js';
 import { nameOf, planOf, type Before, type Plan } from './plan.fixture.js';
 import { attempt, kindOf, markOf, namedBy, type Attempt } from './submission.fixture.js';
 import type { Turns } from './turns.fixture.js';
-import { judge, type Facts, type View } from './verdict.fixture.js';
+import { brokenGuarantees, type Facts, type View } from './verdict.fixture.js';
 import { Wire } from './wire.fixture.js';
 
 /** The outcome of one seed. */
-export interface Told {
+export interface SeedResult {
   readonly plan: Plan;
   readonly struck: boolean;
   readonly attempts: readonly Attempt[];
@@ -25,17 +25,17 @@ export interface Told {
 /** Time until the whole system is healthy again, including restarted services. */
 const HEALTHY_WITHIN_MS = 60_000;
 /**
- * Time for an execution to end once nothing is disturbed any more. The reconciler looks every 3 s and gives up a command
- * that its guest has not known for 30 s without interruption; a fault of any lane can interrupt it.
+ * Time for an execution to end after the last fault. The reconciler runs every 3 s and gives up on a command that its
+ * guest has not known for 30 s without interruption; a fault of any lane can interrupt that.
  */
 const ENDED_WITHIN_MS = 45_000;
 const READ_AGAIN_MS = 50;
 /** Time after which nothing changes any more. */
 const SETTLED_AFTER_MS = 2_000;
 /** A guest that dies more than five times in ten minutes is given up, and a journal keeps a thousand records. */
-const MOST_DEATHS = 3;
-const MOST_SEEDS = 250;
-const MOST_REPEATS = 40;
+const MAX_DEATHS = 3;
+const MAX_SEEDS = 250;
+const MAX_REPEATS = 40;
 
 interface Case {
   readonly plan: Plan;
@@ -66,22 +66,22 @@ export class Lane {
     return new Lane(stack, turns, wire, new Api(() => stack), new Api(() => throughWire));
   }
 
-  /** Runs one seed and judges its outcome right afterwards. */
-  async run(seed: number): Promise<Told> {
+  /** Runs one seed and checks its outcome right afterwards. */
+  async run(seed: number): Promise<SeedResult> {
     if (this.#agentId === '') await this.#newAgent();
     const plan = planOf(seed);
     const story: string[] = [`${JSON.stringify(plan)} in ${this.#agentId}`];
     const begun = performance.now();
-    const tell = (what: string): void =>
+    const log = (what: string): void =>
       void story.push(`${(performance.now() - begun).toFixed(1)} ms: ${what}`);
     const one: Case = { plan, story, attempts: [], views: new Map(), struck: false };
     this.#cases.push(one);
     try {
-      one.struck = await this.#submit(one, { ...this.#stage(), tell });
-      await this.#recover(tell);
+      one.struck = await this.#submit(one, { ...this.#stage(), log });
+      await this.#recover(log);
       await this.#read(one);
       // Calls that were still in flight have ended by now.
-      const broken = judge(this.#facts(one, await this.#recover(tell)));
+      const broken = brokenGuarantees(this.#facts(one, await this.#recover(log)));
       if (plan.fault.kind === 'socket' || nameOf(plan.fault) === 'guest SIGKILL') this.#deaths += 1;
       return { ...one, broken };
     } catch (error) {
@@ -92,25 +92,25 @@ export class Lane {
 
   /** Whether to replace the agent before the next seed. */
   get worn(): boolean {
-    return this.#deaths >= MOST_DEATHS || this.#cases.length >= MOST_SEEDS;
+    return this.#deaths >= MAX_DEATHS || this.#cases.length >= MAX_SEEDS;
   }
 
-  /** Judges all seeds of the agent again when everything has settled, then deletes the agent. */
-  async settle(): Promise<readonly Told[]> {
+  /** Checks all seeds of the agent again when everything has settled, then deletes the agent. */
+  async settle(): Promise<readonly SeedResult[]> {
     if (this.#agentId === '') return [];
     await sleep(SETTLED_AFTER_MS);
     // Executions still in flight at the first reading were not known then.
     for (const one of this.#cases)
       if ([...one.views.values()].some(({ status }) => status === 404)) await this.#read(one);
     const marks = await this.#recover(() => undefined);
-    const told = this.#cases.map((one) => ({ ...one, broken: judge(this.#facts(one, marks)) }));
+    const results = this.#cases.map((one) => ({ ...one, broken: brokenGuarantees(this.#facts(one, marks)) }));
     await this.#guestLine?.close();
     await eventually(
       async () => [204, 404].includes((await this.direct.call('DELETE', this.#path(''))).status),
       { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 100 },
     );
     this.#agentId = '';
-    return told;
+    return results;
   }
 
   async close(): Promise<void> {
@@ -129,7 +129,7 @@ export class Lane {
     this.#guestLine = new GuestLine(join(this.#folder, 'run'));
   }
 
-  #stage(): Omit<Stage, 'tell'> {
+  #stage(): Omit<Stage, 'log'> {
     if (this.#guestLine === undefined) throw new Error('There is no agent.');
     const { stack, turns, clientWire } = this;
     return {
@@ -156,10 +156,10 @@ export class Lane {
     // Half of the retries happen while the fault lasts.
     if (plan.seed % 2 === 0) await fault.end();
     if (plan.repeated && plan.stoppedBetween && !hasWorked(attempts)) {
-      stage.tell('stopped before it is sent again');
+      stage.log('stopped before it is sent again');
       await this.direct.post(this.#path('/stop')).catch(() => undefined);
     }
-    for (let nth = 0; plan.repeated && nth < MOST_REPEATS && !hasWorked(attempts); nth++) {
+    for (let nth = 0; plan.repeated && nth < MAX_REPEATS && !hasWorked(attempts); nth++) {
       if (kindOf(attempts.at(-1) ?? NONE).includes('in_progress')) await sleep(250);
       else if (nth >= 3) break;
       await one();
@@ -169,7 +169,7 @@ export class Lane {
     return fault.struck;
   }
 
-  async #attempt(plan: Plan, key: string | null, attempts: Attempt[], { tell }: Stage): Promise<void> {
+  async #attempt(plan: Plan, key: string | null, attempts: Attempt[], { log }: Stage): Promise<void> {
     const open: Attempt = { executionIds: new Set() };
     attempts.push(open);
     const mark = markOf(plan.seed);
@@ -177,17 +177,17 @@ export class Lane {
       wire.watch(mark, ({ text }) => {
         const [, id] =
           [...text.slice(0, text.indexOf(mark)).matchAll(/"commandId":"cmd_(\w+)"/g)].at(-1) ?? [];
-        tell(`given to exec as exe_${String(id)}`);
+        log(`given to exec as exe_${String(id)}`);
         open.executionIds.add(`exe_${String(id)}`);
       }),
     );
-    tell('submitted');
+    log('submitted');
     await attempt(this.client, this.#agentId, plan, open, key);
     for (const stop of stops) stop();
     // If the bytes were lost before this connection, only the response names the execution.
     const named = namedBy(open);
     if (named !== undefined) open.executionIds.add(named);
-    tell(`answered: ${kindOf(open)} ${open.lost ?? JSON.stringify(open.answer?.body).slice(0, 200)}`);
+    log(`response: ${kindOf(open)} ${open.lost ?? JSON.stringify(open.response?.body).slice(0, 200)}`);
   }
 
   /** Brings the agent into the state; returns a function that waits for the rest afterwards. */
@@ -215,7 +215,7 @@ export class Lane {
   }
 
   /** Waits until everything works again; returns all marks in the agent's volume. */
-  async #recover(tell: (what: string) => void): Promise<string> {
+  async #recover(log: (what: string) => void): Promise<string> {
     const marks = await eventually(
       async () => {
         const command = 'cat marks 2>/dev/null; true';
@@ -228,7 +228,7 @@ export class Lane {
       },
       { timeoutMs: HEALTHY_WITHIN_MS, intervalMs: 50 },
     );
-    tell('works again');
+    log('works again');
     return marks;
   }
 
@@ -278,4 +278,4 @@ export class Lane {
 const NONE: Attempt = { executionIds: new Set() };
 
 const hasWorked = (attempts: readonly Attempt[]): boolean =>
-  attempts.some(({ answer }) => answer !== undefined && answer.status < 300);
+  attempts.some(({ response }) => response !== undefined && response.status < 300);

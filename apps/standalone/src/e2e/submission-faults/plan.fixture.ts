@@ -140,7 +140,7 @@ const before = (fault: Fault, dice: Dice): Before => {
   ]);
 };
 
-/** Most are over before they are noticed; some outlast the detection of a dead peer. */
+/** Most faults end before they are noticed; some outlast the detection of a dead peer. */
 const howLong = (dice: Dice): number =>
   dice.percent(92) ? dice.between(20, 300) : dice.between(3_600, 4_200);
 

@@ -1,5 +1,5 @@
 import type { FaultyStack } from './faulty-stack.fixture.js';
-import { Lane, type Told } from './lane.fixture.js';
+import { Lane, type SeedResult } from './lane.fixture.js';
 import { nameOf } from './plan.fixture.js';
 import { kindOf, saysNotStarted } from './submission.fixture.js';
 import { Turns } from './turns.fixture.js';
@@ -13,28 +13,28 @@ export interface Seeds {
 
 /** The result of a run. */
 export interface Run {
-  readonly told: readonly Told[];
+  readonly results: readonly SeedResult[];
   /** Seeds that broke a guarantee, with their stories. */
-  readonly broken: readonly Told[];
+  readonly broken: readonly SeedResult[];
 }
 
 /**
- * Runs the seeds in this many agents at once. Calls `onTold` after each, and again for one that broke a guarantee
+ * Runs the seeds in this many agents at once. Calls `onResult` after each, and again for one that broke a guarantee
  * later.
  */
 export const runSeeds = async (
   stack: FaultyStack,
   { from, count, lanes }: Seeds,
-  onTold: (told: Told) => void = () => undefined,
+  onResult: (results: SeedResult) => void = () => undefined,
 ): Promise<Run> => {
   const turns = new Turns();
-  const told = new Map<number, Told>();
-  const add = (one: Told): void => {
+  const results = new Map<number, SeedResult>();
+  const add = (one: SeedResult): void => {
     const { seed } = one.plan;
-    const known = told.get(seed);
+    const known = results.get(seed);
     if (known !== undefined && (known.broken.length > 0 || one.broken.length === 0)) return;
-    told.set(seed, one);
-    onTold(one);
+    results.set(seed, one);
+    onResult(one);
   };
   let next = from;
   const work = async (): Promise<void> => {
@@ -50,12 +50,12 @@ export const runSeeds = async (
     }
   };
   await Promise.all(Array.from({ length: lanes }, work));
-  const all = [...told.values()].toSorted((one, other) => one.plan.seed - other.plan.seed);
-  return { told: all, broken: all.filter(({ broken }) => broken.length > 0) };
+  const all = [...results.values()].toSorted((one, other) => one.plan.seed - other.plan.seed);
+  return { results: all, broken: all.filter(({ broken }) => broken.length > 0) };
 };
 
 /** The story of a seed, for debugging. */
-export const storyOf = ({ plan, broken, story }: Told): string =>
+export const storyOf = ({ plan, broken, story }: SeedResult): string =>
   [`seed ${String(plan.seed)}: ${broken.join(' ')}`, ...story].join('\n  ');
 
 /** How often each name occurs, most frequent first. */
@@ -66,25 +66,27 @@ export const countsOf = (names: readonly string[]): readonly (readonly [name: st
 };
 
 /** The responses, and the faults that struck. */
-export const summaryOf = ({ told, broken }: Run): string => {
+export const summaryOf = ({ results, broken }: Run): string => {
   const list = (names: readonly string[]): string =>
     countsOf(names)
       .map(([name, count]) => `${name}: ${String(count)}`)
       .join(', ');
-  const struck = told.filter((one) => one.struck);
+  const struck = results.filter((one) => one.struck);
   return [
-    `${String(told.length)} seeds, ${String(struck.length)} struck, ${String(broken.length)} broken`,
+    `${String(results.length)} seeds, ${String(struck.length)} struck, ${String(broken.length)} broken`,
     `responses under a fault: ${list(struck.flatMap(({ attempts }) => attempts.map(kindOf)))}`,
     `faults that struck: ${list(struck.map(({ plan }) => nameOf(plan.fault)))}`,
   ].join('\n');
 };
 
 /** How often a submission under a fault ended in each of the three ways that matter. */
-export const answersUnderFault = ({ told }: Run): { notStarted: number; unknown: number; worked: number } => {
-  const attempts = told.filter(({ struck }) => struck).flatMap((one) => one.attempts);
+export const outcomesUnderFault = ({
+  results,
+}: Run): { notStarted: number; unknown: number; worked: number } => {
+  const attempts = results.filter(({ struck }) => struck).flatMap((one) => one.attempts);
   return {
     notStarted: attempts.filter(saysNotStarted).length,
     unknown: attempts.filter((one) => kindOf(one) === '502 execution_outcome_unknown').length,
-    worked: attempts.filter(({ answer }) => answer !== undefined && answer.status < 300).length,
+    worked: attempts.filter(({ response }) => response !== undefined && response.status < 300).length,
   };
 };

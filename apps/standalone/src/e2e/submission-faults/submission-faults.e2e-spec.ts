@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../stack.fixture.js';
 import { startFaultyStack, type FaultyStack } from './faulty-stack.fixture.js';
 import { nameOf } from './plan.fixture.js';
-import { answersUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
+import { outcomesUnderFault, runSeeds, storyOf, summaryOf, type Run } from './run-seeds.fixture.js';
 
 const SEEDS = { from: 201, count: 200, lanes: 8 };
 
@@ -23,11 +23,11 @@ afterAll(async () => {
 describe('a submission that is interrupted anywhere on its way', () => {
   it('is never reported as not started when it has started, runs at most once, and reaches an end that can be read', () => {
     expect(run.broken.map(storyOf).join('\n\n')).toBe('');
-    expect(run.told).toHaveLength(SEEDS.count);
+    expect(run.results).toHaveLength(SEEDS.count);
   });
 
   it('was interrupted with each outcome under a fault: refused, unknown, and successful', () => {
-    const { notStarted, unknown, worked } = answersUnderFault(run);
+    const { notStarted, unknown, worked } = outcomesUnderFault(run);
     expect(notStarted, summaryOf(run)).toBeGreaterThan(10);
     expect(unknown, summaryOf(run)).toBeGreaterThan(3);
     expect(worked, summaryOf(run)).toBeGreaterThan(40);
@@ -35,7 +35,7 @@ describe('a submission that is interrupted anywhere on its way', () => {
 
   it('was interrupted at every step', () => {
     const struck = new Set(
-      run.told.filter((one) => one.struck).map(({ plan }) => nameOf(plan.fault).split(' ')[0]),
+      run.results.filter((one) => one.struck).map(({ plan }) => nameOf(plan.fault).split(' ')[0]),
     );
     expect([...struck]).toEqual(
       expect.arrayContaining([

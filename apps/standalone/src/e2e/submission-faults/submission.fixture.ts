@@ -6,7 +6,7 @@ export interface Attempt {
   /** The executions that the gateway created for the request: at most one, none if it did not get that far. */
   readonly executionIds: Set<string>;
   /** undefined: the connection was lost, or no response arrived in time. */
-  answer?: {
+  response?: {
     readonly status: number;
     readonly body: Readonly<Record<string, unknown>>;
     readonly replayed: boolean;
@@ -15,9 +15,9 @@ export interface Attempt {
 }
 
 /** Longer than any step may take: the command 20 s, a wake 60 s. */
-const ANSWERED_WITHIN_MS = 100_000;
+const RESPONSE_WITHIN_MS = 100_000;
 const TIMEOUT_SECONDS = 20;
-export const LATE = 'no answer in time';
+export const LATE = 'no response in time';
 
 /** Part of every command of that seed, and of no other seed's. */
 export const markOf = (seed: number): string => `mark:${String(seed)}:`;
@@ -42,13 +42,13 @@ export const attempt = async (
   try {
     const {
       status,
-      body: answered,
+      body: received,
       headers,
     } = await api.post(`/api/agents/${agentId}/exec`, body, {
-      signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
+      signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
       ...(idempotencyKey === null ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
     });
-    into.answer = { status, body: answered, replayed: headers.get('idempotent-replayed') !== null };
+    into.response = { status, body: received, replayed: headers.get('idempotent-replayed') !== null };
   } catch (error) {
     if (error instanceof Error && error.name === 'TimeoutError') into.lost = LATE;
     else into.lost = error instanceof Error ? String(error.cause ?? error) : String(error);
@@ -62,23 +62,23 @@ const NOT_STARTED: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Whether the response promises that the command was not started. */
-export const saysNotStarted = ({ answer }: Attempt): boolean =>
-  answer !== undefined &&
-  NOT_STARTED.has(answer.status) &&
-  NOT_STARTED.get(answer.status) === JSON.stringify(answer.body['detail']);
+export const saysNotStarted = ({ response }: Attempt): boolean =>
+  response !== undefined &&
+  NOT_STARTED.has(response.status) &&
+  NOT_STARTED.get(response.status) === JSON.stringify(response.body['detail']);
 
 /** The code of an error; the status of any other response. */
-export const kindOf = ({ answer, lost }: Attempt): string => {
-  if (answer === undefined) return lost === LATE ? LATE : 'connection lost';
-  const { detail } = answer.body;
+export const kindOf = ({ response, lost }: Attempt): string => {
+  if (response === undefined) return lost === LATE ? LATE : 'connection lost';
+  const { detail } = response.body;
   const code =
     typeof detail === 'object' && detail !== null && 'code' in detail ? ` ${String(detail.code)}` : '';
-  return `${String(answer.status)}${code}`;
+  return `${String(response.status)}${code}`;
 };
 
 /** The execution that a response names: 200, 202 and 502 do. */
-export const namedBy = ({ answer }: Attempt): string | undefined => {
+export const namedBy = ({ response }: Attempt): string | undefined => {
   const { detail, executionId = (detail as Record<string, unknown> | undefined)?.['executionId'] } =
-    answer?.body ?? {};
+    response?.body ?? {};
   return typeof executionId === 'string' ? executionId : undefined;
 };

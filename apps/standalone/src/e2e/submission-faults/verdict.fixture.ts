@@ -19,11 +19,11 @@ export interface Facts {
   readonly views: ReadonlyMap<string, View>;
 }
 
-/** Every broken guarantee, in words. */
-export const judge = (facts: Facts): readonly string[] => [
-  ...facts.attempts.flatMap((attempt) => judgeAnswer(attempt, facts)),
-  ...judgeMarks(facts),
-  ...[...idsOf(facts)].flatMap((id) => judgeExecution(id, facts)),
+/** Returns a description of every broken guarantee. */
+export const brokenGuarantees = (facts: Facts): readonly string[] => [
+  ...facts.attempts.flatMap((attempt) => checkResponse(attempt, facts)),
+  ...checkMarks(facts),
+  ...[...idsOf(facts)].flatMap((id) => checkExecution(id, facts)),
 ];
 
 const EXPECTED: ReadonlySet<string> = new Set([
@@ -35,36 +35,36 @@ const EXPECTED: ReadonlySet<string> = new Set([
   'connection lost',
 ]);
 
-const judgeAnswer = (attempt: Attempt, facts: Facts): readonly string[] => {
+const checkResponse = (attempt: Attempt, facts: Facts): readonly string[] => {
   const kind = kindOf(attempt);
-  if (attempt.lost === LATE) return ['There was no answer.'];
+  if (attempt.lost === LATE) return ['There was no response.'];
   if (kind !== (facts.plan.detached ? '202' : '200') && !EXPECTED.has(kind))
-    return [`Unexpected response ${JSON.stringify(attempt.answer)}.`];
-  if (JSON.stringify(attempt.answer?.body ?? {}).includes('execution_started') && !saysNotStarted(attempt))
-    return [`It says execution_started in another wording: ${JSON.stringify(attempt.answer)}.`];
-  if (saysNotStarted(attempt)) return judgeNotStarted(attempt, facts);
-  return attempt.answer?.status === 200 ? judgeResult(attempt, facts) : [];
+    return [`Unexpected response ${JSON.stringify(attempt.response)}.`];
+  if (JSON.stringify(attempt.response?.body ?? {}).includes('execution_started') && !saysNotStarted(attempt))
+    return [`It says execution_started in another wording: ${JSON.stringify(attempt.response)}.`];
+  if (saysNotStarted(attempt)) return checkNotStarted(attempt, facts);
+  return attempt.response?.status === 200 ? checkResult(attempt, facts) : [];
 };
 
 /** The guarantee of the API's literal responses. */
-const judgeNotStarted = (attempt: Attempt, { plan, attempts, records }: Facts): readonly string[] => {
+const checkNotStarted = (attempt: Attempt, { plan, attempts, records }: Facts): readonly string[] => {
   // With two concurrent requests it is unknown which one created which execution.
   const others = plan.fault.kind === 'twins' ? attempts.map(namedBy) : [];
   return [...attempt.executionIds].flatMap((id) =>
     records.has(id) && !others.includes(id)
-      ? [`A LIE: answered ${kindOf(attempt)}, and the guest's journal has ${id}.`]
+      ? [`A LIE: the response was ${kindOf(attempt)}, but the guest's journal has ${id}.`]
       : [],
   );
 };
 
-const judgeResult = (attempt: Attempt, { marks, views }: Facts): readonly string[] => {
-  const { body } = attempt.answer ?? {};
+const checkResult = (attempt: Attempt, { marks, views }: Facts): readonly string[] => {
+  const { body } = attempt.response ?? {};
   const later = views.get(namedBy(attempt) ?? '')?.body;
   const problems = sameResult(body, later)
     ? []
-    : [`Answered ${JSON.stringify(body)}, and later ${JSON.stringify(later)}.`];
+    : [`The response was ${JSON.stringify(body)}, and later ${JSON.stringify(later)}.`];
   if (body?.['status'] === 'completed' && marks === 0)
-    problems.push('Answered as completed, and there is no mark.');
+    problems.push('The response was completed, but there is no mark.');
   return problems;
 };
 
@@ -73,11 +73,11 @@ const FIELDS = ['executionId', 'status', 'exitCode', 'stdout', 'stderr'];
 const sameResult = (one: View['body'] | undefined, other: View['body'] | undefined): boolean =>
   FIELDS.every((field) => one?.[field] !== undefined && one[field] === other?.[field]);
 
-const judgeMarks = ({ attempts, marks, records }: Facts): readonly string[] => {
+const checkMarks = ({ attempts, marks, records }: Facts): readonly string[] => {
   const problems: string[] = [];
   if (marks > 1) problems.push(`It ran ${String(marks)} times.`);
   if (marks > 0 && attempts.every(saysNotStarted))
-    problems.push('A LIE: it said that it did not start, and there is its mark.');
+    problems.push('A LIE: the response was that it did not start, but there is its mark.');
   if (marks > records.size) problems.push('There is a mark of a command that is in no journal.');
   return problems;
 };
@@ -91,21 +91,21 @@ const named = (attempt: Attempt): readonly string[] => {
 };
 
 /** Everything that was started reaches an end that can be read and that matches the journal. */
-const judgeExecution = (id: string, facts: Facts): readonly string[] => {
+const checkExecution = (id: string, facts: Facts): readonly string[] => {
   const { attempts, records, views } = facts;
   const record = records.get(id);
   const view = views.get(id);
   const promised = attempts.some(
-    ({ answer }) => answer !== undefined && answer.status < 300 && answer.body['executionId'] === id,
+    ({ response }) => response !== undefined && response.status < 300 && response.body['executionId'] === id,
   );
   if (view?.status === 404 && view.body['detail'] === 'Execution not found') {
     return record === undefined && !promised ? [] : [`LOST: ${id} was begun or promised, and is not found.`];
   }
   if (view?.status !== 200) return [`${id} cannot be read: ${JSON.stringify(view)}.`];
-  return judgeEnd(id, view.body, facts);
+  return checkEnd(id, view.body, facts);
 };
 
-const judgeEnd = (id: string, result: View['body'], { plan, marks, records }: Facts): readonly string[] => {
+const checkEnd = (id: string, result: View['body'], { plan, marks, records }: Facts): readonly string[] => {
   const record = records.get(id);
   const { status } = result;
   if (status === 'running') return [`STUCK: ${id} does not end; its journal says ${JSON.stringify(record)}.`];

@@ -2,7 +2,7 @@ import type { ExecutionRecord } from '@berth/guest-protocol';
 import { describe, expect, it } from 'vitest';
 import { planOf } from './plan.fixture.js';
 import { markOf, type Attempt } from './submission.fixture.js';
-import { judge, type Facts } from './verdict.fixture.js';
+import { brokenGuarantees, type Facts } from './verdict.fixture.js';
 
 const plan = { ...planOf(7), fault: { kind: 'socket', forMs: 1 }, detached: false } as const;
 const result = {
@@ -16,14 +16,14 @@ const record = { ...result, status: 'completed', startedAt: 't', endedAt: 't' } 
 const refusal = { detail: { code: 'guest_command_unavailable', execution_started: false } };
 const unknown = { detail: { executionId: 'exe_1', code: 'execution_outcome_unknown', message: 'm' } };
 
-const answered = (status: number, body: Readonly<Record<string, unknown>>): Attempt => ({
+const responded = (status: number, body: Readonly<Record<string, unknown>>): Attempt => ({
   executionIds: new Set(['exe_1']),
-  answer: { status, body, replayed: false },
+  response: { status, body, replayed: false },
 });
 
 const ran: Facts = {
   plan,
-  attempts: [answered(200, result)],
+  attempts: [responded(200, result)],
   marks: 1,
   records: new Map([['exe_1', record]]),
   views: new Map([['exe_1', { status: 200, body: result }]]),
@@ -39,35 +39,37 @@ const viewed = (body: Readonly<Record<string, unknown>>): Pick<Facts, 'views'> =
 
 describe('the guarantees for a submission', () => {
   it('hold for one that ran, one that was refused, and one of unknown outcome either way', () => {
-    expect(judge(ran)).toEqual([]);
-    expect(judge({ ...ran, ...nothing, attempts: [answered(503, refusal)] })).toEqual([]);
-    expect(judge({ ...ran, attempts: [answered(502, unknown)] })).toEqual([]);
-    expect(judge({ ...ran, ...nothing, attempts: [answered(502, unknown)] })).toEqual([]);
-    expect(judge({ ...ran, attempts: [{ executionIds: new Set(['exe_1']), lost: 'reset' }] })).toEqual([]);
+    expect(brokenGuarantees(ran)).toEqual([]);
+    expect(brokenGuarantees({ ...ran, ...nothing, attempts: [responded(503, refusal)] })).toEqual([]);
+    expect(brokenGuarantees({ ...ran, attempts: [responded(502, unknown)] })).toEqual([]);
+    expect(brokenGuarantees({ ...ran, ...nothing, attempts: [responded(502, unknown)] })).toEqual([]);
+    expect(
+      brokenGuarantees({ ...ran, attempts: [{ executionIds: new Set(['exe_1']), lost: 'reset' }] }),
+    ).toEqual([]);
   });
 
   it.each<[string, string, Partial<Facts>]>([
     [
       'a record of a command reported as not started',
       'A LIE',
-      { attempts: [answered(503, refusal)], marks: 0 },
+      { attempts: [responded(503, refusal)], marks: 0 },
     ],
     [
       'a mark of a command reported as not started',
       'A LIE',
-      { attempts: [answered(503, refusal)], records: new Map() },
+      { attempts: [responded(503, refusal)], records: new Map() },
     ],
     [
       'a refusal with the id of an execution that ran',
       'A LIE',
-      { attempts: [answered(502, unknown), answered(503, refusal)] },
+      { attempts: [responded(502, unknown), responded(503, refusal)] },
     ],
     [
       'the promise in another wording',
       'in another wording',
       {
         attempts: [
-          answered(502, { detail: { code: 'execution_outcome_unknown', execution_started: false } }),
+          responded(502, { detail: { code: 'execution_outcome_unknown', execution_started: false } }),
         ],
       },
     ],
@@ -79,22 +81,22 @@ describe('the guarantees for a submission', () => {
     [
       'an execution that never ends',
       'STUCK',
-      { ...viewed({ executionId: 'exe_1', status: 'running' }), attempts: [answered(502, unknown)] },
+      { ...viewed({ executionId: 'exe_1', status: 'running' }), attempts: [responded(502, unknown)] },
     ],
     ['a cancellation without a request', 'No request ended', viewed({ ...result, status: 'cancelled' })],
     [
       'an unexpected response',
       'Unexpected response',
-      { attempts: [answered(500, { detail: { code: 'internal_error' } })] },
+      { attempts: [responded(500, { detail: { code: 'internal_error' } })] },
     ],
-    ['no answer', 'no answer', { attempts: [{ executionIds: new Set(), lost: 'no answer in time' }] }],
+    ['no response', 'no response', { attempts: [{ executionIds: new Set(), lost: 'no response in time' }] }],
     [
       'another end than the journal has',
       'The journal knows',
-      { ...viewed({ ...result, status: 'failed', exitCode: -1 }), attempts: [answered(502, unknown)] },
+      { ...viewed({ ...result, status: 'failed', exitCode: -1 }), attempts: [responded(502, unknown)] },
     ],
-  ])('are broken by %s', (_, said, facts) => {
-    expect(judge({ ...ran, ...facts }).join(' ')).toContain(said);
+  ])('are broken by %s', (_, expected, facts) => {
+    expect(brokenGuarantees({ ...ran, ...facts }).join(' ')).toContain(expected);
   });
 });
 

@@ -45,7 +45,7 @@ interface Waiting {
 
 interface Watch {
   readonly mark: string;
-  readonly tell: (passing: Passing) => void;
+  readonly onPassing: (passing: Passing) => void;
 }
 
 /** Bytes with a mark that are about to pass for the first time. */
@@ -83,9 +83,9 @@ export class Wire {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Calls `tell` before the first bytes with the mark pass; returns a function that stops that. */
-  watch(mark: string, tell: (passing: Passing) => void): () => void {
-    const watch = { mark, tell };
+  /** Calls `onPassing` before the first bytes with the mark pass; returns a function that stops that. */
+  watch(mark: string, onPassing: (passing: Passing) => void): () => void {
+    const watch = { mark, onPassing };
     this.#watches.add(watch);
     return () => this.#watches.delete(watch);
   }
@@ -135,7 +135,7 @@ export class Wire {
     far.on('end', () => near.end());
     const end = (): void => {
       this.#links.delete(link);
-      // Bytes already written still arrive, as with a socket of the kernel's.
+      // Bytes already written still arrive, as with a kernel socket.
       for (const socket of [near, far]) if (!socket.destroyed) socket.destroySoon();
     };
     for (const socket of [near, far]) socket.on('error', end).on('close', end);
@@ -146,7 +146,7 @@ export class Wire {
     for (const watch of [...this.#watches]) {
       if (!chunk.includes(watch.mark)) continue;
       this.#watches.delete(watch);
-      watch.tell({
+      watch.onPassing({
         text: chunk.toString('latin1'),
         arm: (strike, after) => this.#arm(strike, after, link),
       });
