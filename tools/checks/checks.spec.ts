@@ -309,14 +309,14 @@ describe('pages', () => {
     expect(found).toMatch(/src\/gone\.ts`, which does not exist/);
   });
 
-  it('of apps state what the app receives, decides, stores and emits', () => {
+  it('of apps state what the app hears, decides, remembers and tells', () => {
     using scratch = new Scratch();
     scratch
       .pack('apps/a', 'app', {})
       .pack('apps/b', 'app', {})
-      .write('apps/a/README.md', '- **receives** x\n- decides y\n*stores* z\n');
+      .write('apps/a/README.md', '- **hears** x\n- decides y\n*remembers* z\n');
     const found = problemsOf(checkReadmes, scratch);
-    expect(found).toMatch(/apps\/a\/README\.md does not say what it publishes or calls/);
+    expect(found).toMatch(/apps\/a\/README\.md does not say what it tells/);
     expect(found).toMatch(/apps\/b\/README\.md is missing/);
   });
 

@@ -4,8 +4,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { anchorsOf, inlineCode, linksOf } from './markdown.mjs';
 
 const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md', 'apps/*/README.md'];
-/** What each app's README states; any word of an entry will do. */
-const STATEMENTS = ['receives', 'decides', 'stores', 'publishes|calls|reports|prints'];
+/** The verbs of the four statements in each app's README. */
+const STATEMENTS = ['hears', 'decides', 'remembers', 'tells'];
 /** A path of this repository in inline code. */
 const OUR_PATH = /^(apps|libs|tools|infra|docs)\/[\w./@-]+$/;
 /** Absolute paths of a developer's machine. */
@@ -45,7 +45,7 @@ const judgeLink = (root, page, target, text) => {
   return anchors.has(anchor) ? null : `the link ${target} names no heading`;
 };
 
-/** Checks that every app's README states what the app receives, decides, stores and emits. */
+/** Checks that every app's README states what the app hears, decides, remembers and tells. */
 export const checkReadmes = ({ root, packages }) => {
   const problems = [];
   const apps = packages.filter((one) => one.type === 'app' || one.type === 'composition');
@@ -53,9 +53,9 @@ export const checkReadmes = ({ root, packages }) => {
     const path = join(root, dir, 'README.md');
     const text = existsSync(path) ? readFileSync(path, 'utf8') : null;
     if (text === null) problems.push(`${dir}/README.md is missing`);
-    for (const verbs of text === null ? [] : STATEMENTS) {
-      if (!new RegExp(`^\\W*(${verbs})\\b`, 'im').test(text))
-        problems.push(`${dir}/README.md does not say what it ${verbs.replaceAll('|', ' or ')}`);
+    for (const verb of text === null ? [] : STATEMENTS) {
+      if (!new RegExp(`^\\W*${verb}\\b`, 'im').test(text))
+        problems.push(`${dir}/README.md does not say what it ${verb}`);
     }
   }
   return { problems, read: apps.length };

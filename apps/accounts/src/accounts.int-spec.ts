@@ -96,7 +96,7 @@ describe('the service over the broker', () => {
     expect(late).toBe(0);
   });
 
-  it('mints operate for the first account', async () => {
+  it('mints keys with the scope operate for the first account', async () => {
     const minted = await served.mint({ scopes: ['operate'] });
     expect(await served.authenticate(minted.key)).toMatchObject({ scopes: ['read', 'operate'] });
   });
@@ -135,7 +135,7 @@ describe('the service over the broker', () => {
   });
 
   it('publishes that a key was revoked', async () => {
-    const heard: ReceivedEvent[] = [];
+    const received: ReceivedEvent[] = [];
     const database = await openDatabase({
       url: served.infra.databaseUrl,
       schema: 'listener',
@@ -151,7 +151,7 @@ describe('the service over the broker', () => {
       context: 'accounts',
       durable: 'test-listener',
       filterSubjects: ['evt.accounts.key-revoked.v1.*.*'],
-      handle: async (event) => void heard.push(event),
+      handle: async (event) => void received.push(event),
       log: quiet,
     });
     const supervisor = new Supervisor('test', quiet);
@@ -162,7 +162,9 @@ describe('the service over the broker', () => {
       keyId: minted.id,
     });
     const event = await eventually(() => {
-      const found = heard.find(({ payload }) => (payload as unknown as KeyRevokedEvent).keyId === minted.id);
+      const found = received.find(
+        ({ payload }) => (payload as unknown as KeyRevokedEvent).keyId === minted.id,
+      );
       if (found === undefined) throw new Error('not received yet');
       return found;
     });
@@ -174,7 +176,7 @@ describe('the service over the broker', () => {
 });
 
 describe('idle instances', () => {
-  it('hold one connection to PostgreSQL together, for the locks of the one that leads', async () => {
+  it('together hold a single connection to PostgreSQL, for the locks of the leading instance', async () => {
     const options = { schema: 'observer', migrations: [], applicationName: 'observer', log: quiet };
     const observer = await openDatabase({ ...options, url: served.infra.databaseUrl });
     try {
@@ -198,9 +200,9 @@ describe("the service's projections", () => {
   const { listProjections, rebuildProjection } = operationsRequests('accounts');
 
   it('are shown by every instance', async () => {
-    const answers = await served.requester.requestAll(listProjections, {}, { waitMs: 1_500 });
-    expect(answers).toHaveLength(2);
-    for (const { items } of answers) {
+    const responses = await served.requester.requestAll(listProjections, {}, { waitMs: 1_500 });
+    expect(responses).toHaveLength(2);
+    for (const { items } of responses) {
       expect(items).toMatchObject([{ name: 'key-list', service: 'accounts', version: 1, rebuilding: null }]);
     }
   });
@@ -211,10 +213,10 @@ describe("the service's projections", () => {
     const key = await served.bootstrapKey();
     await eventually(async () => {
       await served.authenticate(key);
-      const answers = await served.requester.requestAll(listProjections, {}, { waitMs: 300 });
-      expect(answers.flatMap(({ items }) => items.map(({ lastRebuild }) => lastRebuild?.outcome))).toContain(
-        'completed',
-      );
+      const responses = await served.requester.requestAll(listProjections, {}, { waitMs: 300 });
+      expect(
+        responses.flatMap(({ items }) => items.map(({ lastRebuild }) => lastRebuild?.outcome)),
+      ).toContain('completed');
     });
     expect((await served.mint({ name: 'after the rebuild' })).id).toMatch(/^key_/);
   });

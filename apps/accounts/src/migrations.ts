@@ -29,7 +29,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: '2026-11-22-name-the-log-of-each-key',
-    // NULL: stored by a release that did not know; the vault gives it the log of its next start.
+    // NULL: stored by a release without this column; the next start of the service assigns its log.
     up: async (query) => {
       await query.query('ALTER TABLE accounts_vault.key_secrets ADD COLUMN log_id text');
     },

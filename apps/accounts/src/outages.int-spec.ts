@@ -26,7 +26,7 @@ describe('an unavailable dependency', () => {
     ['postgres', 'frozen'],
     ['eventStore', 'cut'],
     ['eventStore', 'frozen'],
-  ] as const)('(%s, %s) is a 503 within 5 s, and all works again when it is back', async (part, how) => {
+  ] as const)('(%s, %s) is a 503 within 5 s, and calls succeed again once it is back', async (part, how) => {
     const key = await served.bootstrapKey();
     const call = async (): Promise<unknown> =>
       part === 'postgres' ? served.authenticate(key) : served.mint();
@@ -40,7 +40,7 @@ describe('an unavailable dependency', () => {
     await eventually(call, { timeoutMs: 30_000 });
   });
 
-  it('does not affect holders of keys if it is the event log', async () => {
+  it('does not affect authentication if it is the event log', async () => {
     const key = await served.bootstrapKey();
     onTestFinished(() => served.proxies.eventStore.restore());
     served.proxies.eventStore.freeze();
@@ -49,7 +49,7 @@ describe('an unavailable dependency', () => {
 });
 
 describe('a service that is asked to stop', () => {
-  it.each(['postgres', 'eventStore'] as const)('does so within 9 s though %s is frozen', async (part) => {
+  it.each(['postgres', 'eventStore'] as const)('stops within 9 s although %s is frozen', async (part) => {
     const service = await launchService(AccountsModule, { config: served.config, log: quiet });
     onTestFinished(() => served.proxies[part].restore());
     served.proxies[part].freeze();

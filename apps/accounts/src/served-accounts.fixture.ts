@@ -9,7 +9,7 @@ import { TcpProxy, startTestInfra, type TestInfra } from '@berth/testing';
 import { AccountsModule, readAccountsConfig, type AccountsConfig } from './index.js';
 import { envelope, hashOf, quiet } from './running-accounts.fixture.js';
 
-/** The service as others meet it: over a broker, its stores behind proxies that can misbehave. */
+/** The service on a real broker; it reaches its stores through proxies that a test can cut or freeze. */
 export class ServedAccounts {
   readonly requester: Requester;
   private readonly services: Stoppable[] = [];
@@ -23,7 +23,7 @@ export class ServedAccounts {
     this.requester = new Requester(link);
   }
 
-  /** Starts that many instances concurrently on a fresh installation. */
+  /** Starts this many instances concurrently on a fresh installation. */
   static async start(instances: number, log: Logger = quiet): Promise<ServedAccounts> {
     const infra = await startTestInfra({ parts: ['nats', 'eventStore', 'postgres'] });
     const proxies = {

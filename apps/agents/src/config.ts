@@ -29,12 +29,12 @@ export const readAgentsConfig = (env: Env): AgentsConfig => {
 
 const NO_KEYS: Keyring = { current: '', keys: new Map() };
 
-const keyring = (text: string, complain: (what: string) => void): Keyring => {
+const keyring = (text: string, reportProblem: (what: string) => void): Keyring => {
   if (text === '') return NO_KEYS;
   try {
     return parseKeyring(text);
   } catch {
-    complain('must be id:base64key pairs of 32 byte keys, the current one first');
+    reportProblem('must be id:base64key pairs of 32 byte keys, the current one first');
     return NO_KEYS;
   }
 };

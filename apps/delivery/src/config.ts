@@ -1,12 +1,12 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 
-/** Longer than any message may take: a delivery that is open after it was lost with its process. */
+/** Longer than any delivery can take: a delivery that is still open after this time was lost with its process. */
 const LOST_AFTER_SECONDS = 900;
 
 export abstract class DeliveryConfig extends ServiceEnv {
-  /** The most messages that an agent gets in a minute, by every way together. */
+  /** Maximum number of messages to an agent per minute, of all kinds together. */
   abstract readonly messagesPerMinute: number;
-  /** The age from which a delivery without an outcome is taken for lost. */
+  /** A delivery of this age without an outcome counts as lost. */
   abstract readonly lostAfterSeconds: number;
 }
 

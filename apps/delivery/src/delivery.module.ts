@@ -15,7 +15,7 @@ import { LastOutcomes } from './delivery/last-outcomes.js';
 import { MessageAdmission } from './delivery/message-admission.js';
 import { MessageBudget } from './delivery/message-budget.js';
 import { MessageJournal } from './delivery/message-journal.js';
-import { OutcomeNotes } from './delivery/outcome-notes.js';
+import { OutcomeRecorder } from './delivery/outcome-recorder.js';
 import { migrations } from './migrations/index.js';
 import { ForgetConversationsWhenAgentIsGone } from './react/forget-conversations-when-agent-is-gone.js';
 import { RecipientStreams } from './recipient/recipient.streams.js';
@@ -44,7 +44,7 @@ import { LostDeliveries } from './timers/lost-deliveries.js';
     AgentDispatcher,
     MessageAdmission,
     EarlierMessage,
-    OutcomeNotes,
+    OutcomeRecorder,
     ChatCommandHandler,
     AttachmentCommandHandler,
     LastOutcomes,

@@ -1,12 +1,12 @@
 import { AgentClient } from '@berth/agent-client';
 import { PlatformModule } from '@berth/service';
 import { Module } from '@nestjs/common';
-import { AttachmentTeller } from './change/attachment-teller.js';
+import { AttachmentNotifier } from './change/attachment-notifier.js';
 import { ChangeCommandHandler } from './change/change.command-handler.js';
 import { ChangeNatsController } from './change/change.nats-controller.js';
 import { FileChangeStreams } from './change/file-change.streams.js';
 import { FileChanges } from './change/file-changes.js';
-import { LaterAttempts } from './change/later-attempts.js';
+import { BackgroundRetries } from './change/background-retries.js';
 import { FilesConfig, readFilesConfig } from './config.js';
 import { TransferNatsController } from './transfer/transfer.nats-controller.js';
 import { TransferOpener } from './transfer/transfer-opener.js';
@@ -17,9 +17,9 @@ import { TransferOpener } from './transfer/transfer-opener.js';
   providers: [
     AgentClient,
     FileChangeStreams,
-    LaterAttempts,
+    BackgroundRetries,
     FileChanges,
-    AttachmentTeller,
+    AttachmentNotifier,
     ChangeCommandHandler,
     TransferOpener,
   ],

@@ -30,7 +30,7 @@ export class AccountCommandHandler {
     if (state.kind !== 'open') throw new DomainError('not_found', 'account_not_found', 'No such account.');
   }
 
-  /** The account of the installation's first start; null before that is over. */
+  /** Returns the account of the installation's first start; null until that start has finished. */
   async firstAccountId(): Promise<string | null> {
     const { state } = await this.installation.load(INSTALLATION_ID);
     return state.kind === 'finished' ? state.accountId : null;

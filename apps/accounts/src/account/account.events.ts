@@ -12,7 +12,7 @@ export const accountCodec: EventCodec<AccountEvent> = {
       case 'AccountOpened':
         return { type, ...(data as unknown as Stored<AccountOpened>) };
       default:
-        throw new Error(`No account event is called ${type}.`);
+        throw new Error(`An account stream holds an event of unknown type ${type}.`);
     }
   },
 };

@@ -5,18 +5,18 @@ import { Inject, Injectable } from '@nestjs/common';
 import { VaultLog } from '../key/vault-log.js';
 import { KeyUsage } from './key-usage.js';
 
-interface GoodKey {
+interface ValidKey {
   readonly accountId: string;
   readonly keyId: string;
   readonly scopes: readonly Scope[];
 }
 
 /**
- * The vault decides, on every request and uncached. The list next to it holds revocations that the log has and
- * the vault does not: a revoke that was cut off in between, or a vault restored from an older backup. A key
- * of another event log belongs to an account that this one does not know.
+ * Reads the vault on every request, without a cache. Reads the key list as well, because it has revocations that the vault
+ * may lack: a revoke was interrupted, or the vault was restored from an older backup. Excludes keys of another event log,
+ * whose accounts do not exist in this one.
  */
-const FIND_GOOD_KEY = `
+const FIND_VALID_KEY = `
   SELECT secret.account_id AS "accountId", secret.key_id AS "keyId", secret.scopes
   FROM accounts_vault.key_secrets secret
   LEFT JOIN key_list listed ON listed.id = secret.key_id
@@ -35,10 +35,10 @@ export class AuthenticateQuery {
     private readonly log: VaultLog,
   ) {}
 
-  /** Throws unauthenticated for an unknown, revoked or expired key: a caller learns no more than that. */
+  /** Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart. */
   async run({ keyHash }: Authenticate): Promise<Principal> {
     if (!/^[0-9a-f]{64}$/.test(keyHash)) throw unauthenticated();
-    const [found] = await this.database.query<GoodKey>(FIND_GOOD_KEY, [keyHash, this.log.id]);
+    const [found] = await this.database.query<ValidKey>(FIND_VALID_KEY, [keyHash, this.log.id]);
     if (found === undefined) throw unauthenticated();
     this.usage.seen(found.keyId);
     return found;

@@ -3,9 +3,9 @@ import { Database, type SqlRunner } from '@berth/persistence';
 import { Logger } from '@berth/telemetry';
 import { Inject, Injectable, type BeforeApplicationShutdown } from '@nestjs/common';
 
-/** `lastUsedAt` is right to the minute; more would be a write per request. */
+/** `lastUsedAt` is accurate to the minute; more accuracy would cost a write per request. */
 const RESOLUTION_MS = 60_000;
-const MOST_REMEMBERED = 10_000;
+const MAX_REMEMBERED = 10_000;
 
 /** When each key was last used. Not an event, because nothing depends on it. */
 @Injectable()
@@ -19,7 +19,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
     private readonly log: Logger,
   ) {}
 
-  /** Notes a use without making its request wait. */
+  /** Records a use in the background, so that the request does not wait. */
   seen(keyId: string): void {
     const now = this.clock.now();
     if (now - (this.written.get(keyId) ?? Number.NEGATIVE_INFINITY) < RESOLUTION_MS) return;
@@ -28,7 +28,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
     this.pending.add(write);
   }
 
-  /** ISO 8601; null for a key that was never used. */
+  /** Returns the time of the last use, ISO 8601; null for a key that was never used. */
   async lastUsedAt(keyId: string): Promise<string | null> {
     const [row] = await this.database.query<{ at: Date }>(
       'SELECT last_used_at AS at FROM accounts_vault.key_usage WHERE key_id = $1',
@@ -41,7 +41,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
     return this.settle();
   }
 
-  /** Resolves once every noted use is written. */
+  /** Resolves once every recorded use is written. */
   async settle(): Promise<void> {
     await Promise.all(this.pending);
   }
@@ -51,7 +51,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
     this.written.set(keyId, now);
     // The oldest entry comes first; dropping it costs at most one redundant write.
     const oldest = this.written.keys().next();
-    if (this.written.size > MOST_REMEMBERED && oldest.done !== true) this.written.delete(oldest.value);
+    if (this.written.size > MAX_REMEMBERED && oldest.done !== true) this.written.delete(oldest.value);
   }
 
   private async write(keyId: string, now: number): Promise<void> {
@@ -64,7 +64,7 @@ export class KeyUsage implements BeforeApplicationShutdown {
       );
     } catch (error) {
       this.written.delete(keyId);
-      this.log.debug({ err: error }, 'the use of a key was not noted');
+      this.log.debug({ err: error }, 'could not record the use of a key');
     }
   }
 }

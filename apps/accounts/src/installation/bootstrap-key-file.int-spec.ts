@@ -41,14 +41,14 @@ describe('the key file', () => {
 
   it('created by many concurrent writers holds the key that all of them got', async () => {
     const keys = Array.from({ length: 20 }, (_, index) => formatKey(new Uint8Array(32).fill(index)));
-    const told = await Promise.all(
+    const returned = await Promise.all(
       keys.map(async (key) => {
         const mine = await createKeyFile(path, key);
         await sweepDrafts(path);
         return mine;
       }),
     );
-    expect(new Set(told)).toEqual(new Set([await readKeyFile(path)]));
+    expect(new Set(returned)).toEqual(new Set([await readKeyFile(path)]));
   });
 
   it('has no temporary files next to it, not even after a start that was killed while writing', async () => {
@@ -59,7 +59,7 @@ describe('the key file', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['bootstrap-key']);
   });
 
-  it('is undefined if missing; other content is an error that names only the file', async () => {
+  it('reads as null if missing; content other than a key is an error that names only the file', async () => {
     expect(await readKeyFile(path)).toBeNull();
     await mkdir(join(folder, 'data'));
     await writeFile(path, `${KEY.slice(0, -1)}\n`);
@@ -68,7 +68,7 @@ describe('the key file', () => {
     expect(failure).not.toContain(KEY.slice(0, 20));
   });
 
-  it('that the operator put there is closed to others', async () => {
+  it('that the operator created becomes accessible to its owner only', async () => {
     await mkdir(join(folder, 'data'));
     await writeFile(path, KEY);
     await chmod(path, 0o644);

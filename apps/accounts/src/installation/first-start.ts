@@ -16,7 +16,7 @@ const OUTAGES: Options = {
   shouldRetry: ({ error }) => isDomainError(error, 'unavailable'),
 };
 
-/** Installs before the service handles requests: its first caller may use the key immediately. */
+/** Installs before the service handles requests, so that its first caller can use the key immediately. */
 @Injectable()
 export class FirstStart implements OnApplicationBootstrap {
   constructor(

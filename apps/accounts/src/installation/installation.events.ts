@@ -14,7 +14,7 @@ export const installationCodec: EventCodec<InstallationEvent> = {
       case 'InstallationFinished':
         return { type, ...(data as unknown as Stored<InstallationFinished>) };
       default:
-        throw new Error(`No installation event is called ${type}.`);
+        throw new Error(`The installation stream holds an event of unknown type ${type}.`);
     }
   },
 };

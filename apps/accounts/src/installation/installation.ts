@@ -1,6 +1,6 @@
 /**
- * The first start of an installation, once for the whole event log: which ids its first account and key have
- * is written down before either exists, so that a start that was cut off is finished and never begun twice.
+ * The first start of an installation, which happens once per event log. The ids of its first account and key are recorded
+ * before either exists, so that the next start completes an interrupted one with the same ids.
  */
 export interface InstallationBegun {
   readonly type: 'InstallationBegun';
@@ -10,7 +10,7 @@ export interface InstallationBegun {
   readonly begunAt: string;
 }
 
-/** Account and key are there; from here on the key file is the operator's. */
+/** The account and the key exist. From now on the service does not touch the key file. */
 export interface InstallationFinished {
   readonly type: 'InstallationFinished';
   readonly finishedAt: string;

@@ -96,7 +96,7 @@ const starting = (steps = new Steps()): Installer => {
 
 const keyInFile = async (): Promise<string> => (await readFile(file, 'utf8')).trim();
 
-const goodKeys = async (key: string): Promise<{ account_id: string; key_id: string; scopes: string[] }[]> =>
+const validKeys = async (key: string): Promise<{ account_id: string; key_id: string; scopes: string[] }[]> =>
   database.query(
     "SELECT account_id, key_id, scopes FROM accounts_vault.key_secrets WHERE key_hash = decode($1, 'hex')",
     [hashOf(key).keyHash],
@@ -107,11 +107,11 @@ const idsInLog = async (): Promise<{ accountId: string; keyId: string }> => {
   return begun?.data as unknown as { accountId: string; keyId: string };
 };
 
-/** One account, one key, and the file opens it. */
+/** Expects one account with one key, which is the key in the file. */
 const expectInstalled = async (): Promise<void> => {
   expect(await starting().accounts.firstAccountId()).not.toBeNull();
   const { accountId, keyId } = await idsInLog();
-  expect(await goodKeys(await keyInFile())).toEqual([
+  expect(await validKeys(await keyInFile())).toEqual([
     { account_id: accountId, key_id: keyId, scopes: [...SCOPES] },
   ]);
   expect(await log.read(`${prefix}account-${accountId}`)).toHaveLength(1);
@@ -119,7 +119,7 @@ const expectInstalled = async (): Promise<void> => {
   expect(await log.read(`${prefix}installation-first`)).toHaveLength(2);
 };
 
-/** The state left by a version that knew only these scopes. */
+/** Creates the state that a version with only these scopes left. */
 const installOlder = async (scopes: readonly Scope[]): Promise<void> => {
   const { installation, accounts, keys, vault } = starting();
   const [accountId, keyId, key] = [newId('acc'), newId('key'), formatKey(randomBytes(32))];
@@ -175,7 +175,7 @@ describe('the first start', () => {
     await expectInstalled();
   });
 
-  it('takes the key of the file from an earlier installation whose log was replaced', async () => {
+  it('uses the key that the file has from an earlier installation whose log was replaced', async () => {
     await starting().install(file);
     const key = await keyInFile();
     prefix = `${prefix}y`;
@@ -191,7 +191,7 @@ describe('the first start', () => {
     await rm(file);
     await starting().install(file);
     await expectInstalled();
-    expect(await goodKeys(lost)).toEqual([]);
+    expect(await validKeys(lost)).toEqual([]);
   });
 
   it('runs once when several processes start concurrently', async () => {
@@ -217,11 +217,11 @@ describe('a later start', () => {
     await expect(readFile(file)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it('gives the first key of an older installation the scopes that are new, cut off at any step too', async () => {
+  it('gives the first key of an older installation the scopes that are new, even after interruptions at each step', async () => {
     const older = SCOPES.filter((scope) => scope !== 'operate');
     await installOlder(older);
     const key = await keyInFile();
-    const scopes = async (): Promise<unknown> => (await goodKeys(key))[0]?.scopes;
+    const scopes = async (): Promise<unknown> => (await validKeys(key))[0]?.scopes;
     expect(await scopes()).toEqual(older);
     for (const step of [0, 1, 0, 1]) {
       await expect(starting(new Steps(step)).install(file)).rejects.toThrow('killed');
@@ -236,7 +236,7 @@ describe('a later start', () => {
     ]);
   });
 
-  it('ignores the present content of the file', async () => {
+  it('ignores the content of the file', async () => {
     await starting().install(file);
     await writeFile(file, 'mine now');
     await starting().install(file);

@@ -25,9 +25,9 @@ export class Installer {
   ) {}
 
   /**
-   * The first start: a key in `keyFile`, an account, that key in it with every scope. Each step finds out whether it
-   * has been done, so the next start completes an interrupted one, with the same account and the key that the file
-   * contains. A finished installation never touches the file again.
+   * The first start writes a key to `keyFile`, opens an account, and mints that key in it with every scope. Each step checks
+   * whether it has been done, so the next start completes an interrupted one, with the same account and the key that the
+   * file contains. A finished installation never touches the file again.
    */
   async install(keyFile: string): Promise<void> {
     const { state } = await this.installation.load(INSTALLATION_ID);
@@ -45,8 +45,8 @@ export class Installer {
   }
 
   /**
-   * The installation's first key holds every scope, including scopes that are newer than the key. The log first, then
-   * the vault: the next start completes an interrupted one.
+   * The installation's first key holds every scope, including scopes that are newer than the key. Writes the log first, then
+   * the vault, so that the next start completes an interrupted extension.
    */
   private async extendFirstKey(keyId: string): Promise<void> {
     const { state: known } = await this.keys.load(keyId);
@@ -66,7 +66,7 @@ export class Installer {
       { type: 'Begin', accountId, keyId: newId('key'), now: this.clock.now() },
       { commandId: newId('cmd'), accountId, actor: SYSTEM },
     );
-    if (state.kind === 'fresh') throw new Error('An installation that has begun has ids.');
+    if (state.kind === 'fresh') throw new Error('The installation has begun, but its stream has no ids.');
     return state;
   }
 
@@ -91,7 +91,7 @@ export class Installer {
     const secret = { ...state.key, key };
     // The file may contain the key of an earlier installation, whose log was replaced and whose vault was kept.
     await this.vault.forgetOtherHolders(secret);
-    // The vault may hold the secret of a start that was cut off and whose file is lost: no caller has that key.
+    // The vault may hold the secret of an interrupted start whose file is lost, so that no caller has that key.
     if (!(await this.vault.store(secret))) await this.vault.replace(secret);
   }
 }

@@ -13,7 +13,7 @@ export const keyListProjection: Projection = {
 
   async createTables(tx, suffix) {
     const table = tableOf(suffix);
-    // Ids sort byte by byte, whatever the database's language.
+    // Ids sort byte by byte, whatever the collation of the database.
     await tx.query(`
       CREATE TABLE ${table} (
         id text COLLATE "C" PRIMARY KEY,
@@ -60,7 +60,7 @@ export const keyListProjection: Projection = {
 
 const insertMinted = async (tx: SqlRunner, suffix: string, keys: readonly KeyMinted[]): Promise<void> => {
   if (keys.length === 0) return;
-  // As JSON because arrays of arrays do not unnest row by row.
+  // JSON, because `unnest` would flatten the arrays of scopes.
   await tx.query(
     `INSERT INTO ${tableOf(suffix)} (id, account_id, name, scopes, created_at, expires_at)
      SELECT "keyId", "accountId", name, scopes, "mintedAt", "expiresAt"

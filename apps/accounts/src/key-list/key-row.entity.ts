@@ -1,7 +1,7 @@
 import type { Scope } from '@berth/contracts/accounts';
 import { Column, Entity, JoinColumn, OneToOne, PrimaryColumn } from 'typeorm';
 
-/** Kept next to the list and not built from the log. */
+/** The last use of a key; not derived from the log. */
 @Entity({ name: 'key_usage', schema: 'accounts_vault' })
 export class KeyUsageRow {
   @PrimaryColumn({ name: 'key_id', type: 'text' })
@@ -11,7 +11,7 @@ export class KeyUsageRow {
   lastUsedAt!: Date;
 }
 
-/** A row of the serving view over the projection's tables; read only. */
+/** A row of the view `key_list` over the projection's current table; read only. */
 @Entity({ name: 'key_list' })
 export class KeyRow {
   @PrimaryColumn({ type: 'text' })

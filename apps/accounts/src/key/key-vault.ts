@@ -5,8 +5,8 @@ import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { VaultLog } from './vault-log.js';
 
 /**
- * A key and what authentication needs to know about it. The vault stores only the SHA-256 of the key: it has 256 random
- * bits, so that a slower hash would add nothing.
+ * A key and the data that authentication needs. The vault stores only the SHA-256 of the key: a key has 256 random bits, so a
+ * slower hash would add no security.
  */
 export interface KeySecret {
   readonly keyId: string;
@@ -18,7 +18,7 @@ export interface KeySecret {
   readonly expiresAt: string | null;
 }
 
-/** The rows that authentication reads. */
+/** Stores the hashes of keys, which authentication reads. */
 @Injectable()
 export class KeyVault implements OnModuleInit {
   constructor(

@@ -30,9 +30,8 @@ export class KeyCommandHandler {
   ) {}
 
   /**
-   * Log first, vault second: cut off in between, the key is listed and opens nothing, and the same command sent again
-   * gives it a secret after all. Once a secret is stored it may have been shown, so from then on the command is
-   * refused.
+   * Writes the log first, then the vault. If it is interrupted in between, the key is listed but not valid, and a retry of
+   * the command gives it a secret. Once a secret is stored, the caller may have seen it, so from then on a retry is refused.
    */
   async mint(command: MintKey): Promise<MintedKey> {
     const { commandId, accountId, actor, name, scopes, holderScopes, expiresAt } = command;
@@ -49,13 +48,13 @@ export class KeyCommandHandler {
     if (state.kind !== 'live' || state.key.accountId !== accountId) throw keyAlreadyMinted(keyId);
     const key = formatKey(randomBytes(32));
     if (!(await this.vault.store({ ...state.key, key }))) throw keyAlreadyMinted(keyId);
-    await this.passed(position);
+    await this.waitForList(position);
     return { ...viewOrThrow(state, null), key };
   }
 
   /**
-   * Once this returns, no gateway accepts the key: authentication reads its row in the vault. Log
-   * first here too: cut off in between, the projection brings the end about.
+   * Once this returns, the key is rejected everywhere, because authentication reads the vault. Writes the log first, then the
+   * vault. If it is interrupted in between, the key is rejected once the key list shows the revocation.
    */
   async revoke({ commandId, accountId, actor, keyId }: RevokeKey): Promise<KeyView> {
     if (!isId('key', keyId)) throw keyNotFound();
@@ -66,11 +65,11 @@ export class KeyCommandHandler {
     );
     if (state.kind !== 'revoked') throw keyNotFound();
     await this.vault.revoke(keyId, accountId, state.revokedAt);
-    await this.passed(position);
+    await this.waitForList(position);
     return viewOrThrow(state, await this.usage.lastUsedAt(keyId));
   }
 
-  private async passed(position: bigint | null): Promise<void> {
+  private async waitForList(position: bigint | null): Promise<void> {
     if (position !== null) await this.keyList.waitFor(position);
   }
 }

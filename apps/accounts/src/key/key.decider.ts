@@ -24,7 +24,7 @@ export interface Revoke {
   readonly now: number;
 }
 
-/** Gives a living key scopes that did not exist when it was minted. */
+/** Gives a live key scopes that did not exist when it was minted. */
 export interface ExtendScopes {
   readonly type: 'ExtendScopes';
   readonly keyId: string;
@@ -54,9 +54,9 @@ const mint = (command: Mint, state: KeyState): readonly KeyEvent[] => {
   refuseScopesNotHeld(command);
   const expiresAt = command.expiresAt === null ? null : parseIsoTime(command.expiresAt);
   const fields = [
-    ...complainAboutName(command.name),
-    ...complainAboutScopes(command.scopes),
-    ...complainAboutExpiry(expiresAt, command.now),
+    ...nameProblems(command.name),
+    ...scopeProblems(command.scopes),
+    ...expiryProblems(expiresAt, command.now),
   ];
   if (fields.length > 0) {
     throw new DomainError(
@@ -115,14 +115,14 @@ export const keyAlreadyMinted = (keyId: string): DomainError =>
   new DomainError(
     'conflict',
     'key_already_minted',
-    'This request has minted a key already, which cannot be shown again. Revoke that one and mint another.',
+    'This request has already minted a key, which cannot be shown again. Revoke that key and mint another.',
     { keyId },
   );
 
 /** 404, also for the key of another account. */
 export const keyNotFound = (): DomainError => new DomainError('not_found', 'key_not_found', 'No such key.');
 
-interface FieldComplaint {
+interface FieldProblem {
   readonly path: string;
   readonly message: string;
   readonly [key: string]: string;
@@ -147,13 +147,13 @@ const missingScope = (message: string, requiredScope: string): DomainError =>
 const withRead = (scopes: readonly string[]): readonly Scope[] =>
   SCOPES.filter((scope) => scope === 'read' || scopes.includes(scope));
 
-/** Control characters would break terminals, and NUL no table takes. */
-const complainAboutName = (name: string): FieldComplaint[] =>
+/** Control characters can break terminals, and PostgreSQL stores no NUL. */
+const nameProblems = (name: string): FieldProblem[] =>
   /^\P{Cc}{1,128}$/u.test(name)
     ? []
     : [{ path: 'name', message: 'must be 1 to 128 characters, control characters excluded' }];
 
-const complainAboutScopes = (scopes: readonly string[]): FieldComplaint[] =>
+const scopeProblems = (scopes: readonly string[]): FieldProblem[] =>
   scopes.flatMap((scope, index) =>
     isScope(scope) ? [] : [{ path: `scopes[${index}]`, message: `must be one of ${SCOPES.join(', ')}` }],
   );
@@ -169,7 +169,7 @@ const parseIsoTime = (text: string): number => {
   return time <= LATEST ? time : Number.NaN;
 };
 
-const complainAboutExpiry = (expiresAt: number | null, now: number): FieldComplaint[] => {
+const expiryProblems = (expiresAt: number | null, now: number): FieldProblem[] => {
   if (expiresAt === null) return [];
   if (Number.isNaN(expiresAt))
     return [{ path: 'expiresAt', message: 'must be an ISO 8601 time with its zone' }];

@@ -16,7 +16,7 @@ export const keyCodec: EventCodec<KeyEvent> = {
       case 'KeyRevoked':
         return { type, ...(data as unknown as Stored<KeyRevoked>) };
       default:
-        throw new Error(`No key event is called ${type}.`);
+        throw new Error(`A key stream holds an event of unknown type ${type}.`);
     }
   },
 };

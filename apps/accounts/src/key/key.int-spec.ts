@@ -127,7 +127,7 @@ describe('a minted key', () => {
     expect(await authenticate(won[0]?.key ?? '')).toMatchObject({ keyId: won[0]?.id });
   });
 
-  it('gets its secret by the retry when minting broke off before the vault had it', async () => {
+  it('gets its secret from a retry when minting was interrupted before the vault was written', async () => {
     const command = minting({ name: 'retried' });
     await expect(handlerWithFailingVault('before').mint(command)).rejects.toThrow('broke');
     const minted = await keys().mint(command);
@@ -135,13 +135,13 @@ describe('a minted key', () => {
     expect((await list()).items.filter(({ name }) => name === 'retried')).toHaveLength(1);
   });
 
-  it('that may have been stored is not given a second secret by the retry', async () => {
+  it('whose secret may have been stored gets no second one from a retry', async () => {
     const command = minting();
     await expect(handlerWithFailingVault('after').mint(command)).rejects.toThrow('broke');
     await expect(keys().mint(command)).rejects.toMatchObject({ code: 'key_already_minted' });
   });
 
-  it('cannot come to life when it was revoked while it was being minted', async () => {
+  it('never becomes valid when it was revoked while it was being minted', async () => {
     const command = minting();
     await expect(handlerWithFailingVault('before').mint(command)).rejects.toThrow('broke');
     const keyId = `key_${command.commandId.slice(4)}`;
@@ -157,7 +157,7 @@ describe('a minted key', () => {
     });
   });
 
-  it('needs a command id that is one', async () => {
+  it('needs a well-formed command id', async () => {
     for (const commandId of ['', 'cmd_', 'cmd_../../x', newId('key')]) {
       await expect(keys().mint(minting({ commandId }))).rejects.toMatchObject({ kind: 'invalid' });
     }
@@ -180,9 +180,9 @@ describe('a revoked key', () => {
       await tx.query("SELECT 1 FROM projections WHERE name = 'key-list' FOR UPDATE");
       await keys().revoke({ ...envelope(accountId), keyId: id });
       await expect(authenticate(key)).rejects.toMatchObject(refused);
-      const young = await keys().mint(minting());
-      expect(await authenticate(young.key)).toMatchObject({ keyId: young.id });
-      expect(await tx.query('SELECT 1 FROM key_list WHERE id = $1', [young.id])).toEqual([]);
+      const fresh = await keys().mint(minting());
+      expect(await authenticate(fresh.key)).toMatchObject({ keyId: fresh.id });
+      expect(await tx.query('SELECT 1 FROM key_list WHERE id = $1', [fresh.id])).toEqual([]);
     });
   });
 
@@ -194,7 +194,7 @@ describe('a revoked key', () => {
     expect((await list()).items).toContainEqual(first);
   });
 
-  it('dies by the log alone when revoking broke off before the vault knew', async () => {
+  it('becomes invalid by the log alone when revoking was interrupted before the vault was written', async () => {
     const { key, id } = await keys().mint(minting());
     await expect(
       handlerWithFailingVault('before').revoke({ ...envelope(accountId), keyId: id }),
@@ -227,7 +227,7 @@ describe('a revoked key', () => {
 });
 
 describe('authentication', () => {
-  it('refuses the unknown and the malformed alike', async () => {
+  it('refuses unknown and malformed hashes with the same error', async () => {
     for (const keyHash of ['', 'a'.repeat(64), 'A'.repeat(64), "'; DROP TABLE key_list", 'g'.repeat(64)]) {
       await expect(running.authenticate.run({ keyHash })).rejects.toMatchObject(refused);
     }
@@ -256,7 +256,7 @@ describe('authentication', () => {
     expect(text).not.toContain('Seq Scan on key_secrets');
   });
 
-  it('notes when a key was last used, at most once a minute', async () => {
+  it('records when a key was last used, at most once a minute', async () => {
     const { key, id } = await keys().mint(minting());
     await Promise.all(Array.from({ length: 20 }, () => authenticate(key)));
     await running.usage.settle();

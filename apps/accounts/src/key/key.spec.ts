@@ -53,7 +53,7 @@ describe('minting a key', () => {
     expect(minting({ scopes: [] }).events).toMatchObject([{ scopes: ['read'] }]);
   });
 
-  it('gives scopes in one order and once each', () => {
+  it('lists each scope once, in a fixed order', () => {
     expect(minting({ scopes: ['manage', 'deploy', 'manage', 'read'] }).events).toMatchObject([
       { scopes: ['read', 'deploy', 'manage'] },
     ]);
@@ -61,7 +61,7 @@ describe('minting a key', () => {
 
   const subsets = fc.subarray([...SCOPES]);
 
-  it('gives every scope that was asked for and is held', () => {
+  it('gives every requested scope that the minting key holds', () => {
     fc.assert(
       fc.property(subsets, subsets, (scopes, others) => {
         const expected = SCOPES.filter((scope) => scope === 'read' || scopes.includes(scope));
@@ -86,7 +86,7 @@ describe('minting a key', () => {
     );
   });
 
-  it('is refused for the scope before anything is said about the rest', () => {
+  it('is refused for a missing scope before its other fields are checked', () => {
     expect(complaints({ scopes: ['computers'], name: '' })).toMatchObject({ code: 'missing_scope' });
   });
 
@@ -99,7 +99,7 @@ describe('minting a key', () => {
   });
 
   it.each([['x'], ['x'.repeat(128)], ['🐙'.repeat(128)], ['Zürich büro'], [' ']])(
-    'takes the name %j',
+    'accepts the name %j',
     (name) => {
       expect(minting({ name }).events).toMatchObject([{ name }]);
     },
@@ -117,7 +117,7 @@ describe('minting a key', () => {
     ['2027-01-01T00:00:00+02:00', '2026-12-31T22:00:00.000Z'],
     ['2027-01-01', '2027-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('ends it at %s, written as UTC', (expiresAt, utc) => {
+  ])('accepts the expiry %s and records it in UTC', (expiresAt, utc) => {
     expect(minting({ expiresAt }).events).toMatchObject([{ expiresAt: utc }]);
   });
 
@@ -130,7 +130,7 @@ describe('minting a key', () => {
     ['2027-13-01T00:00:00Z'],
     ['Jan 1 2027'],
     [''],
-  ])('does not end it at %j', (expiresAt) => {
+  ])('refuses the expiry %j', (expiresAt) => {
     expect(complaints({ expiresAt })).toMatchObject({ context: { fields: [{ path: 'expiresAt' }] } });
   });
 
@@ -177,11 +177,11 @@ describe('extending the scopes of a key', () => {
 });
 
 describe('revoking a key', () => {
-  it('ends it', () => {
+  it('records the time of revocation', () => {
     expect(decideGiven(keyDecider, [minted], revoke).events).toEqual([revoked]);
   });
 
-  it('of an ended one changes nothing: the first time counts', () => {
+  it('that is already revoked changes nothing: the first time of revocation remains', () => {
     expect(decideGiven(keyDecider, [minted, revoked], { ...revoke, now: NOW + 9_000 }).events).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe('revoking a key', () => {
 });
 
 describe('a key as the API shows it', () => {
-  it('has every field of the contract, and nothing that opens anything', () => {
+  it('has every field of the contract, and no secret', () => {
     expect(viewOfKey(fold(keyDecider, [minted, revoked]), '2026-11-21T08:00:00.500Z')).toEqual({
       id: 'key_1',
       name: 'build server',
@@ -207,7 +207,7 @@ describe('a key as the API shows it', () => {
     });
   });
 
-  it('is nothing when it was never minted', () => {
+  it('is null when it was never minted', () => {
     expect(viewOfKey(keyDecider.initial, null)).toBeNull();
   });
 });

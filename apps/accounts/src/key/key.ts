@@ -1,6 +1,6 @@
 import type { KeyView, Scope } from '@berth/contracts/accounts';
 
-/** The immutable facts of a key. The secret and its hash are in the vault, not here. Times are ISO 8601. */
+/** The facts of a key; only `scopes` can change. The hash of its secret is in the vault, not here. Times are ISO 8601. */
 export interface KeyFacts {
   readonly keyId: string;
   readonly accountId: string;

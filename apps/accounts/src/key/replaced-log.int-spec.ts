@@ -15,7 +15,7 @@ afterAll(async () => {
 });
 
 describe('a key of an event log', () => {
-  it('opens nothing once another log has taken its place, and works again with its own', async () => {
+  it('is rejected once another log has replaced its own, and accepted again with its own', async () => {
     const { key, id } = await accounts.mint();
     const bootstrap = await accounts.bootstrapKey();
     const before = await accounts.authenticate(bootstrap);

@@ -2,7 +2,7 @@ import { EventStore } from '@berth/event-store';
 import { logIdentity } from '@berth/messaging';
 import type { FactoryProvider } from '@nestjs/common';
 
-/** The identity of the event log that the keys of the vault belong to. Keys of another log open nothing. */
+/** The identity of the current event log. The vault records it with each key; keys of another log are rejected. */
 export class VaultLog {
   constructor(readonly id: string) {}
 }

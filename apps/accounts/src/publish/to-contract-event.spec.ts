@@ -41,21 +41,21 @@ describe('the contract events of accounts', () => {
     });
   });
 
-  it('is that a key was revoked', () => {
+  it('announce that a key was revoked', () => {
     expect(toContractEvent(recorded('key/__events__/KeyRevoked.json', `key-${KEY}`))).toEqual({
       subject: `evt.accounts.key-revoked.v1.${ACCOUNT}.${KEY}`,
       payload: { accountId: ACCOUNT, keyId: KEY, at: '2026-11-22T08:00:00.000Z' },
     });
   });
 
-  it('is that an account was opened', () => {
+  it('announce that an account was opened', () => {
     expect(toContractEvent(recorded('account/__events__/AccountOpened.json', `account-${ACCOUNT}`))).toEqual({
       subject: `evt.accounts.account-opened.v1.${ACCOUNT}.${ACCOUNT}`,
       payload: { accountId: ACCOUNT, plan: 'default', at: '2026-11-21T08:00:00.000Z' },
     });
   });
 
-  it('is nothing about the installation', () => {
+  it('contain nothing about the installation', () => {
     expect(
       toContractEvent(recorded('installation/__events__/InstallationBegun.json', 'installation-first')),
     ).toBeNull();

@@ -4,10 +4,13 @@ import { contractEvent, type ContractEvent } from '@berth/kernel';
 import { accountCodec } from '../account/account.events.js';
 import { keyCodec } from '../key/key.events.js';
 
-/** Whose events are published. */
+/** The categories of streams whose events are published. */
 export const PUBLISHED_CATEGORIES = [accountCodec.category, keyCodec.category];
 
-/** What others may know, member by member: a new member of a stored event stays private until it is named here. */
+/**
+ * Returns the public form of a stored event; null when the event is private. Copies member by member, so that a new member
+ * of a stored event stays private until it is named here.
+ */
 export const toContractEvent = (recorded: RecordedEvent): ContractEvent | null => {
   switch (recorded.stream.slice(0, recorded.stream.indexOf('-'))) {
     case accountCodec.category:

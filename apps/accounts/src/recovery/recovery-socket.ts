@@ -28,7 +28,7 @@ export class RecoverySocket implements OnApplicationBootstrap, BeforeApplication
     private readonly log: Logger,
   ) {}
 
-  /** Logs a warning where no socket can be made: everything else works without it. */
+  /** Logs a warning if the socket cannot be opened; everything else works without it. */
   async onApplicationBootstrap(): Promise<void> {
     const path = this.config.recoverySocket;
     try {

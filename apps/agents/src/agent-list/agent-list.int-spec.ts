@@ -110,7 +110,7 @@ describe('the agent list', () => {
   };
 
   /** Sends random commands to one new agent; returns the position of its last event. */
-  const live = async (random: () => number): Promise<bigint> => {
+  const runHistory = async (random: () => number): Promise<bigint> => {
     const agentId = newId('agt');
     let at = Date.UTC(2026, 10, 21);
     const time = (): string => new Date((at += 1_000)).toISOString();
@@ -148,7 +148,7 @@ describe('the agent list', () => {
   it('has the same rows after a rebuild as before', async () => {
     const random = seeded(20_261_121);
     let last = 0n;
-    for (let agent = 0; agent < AGENTS; agent++) last = await live(random);
+    for (let agent = 0; agent < AGENTS; agent++) last = await runHistory(random);
     expect(await runner.waitFor(last, 10_000)).toBe(true);
     const before = await rows();
     expect(before.length).toBeGreaterThan(10);
@@ -157,7 +157,7 @@ describe('the agent list', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('returns every agent as its log has it', async () => {
+  it('returns every agent as its log describes it', async () => {
     const fromLog = decided();
     const query = new AgentListQuery(database, fromLog, runner);
     const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);

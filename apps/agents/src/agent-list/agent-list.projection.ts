@@ -29,8 +29,8 @@ const COLUMNS = `
   updated_at timestamptz(3) NOT NULL`;
 
 /**
- * A batch of events may concern thousands of agents, and rows are read and written whole: 2,000 of the largest exceed what
- * a statement, or a string, can hold. JSON encodes a character in up to six bytes.
+ * A batch of events may concern thousands of agents, and rows are read and written whole: 2,000 of the largest rows exceed
+ * the maximum size of a statement, and of a string. JSON encodes a character in up to six bytes.
  */
 const AGENTS_AT_ONCE = 100;
 const STATEMENT_CHARS = 1_048_576;

@@ -29,7 +29,7 @@ const ACCOUNT = 'acc_1';
 const NOTICES = 'berth.notice.agents.projections.agent-list';
 const log = createLogger({ service: 'test', level: 'silent' });
 
-/** One instance of the service, as far as waiting reads concern. */
+/** The parts of one instance of the service that waiting reads need. */
 interface Instance {
   readonly database: Database;
   readonly link: NatsLink;
@@ -130,7 +130,7 @@ const created = async (): Promise<string> => {
   return agentId;
 };
 
-/** Waiters that have read their agent once; their later queries are counted. */
+/** Starts a waiting read of each agent. Resolves after each has queried once; `queries` records the queries after that. */
 const waiting = async (agentIds: readonly string[], state: AgentState) => {
   const queries = vi.spyOn(reader.database, 'query');
   const ended = agentIds.map((agentId) => waitFor(agentId, state));
@@ -141,7 +141,7 @@ const waiting = async (agentIds: readonly string[], state: AgentState) => {
 };
 
 describe('a read that waits for a state', () => {
-  it('returns when another instance has written it', async () => {
+  it('returns when another instance has written that state', async () => {
     const agentId = await created();
     const { ended } = await waiting([agentId], 'running');
     await confirmStarted(agentId);

@@ -28,11 +28,11 @@ describe('a start that the log has decided', () => {
   it('is requested from the host of the decision, with its epoch, and confirmed', async () => {
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
     expect(await drive([created(), starting(3)])).toEqual(['AgentStarted']);
-    expect(memory.hosts.asked).toMatchObject([{ host: 'hst_1', payload: { agentId, epoch: 3 } }]);
+    expect(memory.hosts.requests).toMatchObject([{ host: 'hst_1', payload: { agentId, epoch: 3 } }]);
     expect(await life()).toMatchObject({ state: 'running' });
   });
 
-  it('thaws where the agent is frozen, and starts it cold where the host has nothing to thaw', async () => {
+  it('thaws the agent, or starts it cold if the host has no frozen processes of it', async () => {
     memory.hosts.on(runtimeRequests.thaw, () => {
       throw new DomainError('conflict', 'agent_not_frozen', 'Nothing is frozen.');
     });
@@ -50,7 +50,7 @@ describe('a start that the log has decided', () => {
     expect(await life()).toMatchObject({ state: 'failed', code: 'image_missing' });
   });
 
-  it('stays decided while its host cannot be reached, and continues at the next drive', async () => {
+  it('stays pending while its host cannot be reached, and continues at the next drive', async () => {
     expect(await drive([created(), starting(1)])).toEqual([]);
     expect(await life()).toMatchObject({ state: 'deploying' });
     memory.hosts.on(runtimeRequests.start, () => ({ guest }));
@@ -82,10 +82,10 @@ describe('a stop that the log has decided', () => {
   });
 });
 
-describe('an agent with nothing under way', () => {
-  it('is left alone', async () => {
+describe('an agent with no transition in progress', () => {
+  it('causes no event and no request to a host', async () => {
     expect(await drive([created(), starting(1), started(1)])).toEqual([]);
-    expect(memory.hosts.asked).toEqual([]);
+    expect(memory.hosts.requests).toEqual([]);
   });
 });
 
@@ -97,7 +97,7 @@ describe('warm sleep', () => {
     await memory.lifecycle.cool(agent);
   };
 
-  it('gets cold once the host has freed the memory', async () => {
+  it('turns cold once the host has freed the memory', async () => {
     memory.hosts.on(runtimeRequests.stop, () => ({}));
     await given(created(), starting(1), started(1), asleep(1, 'warm'));
     expect(memory.hosts.of(runtimeRequests.stop)).toEqual([{ agentId, epoch: 1 }]);
@@ -111,8 +111,8 @@ describe('warm sleep', () => {
     expect(await life()).toMatchObject({ state: 'sleeping', depth: 'warm' });
   });
 
-  it('that is cold already asks no host', async () => {
+  it('sends no request to a host when the agent already sleeps cold', async () => {
     await given(created(), starting(1), started(1), asleep(1, 'cold'));
-    expect(memory.hosts.asked).toEqual([]);
+    expect(memory.hosts.requests).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 
 const starts = metrics.counter(
   'berth_agent_starts',
-  'Starts that succeeded, by why, and whether from frozen.',
+  'Starts that succeeded, by cause, and whether the agent was thawed.',
   ['cause', 'thawed'],
 );
 
@@ -17,16 +17,11 @@ export class AgentMetrics implements OnApplicationBootstrap {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   onApplicationBootstrap(): void {
-    metrics.gauge(
-      'berth_agents',
-      'Agents, by state and how deep they sleep.',
-      ['state', 'depth'],
-      async () => {
-        const rows = await this.database.query<{ state: string; depth: string; agents: string }>(
-          `SELECT state, coalesce(sleep_depth, '') AS depth, count(*) AS agents FROM agent_list GROUP BY 1, 2`,
-        );
-        return rows.map(({ state, depth, agents }) => ({ value: Number(agents), labels: { state, depth } }));
-      },
-    );
+    metrics.gauge('berth_agents', 'Agents, by state and depth of sleep.', ['state', 'depth'], async () => {
+      const rows = await this.database.query<{ state: string; depth: string; agents: string }>(
+        `SELECT state, coalesce(sleep_depth, '') AS depth, count(*) AS agents FROM agent_list GROUP BY 1, 2`,
+      );
+      return rows.map(({ state, depth, agents }) => ({ value: Number(agents), labels: { state, depth } }));
+    });
   }
 }

@@ -7,7 +7,7 @@ import type { AgentRow } from '../agent-list/agent-row.js';
 import type { AgentCommand } from './agent.commands.js';
 import { agentCodec, isCreation } from './agent.events.js';
 import type { Agent, AgentEvent } from './agent.js';
-import { AgentStreams, shownDecider, type ShownAgent } from './agent.streams.js';
+import { AgentStreams, agentWithRowDecider, type AgentWithRow } from './agent.streams.js';
 
 /** The sender of a command and the command's id; a command with the same `commandId` is executed once. */
 export interface CommandOrigin {
@@ -61,7 +61,7 @@ export class AgentCommandHandler {
     agentId: string,
     command: AgentCommand,
     origin: CommandOrigin,
-  ): Promise<ShownAgent & { readonly events: readonly AgentEvent[]; readonly isFirst: boolean }> {
+  ): Promise<AgentWithRow & { readonly events: readonly AgentEvent[]; readonly isFirst: boolean }> {
     const { state, events, position, replayed } = await this.streams.handle(agentId, command, origin);
     // `waitFor` gives up after two seconds and counts it; the result is returned anyway.
     if (position !== null) await this.agentList.waitFor(position);
@@ -71,6 +71,6 @@ export class AgentCommandHandler {
 
 const rowOf = (recorded: readonly RecordedEvent[]): AgentRow | null =>
   fold(
-    shownDecider,
+    agentWithRowDecider,
     recorded.map((event) => agentCodec.fromStored(event)),
   ).row;

@@ -35,7 +35,7 @@ export type AgentCommand =
       readonly epoch?: number;
       readonly at: string;
     }
-  /** `warm`: a running agent is to be frozen, not stopped. */
+  /** `warm`: freeze a running agent instead of stopping it. */
   | { readonly type: 'Sleep'; readonly warm: boolean; readonly at: string }
   | { readonly type: 'ConfirmStopped'; readonly epoch: number; readonly at: string }
   | {
@@ -54,7 +54,7 @@ export type AgentCommand =
     }
   | { readonly type: 'LoseHost'; readonly at: string }
   | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }
-  | { readonly type: 'FindAgain'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
+  | { readonly type: 'SettlePresence'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
   | { readonly type: 'RequestDeletion'; readonly at: string }
   | { readonly type: 'ConfirmDeleted'; readonly at: string };
 

@@ -162,7 +162,7 @@ describe('waking', () => {
 });
 
 describe('a report of a host', () => {
-  it('puts a running agent to sleep, and a warm one deeper', () => {
+  it('puts a running agent to sleep, and turns warm sleep cold', () => {
     const sleep = (depth: 'warm' | 'cold'): AgentCommand => ({
       type: 'FallAsleep',
       epoch: 1,
@@ -186,7 +186,7 @@ describe('a report of a host', () => {
       { type: 'FailTransition', epoch: 1, code: 'x', message: 'x', at },
       { type: 'ConfirmStopped', epoch: 1, at },
       { type: 'SettleAbsence', epoch: 1, at },
-      { type: 'FindAgain', epoch: 1, frozen: true, at },
+      { type: 'SettlePresence', epoch: 1, frozen: true, at },
     ];
     for (const report of reports) expect(types(given(later, report)), report.type).toEqual([]);
   });
@@ -206,7 +206,7 @@ describe('a report of a host', () => {
     expect(types(given(history, muchLater))).toEqual(['AgentStarting']);
   });
 
-  it('takes a frozen agent whose processes died cold, instead of starting it', () => {
+  it('turns warm sleep cold when the frozen processes died, and does not start the agent', () => {
     const decided = given([...running, asleep(1, 'warm')], {
       type: 'ReportCrash',
       epoch: 1,
@@ -218,7 +218,7 @@ describe('a report of a host', () => {
 });
 
 describe('a host that restarted without the agent', () => {
-  it('takes the agent cold', () => {
+  it('puts the agent into cold sleep', () => {
     const settle: AgentCommand = { type: 'SettleAbsence', epoch: 1, at: '2026-11-21T10:02:00.000Z' };
     expect(given(running, settle).events).toMatchObject([
       { type: 'AgentFellAsleep', data: { depth: 'cold', reason: 'host_restarted' } },
@@ -258,18 +258,20 @@ describe('a host that restarted without the agent', () => {
     expect(types(given([...atRest, ...cooled], settle))).toEqual([]);
   });
 
-  it('recovers a lost agent when the host returns with it', () => {
+  it('recovers an agent whose host was lost when that host reports it again', () => {
     const lost = [...running, failed(1, 'host_lost')];
     expect(types(given(running, { type: 'LoseHost', at }))).toEqual(['AgentFailed']);
-    expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: false, at }))).toEqual(['AgentStarted']);
-    expect(types(given(lost, { type: 'FindAgain', epoch: 1, frozen: true, at }))).toEqual([
+    expect(types(given(lost, { type: 'SettlePresence', epoch: 1, frozen: false, at }))).toEqual([
+      'AgentStarted',
+    ]);
+    expect(types(given(lost, { type: 'SettlePresence', epoch: 1, frozen: true, at }))).toEqual([
       'AgentFellAsleep',
     ]);
     expect(types(given(lost, { type: 'SettleAbsence', epoch: 1, at }))).toEqual(['AgentFellAsleep']);
     expect(
       types(
         given([...running, failed(1, 'agent_crash_loop')], {
-          type: 'FindAgain',
+          type: 'SettlePresence',
           epoch: 1,
           frozen: false,
           at,
@@ -316,7 +318,7 @@ describe('a request of the owner', () => {
     }
   });
 
-  it('freezes a running agent at its present epoch where that is enabled, and stops any other one for its sleep', () => {
+  it('freezes a running agent at its current epoch if warm sleep is enabled, and otherwise stops the agent', () => {
     const sleep = (warm: boolean): AgentCommand => ({ type: 'Sleep', warm, at });
     const requested = given(running, sleep(true)).events;
     expect(requested).toEqual([
@@ -365,7 +367,7 @@ describe('start, stop, sleep and restart', () => {
     { type: 'Sleep', warm: false, at },
   ];
 
-  it('are refused in no state', () => {
+  it('are accepted in every state', () => {
     const histories = [
       [created(), starting(1, 'deploy')],
       running,
@@ -423,7 +425,7 @@ describe('deleting', () => {
 });
 
 describe('transient states', () => {
-  it('fail with the reason when their deadline is over', () => {
+  it('fail with the reason when their deadline has passed', () => {
     for (const history of [
       [created(), starting(1, 'deploy')],
       [...running, starting(1, 'wake')],

@@ -1,7 +1,7 @@
 import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
-import { atEpoch, crash, fallAsleep, findAgain, loseHost, settleAbsence } from './decide-observed.js';
+import { atEpoch, crash, fallAsleep, settlePresence, loseHost, settleAbsence } from './decide-observed.js';
 import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
 
 const notFound = (): DomainError =>
@@ -39,8 +39,8 @@ const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent
       return loseHost(command, agent);
     case 'SettleAbsence':
       return settleAbsence(command, agent);
-    case 'FindAgain':
-      return findAgain(command, agent);
+    case 'SettlePresence':
+      return settlePresence(command, agent);
     case 'RequestDeletion':
       return [{ type: 'AgentDeletionRequested', data: { agentId: agent.agentId, at: command.at } }];
     case 'ConfirmStarted':

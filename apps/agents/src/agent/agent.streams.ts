@@ -9,12 +9,12 @@ import type { Agent, AgentEvent } from './agent.js';
 import { SNAPSHOT_VERSIONS } from './snapshot-versions.js';
 
 /** An agent and its row of the agent list, both folded from its events. */
-export interface ShownAgent {
+export interface AgentWithRow {
   readonly agent: Agent;
   readonly row: AgentRow | null;
 }
 
-export const shownDecider: Decider<ShownAgent, AgentCommand, AgentEvent> = {
+export const agentWithRowDecider: Decider<AgentWithRow, AgentCommand, AgentEvent> = {
   initial: { agent: agentDecider.initial, row: null },
   decide: (command, { agent }) => agentDecider.decide(command, agent),
   evolve: ({ agent, row }, event) => ({
@@ -25,11 +25,11 @@ export const shownDecider: Decider<ShownAgent, AgentCommand, AgentEvent> = {
 
 /** The streams `agent-agt_…`. */
 @Injectable()
-export class AgentStreams extends CommandHandler<ShownAgent, AgentCommand, AgentEvent> {
+export class AgentStreams extends CommandHandler<AgentWithRow, AgentCommand, AgentEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {
     super({
       store,
-      decider: shownDecider,
+      decider: agentWithRowDecider,
       codec: agentCodec,
       cacheSize: 5_000,
       snapshots: { table: snapshots, version: SNAPSHOT_VERSIONS.agent },

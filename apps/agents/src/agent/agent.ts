@@ -1,8 +1,8 @@
 import type { AgentSource } from './agent-source.js';
 
 /**
- * Why the agent starts. Callers that need it awake wait for a wake or a recovery; the others refuse with
- * `agent_deploying`.
+ * Why the agent starts. Callers that need it awake wait for a wake or a recovery, and get `agent_deploying` during any
+ * other start.
  */
 export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
 
@@ -50,7 +50,7 @@ export type AgentEvent =
         readonly epoch: number;
         readonly host: string;
         readonly cause: StartCause;
-        /** Whether the host is expected to have it frozen. */
+        /** Whether the host is expected to have frozen processes of the agent. */
         readonly thaw: boolean;
         /** The start fails when it has not succeeded by then. */
         readonly deadline: string;
@@ -167,7 +167,7 @@ export const NO_GUEST: Guest = { version: '', capabilities: [] };
 
 const KEPT_RECOVERIES = 10;
 
-/** The number of abandoned attempts to create the agent, and of the next attempt. */
+/** The number of abandoned attempts to create the agent. Attempts count from 0, so it is also the next attempt. */
 export const timesAbandoned = (agent: Agent): number => (agent.status === 'abandoned' ? agent.times : 0);
 
 /** Whether the agent exists or existed. */

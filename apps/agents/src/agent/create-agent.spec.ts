@@ -16,7 +16,7 @@ import { CreationTiming } from './creation-timing.js';
 
 const TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
-/** The hosts and the vault as far as a creation needs them. A key is `<agent>/<attempt>`. */
+/** The parts of `Placement` and `EnvVault` that a creation calls. `variables` is keyed by `<agent>/<attempt>`. */
 class Surroundings {
   readonly variables = new Map<string, CreateAgent['env']>();
   placeOn: () => Promise<string> = () => Promise.resolve('hst_1');
@@ -54,7 +54,7 @@ beforeEach(() => {
   surroundings = new Surroundings();
 });
 
-/** The creations of another process on the same log, with each call. */
+/** Each call returns the `AgentCreation` of another process on the same log. */
 const creation = (): AgentCreation => {
   const { agents, lifecycle, store } = memory;
   const snapshots = new SnapshotTable(emptyTables, silent);
@@ -95,7 +95,7 @@ const noHost = (): Promise<string> =>
   Promise.reject(new DomainError('unavailable', 'service_unavailable', 'No host.'));
 
 describe('creating an agent', () => {
-  it('takes what the request leaves out from the template and the defaults', async () => {
+  it('takes what the request omits from the template and the defaults', async () => {
     const { resources } = templates.get('echo');
     const view = await creation().create(request({ resources: { memMb: 777 } }));
     expect(view).toMatchObject({ state: 'deploying', resources: { ...resources, memMb: 777 } });
@@ -122,18 +122,21 @@ describe('creating an agent', () => {
   it.each([
     ['agent_name_taken', {}],
     ['external_id_taken', { name: 'grace', externalId: 'ext-1' }],
-  ] as const)('is refused with %s while another agent holds it, and takes nothing', async (code, members) => {
-    const first = request({ externalId: 'ext-1' });
-    await creation().create(first);
-    const second = request(members);
-    await expect(creation().create(second)).rejects.toMatchObject({
-      kind: 'conflict',
-      code,
-      context: { agentId: idOf(first) },
-    });
-    expect(await created(second)).toEqual([]);
-    expect(await creation().create(request({ name: 'grace' }))).toMatchObject({ name: 'grace' });
-  });
+  ] as const)(
+    'is refused with %s while another agent holds it, and keeps nothing claimed',
+    async (code, members) => {
+      const first = request({ externalId: 'ext-1' });
+      await creation().create(first);
+      const second = request(members);
+      await expect(creation().create(second)).rejects.toMatchObject({
+        kind: 'conflict',
+        code,
+        context: { agentId: idOf(first) },
+      });
+      expect(await created(second)).toEqual([]);
+      expect(await creation().create(request({ name: 'grace' }))).toMatchObject({ name: 'grace' });
+    },
+  );
 
   it('is refused for an unknown template before it claims the name', async () => {
     await expect(creation().create(request({ templateId: 'nope' }))).rejects.toMatchObject({

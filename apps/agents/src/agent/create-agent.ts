@@ -13,13 +13,13 @@ import { CreationRollback } from './creation-rollback.js';
 
 const DEFAULT_IDLE_TTL_SECONDS = 900;
 
-/** How often one call starts over because other tries of its command abandon each other's attempts. */
+/** Attempts of one call. It needs more than one only when concurrent tries of its command abandon each other's attempts. */
 const MAX_ATTEMPTS = 5;
 
 /**
- * Creates agents. The agent's id derives from the command's id, so every try of a command is about the same agent. A try
- * that fails first abandons its attempt in the agent's stream: from then on that attempt cannot create the agent, and its
- * resources are released. The next try of the command is another attempt (ADR 15).
+ * Creates agents. The agent's id derives from the command's id, so every try of a command concerns the same agent. When a
+ * try fails, it abandons its attempt in the agent's stream, so that this attempt can no longer create the agent, and then
+ * releases its resources. The next try of the command is another attempt (ADR 15).
  */
 @Injectable()
 export class AgentCreation {

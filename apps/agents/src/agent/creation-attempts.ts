@@ -20,8 +20,8 @@ export class CreationAttempts {
   ) {}
 
   /**
-   * Abandons the attempt in the log, unless it has created its agent. An append may have succeeded although its response
-   * was lost, so only the stream tells.
+   * Abandons the attempt in the log, unless it has created its agent. Only the stream shows which: an append may have
+   * succeeded although its response was lost.
    */
   async end({ agentId, attempt }: Holder, accountId: string): Promise<AttemptEnd> {
     const agent = await this.agents.handle(
@@ -32,7 +32,7 @@ export class CreationAttempts {
     return wasCreated(agent) ? 'created' : 'abandoned';
   }
 
-  /** Removes the variables and the placement of an attempt that has been ended in the log. */
+  /** Removes the variables and the placement of an attempt that was abandoned in the log. */
   forget({ agentId, attempt }: Holder): Promise<void> {
     return this.vault.forgetCreated(agentId, attempt);
   }

@@ -23,7 +23,7 @@ export class CreationResources {
   ) {}
 
   /**
-   * Acquires them and returns the host. Claims the names first. Errors: conflict `agent_name_taken`,
+   * Acquires the resources, the names first, and returns the host. Errors: conflict `agent_name_taken`,
    * `external_id_taken`; unavailable without a host; `CreationOvertaken` when the attempt was abandoned in the meantime.
    */
   async acquire({ agentId, attempt, request, profile }: CreationAttempt): Promise<string> {
@@ -35,7 +35,7 @@ export class CreationResources {
     return host;
   }
 
-  /** Releases those of an attempt that has been ended in the log. */
+  /** Releases the resources of an attempt that was abandoned in the log. */
   async release(attempt: CreationAttempt): Promise<void> {
     await Promise.all([
       this.vault.forgetCreated(attempt.agentId, attempt.attempt),

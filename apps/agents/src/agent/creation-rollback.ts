@@ -21,8 +21,8 @@ export class CreationRollback {
   ) {}
 
   /**
-   * Undoes the attempt that failed with `error`; returns `created` when its agent exists nevertheless. Returns
-   * `abandoned` once the time that began at `begun` (Unix milliseconds) is over, and continues in the background.
+   * Undoes the attempt that failed with `error`; returns `created` when its agent exists nevertheless. At the latest
+   * `undoneWithinMs` after `begun` (Unix milliseconds) it returns `abandoned` and continues in the background.
    */
   async undo(attempt: CreationAttempt, error: unknown, begun: number): Promise<AttemptEnd> {
     // The name is claimed first, so this attempt holds nothing.

@@ -5,6 +5,6 @@ import { Injectable } from '@nestjs/common';
 export class CreationTiming {
   /** A creation that has not created its agent after this time counts as abandoned by its process. */
   readonly unfinishedAfterMs: number = 10_000;
-  /** The error of a failed creation waits until the creation is undone, but at most this long, counted from the call. */
+  /** A creation that fails returns its error once it is undone, but at the latest this long after the call. */
   readonly undoneWithinMs: number = 4_500;
 }

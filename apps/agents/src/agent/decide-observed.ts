@@ -6,7 +6,7 @@ import { failed, starting } from './agent-starting.js';
 export const MAX_RECOVERIES = 5;
 export const RECOVERY_WINDOW_SECONDS = 600;
 
-/** The caller of a start this recent may still wait for the agent, so it is started again after a crash of its host. */
+/** An agent that started this recently is started again when its host returns: its caller may still wait for it. */
 const AWAITED_SECONDS = 120;
 
 export const fallAsleep = (
@@ -18,7 +18,7 @@ export const fallAsleep = (
   const deeper = state === 'sleeping' && agent.life.depth === 'warm' && command.depth === 'cold';
   if (state !== 'running' && !deeper) return [];
   const { epoch, depth, at } = command;
-  // A frozen agent did not fall asleep because its host stopped, so the host's return must not start it.
+  // A frozen agent was already asleep when its host stopped, so the host's return must not start it.
   const reason = deeper ? 'cooled' : command.reason;
   return [{ type: 'AgentFellAsleep', data: { agentId: agent.agentId, epoch, depth, reason, at } }];
 };
@@ -62,7 +62,10 @@ export const settleAbsence = (
   ];
 };
 
-export const findAgain = (command: AgentCommandOf<'FindAgain'>, agent: LiveAgent): readonly AgentEvent[] => {
+export const settlePresence = (
+  command: AgentCommandOf<'SettlePresence'>,
+  agent: LiveAgent,
+): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
   const { life, agentId, epoch } = agent;
   const lost = life.state === 'failed' && life.code === 'host_lost';

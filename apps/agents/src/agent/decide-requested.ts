@@ -119,7 +119,7 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
   ];
 };
 
-/** Freezing is carried out at the epoch of the first decision, so that a repeated command disturbs no later one. */
+/** The event holds the epoch of the first decision, so that a repeated command cannot freeze the agent at a later epoch. */
 export const sleep = ({ warm, at }: AgentCommandOf<'Sleep'>, agent: LiveAgent): readonly AgentEvent[] => {
   const { agentId, epoch, host, life } = agent;
   if (warm && life.state === 'running' && host !== null)

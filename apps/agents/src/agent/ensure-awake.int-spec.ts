@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 
 const actor = { kind: 'system', id: 'test' } as const;
-const ask = (asleep: EnsureAwake['asleep']): Promise<AwakeAgent> =>
+const ensureAwake = (asleep: EnsureAwake['asleep']): Promise<AwakeAgent> =>
   served.requester.request(agentsRequests.ensureAwake, {
     commandId: newId('cmd'),
     accountId: ACCOUNT,
@@ -35,12 +35,12 @@ const command = (definition: typeof agentsRequests.sleep) =>
 
 describe('ensureAwake', () => {
   it('returns a running agent without a wake', async () => {
-    expect(await ask('refuse')).toMatchObject({ agentId, epoch: 1 });
+    expect(await ensureAwake('refuse')).toMatchObject({ agentId, epoch: 1 });
   });
 
-  it('finds an agent that its host started with the source in its log', () => {
+  it('finds an agent that its host started with the source that its log records', () => {
     const starts = served.hosts
-      .asked(runtimeRequests.start)
+      .requestsOf(runtimeRequests.start)
       .filter(({ payload }) => payload.agentId === agentId);
     expect(starts.map(({ payload }) => payload.source)).toEqual([
       { kind: 'template', version: 1, name: 'blank' },
@@ -50,15 +50,15 @@ describe('ensureAwake', () => {
   it('wakes a sleeping agent, unless the caller refuses to wake it', async () => {
     await command(agentsRequests.sleep);
     const before = await served.history(agentId);
-    await expect(ask('refuse')).rejects.toMatchObject({ kind: 'conflict', code: 'agent_asleep' });
+    await expect(ensureAwake('refuse')).rejects.toMatchObject({ kind: 'conflict', code: 'agent_asleep' });
     expect(await served.history(agentId)).toEqual(before);
-    expect(served.hosts.asked(runtimeRequests.thaw)).toEqual([]);
-    expect(await ask(undefined)).toMatchObject({ agentId, epoch: 2 });
+    expect(served.hosts.requestsOf(runtimeRequests.thaw)).toEqual([]);
+    expect(await ensureAwake(undefined)).toMatchObject({ agentId, epoch: 2 });
   });
 
   it('fails for a stopped agent with the same error whether it may wake it or not', async () => {
     await command(agentsRequests.stop);
     for (const asleep of ['refuse', 'wake'] as const)
-      await expect(ask(asleep)).rejects.toMatchObject({ kind: 'conflict', code: 'agent_stopped' });
+      await expect(ensureAwake(asleep)).rejects.toMatchObject({ kind: 'conflict', code: 'agent_stopped' });
   });
 });

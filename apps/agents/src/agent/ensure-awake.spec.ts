@@ -71,23 +71,23 @@ describe('ensuring that an agent is awake', () => {
     expect(await memory.after(agentId, 4)).toEqual([]);
   });
 
-  it('asks the admission before it wakes, and starts nothing when that refuses', async () => {
+  it('checks the admission before a wake, and starts nothing when it is refused', async () => {
     await given(...running, asleep(1, 'warm'));
     const refusing: Admission = {
       admitWake: () => Promise.reject(new DomainError('forbidden', 'suspended', 'Suspended.')),
     };
     await expect(handler(refusing).handle(request())).rejects.toMatchObject({ code: 'suspended' });
-    expect(memory.hosts.asked).toEqual([]);
+    expect(memory.hosts.requests).toEqual([]);
     expect(await memory.after(agentId, 4)).toEqual([]);
   });
 
-  it('does not ask the admission about an agent that runs', async () => {
+  it('does not check the admission of a running agent', async () => {
     await given(...running);
     const refusing: Admission = { admitWake: () => Promise.reject(new Error('asked')) };
     expect(await handler(refusing).handle(request())).toMatchObject({ epoch: 1 });
   });
 
-  it('refuses a stopped one, with any option for sleeping ones', async () => {
+  it('refuses a stopped agent, with either value of `asleep`', async () => {
     await given(...running, stopping(2), stopped(2));
     for (const asleepChoice of ['wake', 'refuse'] as const)
       await expect(handler().handle(request({ asleep: asleepChoice }))).rejects.toMatchObject({
@@ -107,7 +107,7 @@ describe('ensuring that an agent is awake', () => {
     });
   });
 
-  it('reports that it is unavailable while its host is, and keeps the decided start', async () => {
+  it('fails with agent_unavailable while the host cannot be reached, and leaves the start in the log', async () => {
     memory = new MemoryAgents();
     await given(...running, asleep(1, 'cold'));
     const begun = Date.now();

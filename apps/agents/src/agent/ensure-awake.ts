@@ -11,7 +11,7 @@ import { AgentLifecycle } from './agent-lifecycle.js';
 import type { Agent, LiveAgent } from './agent.js';
 
 const OVERALL_MS = 62_000;
-/** How long a host that cannot be reached has to come back before the caller gets the error. */
+/** An unreachable host has this long to return before the caller gets an error. */
 const UNREACHABLE_MS = 2_500;
 const RETRY_MS = 250;
 

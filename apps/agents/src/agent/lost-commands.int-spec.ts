@@ -86,7 +86,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
       const request = { ...agent, commandId: newId('cmd') };
       expect(await test.requester.request(agentsRequests[name], request)).toMatchObject({ agent: { state } });
       expect(test.brokerProxy.isArmed).toBe(false);
-      // Sent after every copy, and it takes longer than a copy needs to be begun or refused.
+      // This request is sent after every copy, and takes longer than the service needs to begin or reject a copy.
       const later = { ...agent, commandId: newId('cmd'), key: 'A', value: name, isSecret: null };
       await test.requester.request(agentsRequests.setEnv, later);
       expect((await test.history(agent.agentId)).filter((type) => type === event)).toHaveLength(before + 1);
@@ -96,14 +96,14 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
 
 describe('a late copy of a sleep', () => {
   it.each([
-    ['freezes', 'AgentFellAsleep'],
-    ['does not have', 'AgentStopping'],
+    ['froze the agent', 'AgentFellAsleep'],
+    ['did not have the agent', 'AgentStopping'],
   ] as const)(
-    'does not put an agent to sleep that another caller has woken since, whose host %s it',
+    'does not put an agent to sleep that another caller has woken since: the first time, its host %s',
     async (what, event) => {
       const agent = await aRunningAgent();
       const { agentId } = agent;
-      let isAway = what === 'does not have';
+      let isAway = what === 'did not have the agent';
       test.hosts.on(runtimeRequests.freeze, ({ epoch }) => {
         if (epoch > 1) throw new Error('The host is asked to freeze the woken agent.');
         if (isAway) throw new DomainError('not_found', 'agent_not_on_host', 'Not here.');
@@ -118,7 +118,7 @@ describe('a late copy of a sleep', () => {
         kind: 'chat',
         refusedEpoch: null,
       });
-      // As a host does that has thawed it, or started it again.
+      // A host that has thawed the agent, or started it again, rejects the old epoch.
       test.hosts.on(runtimeRequests.freeze, ({ epoch }) => {
         expect(epoch).toBe(1);
         throw new DomainError('conflict', 'stale_epoch', 'The agent has moved on.');

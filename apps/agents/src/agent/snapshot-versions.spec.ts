@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { envCodec, envDecider } from '../env/agent-env.js';
 import { reservationCodec, reservationDecider } from '../reservation/reservation.js';
 import { agentCodec } from './agent.events.js';
-import { shownDecider } from './agent.streams.js';
+import { agentWithRowDecider } from './agent.streams.js';
 import { SNAPSHOT_VERSIONS } from './snapshot-versions.js';
 
 const AGENT_HISTORY = [
@@ -39,7 +39,7 @@ const statesAfter = <State, Command, Event>(
 };
 
 const CATEGORIES = [
-  ['agent', statesAfter('agent', AGENT_HISTORY, agentCodec, shownDecider)],
+  ['agent', statesAfter('agent', AGENT_HISTORY, agentCodec, agentWithRowDecider)],
   ['agentEnv', statesAfter('env', ['EnvVarSet', 'EnvVarRemoved'], envCodec, envDecider)],
   [
     'reservation',

@@ -47,7 +47,7 @@ describe('the vault of variables', () => {
     return found;
   };
 
-  const underWay = (agentId: string, attempt: number): Promise<unknown> =>
+  const beginAttempt = (agentId: string, attempt: number): Promise<unknown> =>
     databases[0]?.query(
       `INSERT INTO agent_creations (agent_id, account_id, attempt, host, mem_mb, placed_at)
        VALUES ($1, 'acc_1', $2, 'host1', 256, now())`,
@@ -119,7 +119,7 @@ describe('the vault of variables', () => {
       value: '',
       isSecret: null,
     }));
-    await underWay(agentId, 0);
+    await beginAttempt(agentId, 0);
     await expect(vault().putCreated(agentId, 0, tooMany)).rejects.toMatchObject({ code: 'invalid_request' });
     expect(await all(agentId)).toEqual([]);
     await vault().putCreated(agentId, 0, tooMany.slice(1));
@@ -130,11 +130,11 @@ describe('the vault of variables', () => {
     const agentId = newId('agt');
     const variables = [{ key: 'A', value: 'first', isSecret: false }];
     await expect(vault().putCreated(agentId, 0, variables)).rejects.toBeInstanceOf(CreationOvertaken);
-    await underWay(agentId, 0);
+    await beginAttempt(agentId, 0);
     await vault().putCreated(agentId, 0, variables);
     await vault().forgetCreated(agentId, 0);
     expect(await all(agentId)).toEqual([]);
-    await underWay(agentId, 1);
+    await beginAttempt(agentId, 1);
     await expect(vault().putCreated(agentId, 0, variables)).rejects.toBeInstanceOf(CreationOvertaken);
     await vault().putCreated(agentId, 1, variables);
     await vault().forgetCreated(agentId, 0);
@@ -143,7 +143,7 @@ describe('the vault of variables', () => {
 
   it('keeps a variable that was changed since the agent was created', async () => {
     const agentId = newId('agt');
-    await underWay(agentId, 0);
+    await beginAttempt(agentId, 0);
     const variables = [{ key: 'A', value: 'first', isSecret: false }];
     await vault().putCreated(agentId, 0, variables);
     await put(agentId, 'A', 'changed');

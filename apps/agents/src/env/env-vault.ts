@@ -54,7 +54,7 @@ export class EnvVault {
     });
   }
 
-  /** Ends attempts up to this one in the tables: removes their variables, and `putCreated` refuses more of them. */
+  /** Removes the attempts up to this one, and their variables, from the tables; `putCreated` then rejects these attempts. */
   async forgetCreated(agentId: string, attempt: number): Promise<void> {
     await this.database.transaction(async (tx) => {
       const which = 'WHERE agent_id = $1 AND attempt <= $2';
@@ -91,7 +91,7 @@ export class EnvVault {
   }
 
   async list(agentId: string, after: string | null): Promise<EnvPage> {
-    // One row more tells whether there is a next page.
+    // The extra row shows whether there is a next page.
     const rows = await this.database.query<VaultRow & { before: string }>(
       `SELECT key, sealed, is_secret, updated_at, sum(bytes) OVER (ORDER BY key) - bytes AS before
        FROM env_vault WHERE agent_id = $1 AND ($2::text IS NULL OR key > $2) ORDER BY key LIMIT $3`,

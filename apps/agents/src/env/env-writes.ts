@@ -8,10 +8,10 @@ export interface EnvWrite {
   readonly written_at: Date;
 }
 
-/** Much longer than a requester repeats a command that it sent. */
+/** Much longer than a requester keeps repeating a command. */
 const KEPT_FOR = "interval '1 hour'";
 
-/** What the command has changed already. The caller holds the agent's lock. */
+/** Returns the change that the command has already made. The caller holds the agent's lock. */
 export const findWrite = async (
   tx: SqlRunner,
   agentId: string,
@@ -24,7 +24,7 @@ export const findWrite = async (
   return write;
 };
 
-/** Remembers the change, in its transaction, and forgets the agent's old ones. */
+/** Records the change in its transaction, and deletes the agent's old records. */
 export const rememberWrite = async (
   tx: SqlRunner,
   agentId: string,

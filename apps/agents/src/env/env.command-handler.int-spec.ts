@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => agents.stop());
 
-const order = (agentId: string) => ({
+const commandFor = (agentId: string) => ({
   commandId: newId('cmd'),
   accountId: ACCOUNT,
   actor: { kind: 'key', id: 'key_1' } as const,
@@ -26,25 +26,25 @@ const list = async (agentId: string) => {
   return items.map(({ key, value }) => [key, value]);
 };
 
-it('executes each command once: a late copy replaces no newer value, and brings back no variable', async () => {
+it('executes each command once: a late copy neither replaces a newer value nor restores a deleted variable', async () => {
   const { id } = await agents.create(aCreation());
   const { requester } = agents;
-  const first = { ...order(id), key: 'A', value: 'first', isSecret: null };
+  const first = { ...commandFor(id), key: 'A', value: 'first', isSecret: null };
   const done = await requester.request(agentsRequests.setEnv, first);
-  await requester.request(agentsRequests.setEnv, { ...first, ...order(id), value: 'second' });
+  await requester.request(agentsRequests.setEnv, { ...first, ...commandFor(id), value: 'second' });
   expect(await requester.request(agentsRequests.setEnv, first)).toEqual(done);
   expect(await list(id)).toEqual([['A', 'second']]);
 
-  const removal = { ...order(id), key: 'A' };
+  const removal = { ...commandFor(id), key: 'A' };
   await requester.request(agentsRequests.deleteEnv, removal);
   expect(await requester.request(agentsRequests.setEnv, first)).toEqual(done);
   expect(await requester.request(agentsRequests.deleteEnv, removal)).toEqual({});
   expect(await list(id)).toEqual([]);
-  await requester.request(agentsRequests.setEnv, { ...first, ...order(id), value: 'third' });
+  await requester.request(agentsRequests.setEnv, { ...first, ...commandFor(id), value: 'third' });
   await requester.request(agentsRequests.deleteEnv, removal);
   expect(await list(id)).toEqual([['A', 'third']]);
 
-  const secret = { ...order(id), key: 'B', value: 'hunter2', isSecret: true };
+  const secret = { ...commandFor(id), key: 'B', value: 'hunter2', isSecret: true };
   const masked = await requester.request(agentsRequests.setEnv, secret);
   expect(masked).toMatchObject({ value: '********', isSecret: true });
   expect(await requester.request(agentsRequests.setEnv, secret)).toEqual(masked);
@@ -55,7 +55,7 @@ it('removes a variable that is set while its agent is deleted', async () => {
   const variable = { key: 'SECRET', value: 'hunter2', isSecret: true };
   const setting = await agents.database.transaction(async (tx) => {
     await tx.query('SELECT pg_advisory_xact_lock($1)', [lockKey(`env_vault/${id}`)]);
-    const set = agents.requester.request(agentsRequests.setEnv, { ...order(id), ...variable });
+    const set = agents.requester.request(agentsRequests.setEnv, { ...commandFor(id), ...variable });
     set.catch(() => undefined);
     await eventually(async () => {
       const rows = await agents.database.query(
@@ -63,7 +63,7 @@ it('removes a variable that is set while its agent is deleted', async () => {
       );
       expect(rows).toHaveLength(1);
     });
-    await agents.requester.request(agentsRequests.delete, order(id));
+    await agents.requester.request(agentsRequests.delete, commandFor(id));
     await eventually(async () => expect(await agents.history(id)).toContain('AgentDeleted'));
     return { set };
   });

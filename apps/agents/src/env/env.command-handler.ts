@@ -20,7 +20,7 @@ import { AgentEnvStreams } from './agent-env.streams.js';
 import { ENV_TOO_LARGE } from './env-limits.js';
 import { EnvVault } from './env-vault.js';
 
-/** A reload fails when the agent's epoch changes this often in the meantime. */
+/** A reload fails after this many attempts during each of which the agent's epoch changed. */
 const MAX_ATTEMPTS = 3;
 
 /** The variables of agents. A running program sees a change after a reload or a start. */
@@ -54,7 +54,7 @@ export class EnvCommandHandler {
     return view;
   }
 
-  /** Removes a variable that was stored while its agent was deleted: the deletion is in the log before it empties the vault. */
+  /** Removes the variable again if its agent is being deleted: a deletion is in the log before it empties the vault. */
   private async forgetUnlessLive({ agentId, accountId }: AgentRef): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live') await this.vault.forget(agentId);
@@ -111,7 +111,7 @@ export class EnvCommandHandler {
   }
 }
 
-/** Errors about epochs and hosts, which callers do not know. */
+/** Errors about epochs and hosts, which mean nothing to a caller. */
 const isHostRefusal = (error: unknown): boolean =>
   isDomainError(error) && ['stale_epoch', 'agent_not_on_host', 'guest_unreachable'].includes(error.code);
 

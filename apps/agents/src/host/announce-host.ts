@@ -10,7 +10,7 @@ import type { LiveAgent } from '../agent/agent.js';
 import { HostDirectory } from './host-directory.js';
 import { Placement } from './placement.js';
 
-/** The host may have listed its agents just before a start: a younger change is left for its next announcement. */
+/** A change this recent is left for the host's next announcement: the host may have listed its agents before it. */
 const YOUNG_MS = 15_000;
 
 interface HostedRow {
@@ -85,7 +85,7 @@ export class AnnounceHostHandler {
     const frozen = observed.state === 'frozen';
     await this.agents.handle(
       agentId,
-      { type: 'FindAgain', epoch, frozen, at },
+      { type: 'SettlePresence', epoch, frozen, at },
       origin(agent, `found/${observed.state}`),
     );
   }

@@ -9,7 +9,7 @@ const LOST_AFTER_MS = 60_000;
 export class HostDirectory {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
-  /** Records a sign of life; returns whether the host's process has changed. */
+  /** Records that the host is alive; returns whether its process has changed. */
   async seen(host: string, incarnation: string, freeMemMb: number): Promise<{ restarted: boolean }> {
     const before = await this.database.query<{ incarnation: string }>(
       'SELECT incarnation FROM agent_hosts WHERE host = $1',

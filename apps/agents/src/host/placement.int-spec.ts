@@ -38,14 +38,14 @@ const hostOf = async ({ id }: AgentView): Promise<string> => {
   return String(events.find(({ type }) => type === 'AgentStarting')?.data['host']);
 };
 
-/** How many of them each host got. */
+/** The number of these agents on each host. */
 const spread = async (agents: readonly AgentView[]): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const host of await Promise.all(agents.map(hostOf))) counts[host] = (counts[host] ?? 0) + 1;
   return counts;
 };
 
-/** Hosts that gave no sign of life within 500 ms when they were chosen. */
+/** Hosts that did not respond within 500 ms when they were chosen. */
 const silentHosts = async (): Promise<string[]> => {
   const rows = await test.database.query<{ host: string }>(
     'SELECT host FROM agent_hosts WHERE silent_since IS NOT NULL',
@@ -57,7 +57,7 @@ const createMany = (count: number): Promise<AgentView[]> =>
   Promise.all(Array.from({ length: count }, () => test.create(aCreation({ resources: { memMb: 256 } }))));
 
 describe('a host of an installation with another event log', () => {
-  it('gets no agents to remove, and no new ones', async () => {
+  it('is refused, so it removes no agents and gets no new ones', async () => {
     await test.hosts.add('host1');
     const foreign = [{ agentId: newId('agt'), epoch: 1, state: 'running' }] as const;
     await expect(announce('host1', 4_096, foreign, 'another_log')).rejects.toMatchObject({
@@ -67,7 +67,7 @@ describe('a host of an installation with another event log', () => {
     expect(await test.database.query("SELECT 1 FROM agent_hosts WHERE host = 'host1'")).toEqual([]);
   });
 
-  it('gets no agents when all hosts are asked, however much memory it has', async () => {
+  it('gets no agents when hosts are found by broadcast, however much memory it has', async () => {
     for (const host of ['host1', 'host2']) await test.hosts.add(host);
     test.hosts.on(runtimeRequests.hosts, (_, host) => ({
       host,
@@ -85,7 +85,7 @@ describe('a host of an installation with another event log', () => {
     });
   });
 
-  it('gets the order to remove agents that its own log does not know', async () => {
+  it('gets the order to remove agents that are not in its own log', async () => {
     await test.hosts.add('host1');
     const { logId } = await announce('host1', 4_096);
     const agentId = newId('agt');
@@ -98,7 +98,7 @@ describe('a new agent', () => {
   it('is placed without a broadcast when the hosts have announced themselves', async () => {
     await add('host1', 4_096);
     await test.create(aCreation());
-    expect(test.hosts.asked(runtimeRequests.hosts)).toEqual([]);
+    expect(test.hosts.requestsOf(runtimeRequests.hosts)).toEqual([]);
   });
 
   it('is placed on the host with the most free memory', async () => {
@@ -151,7 +151,7 @@ describe('concurrently created agents', () => {
     const other = await test.another();
     const memory = { host1: 8_192, host2: 8_192, host3: 8_192 - 4 * 256 };
     for (const host of Object.keys(memory)) await test.hosts.add(host);
-    // A host that a busy machine keeps from responding in time gets no agents, as it should.
+    // On a busy machine a host may respond too late and then rightly gets no agents: repeat until all respond in time.
     const agents = await eventually(
       async () => {
         await test.database.query('DELETE FROM agent_creations');
@@ -173,7 +173,7 @@ describe('concurrently created agents', () => {
     if (first === undefined) throw new Error('There is no agent.');
     expect(await hostOf(first)).toBe('host1');
     await eventually(async () => expect((await test.get(first.id)).state).toBe('running'));
-    // It needs less than it may have.
+    // The agent uses less memory than its limit.
     await announce('host1', 4_090, [{ agentId: first.id, epoch: 1, state: 'running' }]);
     await announce('host2', 4_000);
     expect(await spread(await createMany(1))).toEqual({ host1: 1 });

@@ -9,8 +9,8 @@ import { Inject, Injectable } from '@nestjs/common';
 const FRESH_SECONDS = 25;
 /** How long a chosen host has to confirm that it is available. */
 const PRESENT_WITHIN_MS = 500;
-/** Without a fresh announcement, every host is asked; how long to collect their responses. */
-const ASK_ALL_MS = 300;
+/** Without a fresh announcement, a broadcast asks all hosts; their responses are collected for this long. */
+const BROADCAST_MS = 300;
 const MAX_ABSENT = 5;
 /** How long the memory of a new agent counts as taken while its host has not announced the agent. */
 export const UNREPORTED_SECONDS = 60;
@@ -32,7 +32,8 @@ interface Candidate {
 
 /**
  * Chooses hosts for new agents: the host with the most free memory, less the agents that were placed there and are not
- * announced yet. All processes place one agent at a time, so concurrent placements take each other into account.
+ * announced yet. A lock lets all processes together place one agent at a time, so that concurrent placements take each
+ * other into account.
  */
 @Injectable()
 export class Placement {
@@ -60,7 +61,7 @@ export class Placement {
     );
   }
 
-  /** From now on, the free memory that the host announces takes these agents into account. */
+  /** Stops counting the memory of these agents: the free memory that the host announces takes them into account. */
   async reported(host: string, agentIds: readonly string[]): Promise<void> {
     if (agentIds.length === 0) return;
     await this.database.query('DELETE FROM agent_creations WHERE host = $1 AND agent_id = ANY($2)', [
@@ -69,7 +70,7 @@ export class Placement {
     ]);
   }
 
-  /** The agent exists: its creation is complete. */
+  /** Ends the creation of an agent that exists. */
   async settled(agentId: string): Promise<void> {
     await this.database.query('DELETE FROM agent_creations WHERE agent_id = $1', [agentId]);
   }
@@ -109,7 +110,7 @@ export class Placement {
   private async ownHosts(): Promise<readonly Candidate[]> {
     const [own, present] = await Promise.all([
       logIdentity(this.store),
-      this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: ASK_ALL_MS }),
+      this.requester.requestAll(runtimeRequests.hosts, {}, { waitMs: BROADCAST_MS }),
     ]);
     return present.filter(({ logId }) => (logId ?? own) === own);
   }

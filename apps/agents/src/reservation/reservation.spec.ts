@@ -55,7 +55,7 @@ describe('a reserved name', () => {
     expect(given([held(ada)], reserve(bob, ada)).events).toEqual([held(bob)]);
   });
 
-  it('stays when its holder is another one than the evicted, or a later attempt of it', () => {
+  it('is kept when the evicted holder is another agent, or an earlier attempt of the current holder', () => {
     expect(
       given([held(ada), held({ agentId: 'agt_3', attempt: 0 })], reserve(bob, ada)).refusal,
     ).toBeDefined();

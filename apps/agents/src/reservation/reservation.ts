@@ -3,7 +3,7 @@ import type { Decider } from '@berth/kernel';
 
 /**
  * One attempt to create an agent. A failed attempt is abandoned, and the next one of the same command has the next number,
- * so that what is left of the earlier attempt is never taken for the later one's.
+ * so that remains of the earlier attempt are never mistaken for those of the later one.
  */
 export interface Holder {
   readonly agentId: string;
@@ -11,7 +11,7 @@ export interface Holder {
   readonly attempt: number;
 }
 
-/** Names and external ids are unique in an account: the last event of a reservation's stream tells the holder of the name. */
+/** Names and external ids are unique in an account: the last event of a reservation's stream shows who holds the name. */
 export type ReservationEvent =
   | {
       readonly type: 'NameReserved.v2';
@@ -23,7 +23,7 @@ export type Reservation =
   { readonly status: 'free' } | { readonly status: 'held'; readonly holder: Holder; readonly since: string };
 
 export type ReservationCommand =
-  /** `evicted`: the holder whose agent does not exist, as the caller found. */
+  /** `evicted`: a holder that loses the name, because the caller found that its agent does not exist. */
   | {
       readonly type: 'Reserve';
       readonly holder: Holder;

@@ -7,7 +7,7 @@ import { CreationTiming } from '../agent/creation-timing.js';
 import { isHeldBy, NameHeld, type Holder } from './reservation.js';
 import { AgentExternalIdStreams, AgentNameStreams } from './reservation.streams.js';
 
-/** A claim that meets another holder more often than this is refused. */
+/** A claim evicts at most this many holders; then it is refused. */
 const MAX_EVICTIONS = 5;
 
 export interface Claim {
@@ -72,7 +72,7 @@ export class Reservations {
     );
   }
 
-  /** Returns the holder, which may be evicted. */
+  /** Returns the holder if it may be evicted; throws otherwise. */
   private async evict({ holder: held, since }: NameHeld, claim: Claim, holder: Holder): Promise<Holder> {
     // A later attempt of the same command holds it.
     if (held.agentId === holder.agentId) throw new CreationOvertaken();

@@ -79,8 +79,8 @@ const starting = (agentId: string, host: string, deadlineInSeconds: number): Age
 
 const startsOf = (host: string): readonly string[] =>
   test.hosts
-    .asked(runtimeRequests.start)
-    .filter((asked) => asked.host === host)
+    .requestsOf(runtimeRequests.start)
+    .filter((request) => request.host === host)
     .map(({ payload }) => payload.agentId);
 
 /** Starts hang at every host except `host2`. */

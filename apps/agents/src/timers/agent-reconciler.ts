@@ -10,23 +10,23 @@ import { AgentWork } from './agent-work.js';
 import { DueAgentsQuery, type DueOptions } from './due-agents.query.js';
 
 const TICK_MS = 1_000;
-/** Requests to hosts take up to a minute each; a host that just came back does not get a thousand starts at once. */
-const CARRYING = { atOnce: 200, atOnceForHost: 20 };
-/** Decisions that only need the log. */
-const DECIDING = { atOnce: 100, atOnceForHost: 100 };
+/** Work with requests to hosts: each takes up to a minute, and a host that just returned must not get 1,000 starts at once. */
+const HOST_WORK = { atOnce: 200, atOnceForHost: 20 };
+/** Work that only appends decisions to the log. */
+const LOG_WORK = { atOnce: 100, atOnceForHost: 100 };
 const SETTLE_MS = 2_000;
 
 /**
- * Acts on agents when time has passed, derived from their state on every tick: continues unfinished transitions, fails
- * overdue ones, takes warm agents cold, fails agents of a lost host, and abandons creations whose process died. No tick
- * waits for the work of an earlier one. A second instance would do no harm, because every decision carries the epoch for
- * which it was made.
+ * Acts on agents when time has passed. On every tick it derives the work from their state: it continues unfinished
+ * transitions, fails overdue ones, turns warm sleep cold, fails agents of a lost host, and abandons creations whose process
+ * died. No tick waits for the work of an earlier one. A second instance would do no harm, because every decision carries
+ * the epoch for which it was made.
  */
 @Injectable()
 @RunOnOneInstance({ name: 'timers' })
 export class AgentReconciler implements Runnable {
-  readonly #deciding: AgentWork;
-  readonly #carrying: AgentWork;
+  readonly #logWork: AgentWork;
+  readonly #hostWork: AgentWork;
   #listeningSince: number | undefined;
 
   constructor(
@@ -36,8 +36,8 @@ export class AgentReconciler implements Runnable {
     private readonly attempts: CreationAttempts,
     log: Logger,
   ) {
-    this.#deciding = new AgentWork(DECIDING, log);
-    this.#carrying = new AgentWork(CARRYING, log);
+    this.#logWork = new AgentWork(LOG_WORK, log);
+    this.#hostWork = new AgentWork(HOST_WORK, log);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -49,11 +49,12 @@ export class AgentReconciler implements Runnable {
       }
       this.#listeningSince = undefined;
     } catch (error) {
-      // Hosts cannot be heard during an outage. A query that fails for another reason must not hide lost hosts.
+      // Hosts cannot announce themselves during an outage, so their silence does not count. A query that fails for another
+      // reason must not restart the minute, or lost hosts would stay unnoticed.
       if (isDomainError(error, 'unavailable')) this.#listeningSince = undefined;
       throw error;
     } finally {
-      await Promise.all([this.#deciding.settle(SETTLE_MS), this.#carrying.settle(SETTLE_MS)]);
+      await Promise.all([this.#logWork.settle(SETTLE_MS), this.#hostWork.settle(SETTLE_MS)]);
     }
   }
 
@@ -70,37 +71,37 @@ export class AgentReconciler implements Runnable {
   }
 
   private async failOverdue(): Promise<void> {
-    for (const { id, host } of await this.due.overdue(this.decidable()))
-      this.#deciding.begin(id, host, () => this.timeouts.failOverdue(id));
+    for (const { id, host } of await this.due.overdue(this.forLogWork()))
+      this.#logWork.begin(id, host, () => this.timeouts.failOverdue(id));
   }
 
   private async continueUnfinished(): Promise<void> {
-    for (const { id, host } of await this.due.unfinished(this.carriable()))
-      this.#carrying.begin(id, host, async () => {
+    for (const { id, host } of await this.due.unfinished(this.forHostWork()))
+      this.#hostWork.begin(id, host, async () => {
         await this.lifecycle.drive(id);
       });
   }
 
   private async cool(): Promise<void> {
-    for (const { id, host } of await this.due.warm(this.carriable()))
-      this.#carrying.begin(id, host, () => this.timeouts.cool(id));
+    for (const { id, host } of await this.due.warm(this.forHostWork()))
+      this.#hostWork.begin(id, host, () => this.timeouts.cool(id));
   }
 
   private async loseAgents(listeningSince: number): Promise<void> {
-    for (const { id, host } of await this.due.onLostHosts(listeningSince, this.decidable()))
-      this.#deciding.begin(id, host, () => this.timeouts.loseHost(id));
+    for (const { id, host } of await this.due.onLostHosts(listeningSince, this.forLogWork()))
+      this.#logWork.begin(id, host, () => this.timeouts.loseHost(id));
   }
 
   private async settleCreations(): Promise<void> {
-    for (const { agentId, accountId } of await this.due.creations(DECIDING.atOnce))
-      this.#deciding.begin(agentId, null, () => this.attempts.settleOverdue(agentId, accountId));
+    for (const { agentId, accountId } of await this.due.creations(LOG_WORK.atOnce))
+      this.#logWork.begin(agentId, null, () => this.attempts.settleOverdue(agentId, accountId));
   }
 
-  private decidable(): DueOptions {
-    return { except: this.#deciding.agentIds, limit: DECIDING.atOnce };
+  private forLogWork(): DueOptions {
+    return { except: this.#logWork.agentIds, limit: LOG_WORK.atOnce };
   }
 
-  private carriable(): DueOptions {
-    return { except: this.#carrying.agentIds, limit: CARRYING.atOnceForHost };
+  private forHostWork(): DueOptions {
+    return { except: this.#hostWork.agentIds, limit: HOST_WORK.atOnceForHost };
   }
 }

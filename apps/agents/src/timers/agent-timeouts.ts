@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
-/** What happens to an agent when a time is over or its host is lost. */
+/** Acts on an agent whose deadline has passed, whose warm sleep is over, or whose host is lost. */
 @Injectable()
 export class AgentTimeouts {
   constructor(
@@ -10,7 +10,7 @@ export class AgentTimeouts {
     private readonly lifecycle: AgentLifecycle,
   ) {}
 
-  /** Fails the agent's transition if its deadline is over. */
+  /** Fails the agent's transition if its deadline has passed. */
   async failOverdue(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status !== 'live' || !('deadline' in agent.life)) return;
@@ -38,7 +38,7 @@ export class AgentTimeouts {
     );
   }
 
-  /** Takes a warm agent cold. */
+  /** Turns the agent's warm sleep cold. */
   async cool(agentId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status === 'live') await this.lifecycle.cool(agent);

@@ -10,7 +10,7 @@ export interface WorkLimits {
 
 /**
  * Runs work on agents: independently for different agents, once at a time for each agent. It refuses work beyond its
- * limits, because the next tick finds it again; the queues of libraries would keep it, and have no limit per host.
+ * limits, because the next tick finds it again. Queues from libraries keep such work, and have no limit per host.
  */
 export class AgentWork {
   readonly #running = new Map<string, { readonly host: string | null; readonly done: Promise<void> }>();

@@ -141,7 +141,7 @@ describe('the conversation list', () => {
     expect(await everything()).toEqual(before);
   });
 
-  it('admits exactly the budgeted number of messages per minute, in parallel too', async () => {
+  it('admits exactly the budgeted number of messages per minute, also in parallel', async () => {
     const budget = new MessageBudget(database, { messagesPerMinute: 20 });
     const agentId = newId('agt');
     const minute = (): number => Math.floor(Date.now() / 60_000);

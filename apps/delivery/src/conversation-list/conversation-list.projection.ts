@@ -9,14 +9,14 @@ const deliveries = (suffix: string): string => `delivery_${suffix}`;
 
 type Accepted = Extract<DeliveryEvent, { type: 'MessageAccepted' }>['data'];
 
-/** What one batch of events comes to, in the order the log has them. */
+/** The changes of one batch of events, in the order of the log. */
 interface Changes {
   readonly accepted: Accepted[];
   readonly ended: { id: string; state: 'answered' | 'failed'; code: string | null; ended_at: string }[];
   readonly gone: string[];
 }
 
-/** Which conversations an agent has, which one is current, and how far each message came. */
+/** The conversations of agents, the current one of each agent, and the state of each message. */
 export const conversationListProjection: Projection = {
   name: 'conversation-list',
   version: 1,

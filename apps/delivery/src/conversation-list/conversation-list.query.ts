@@ -17,7 +17,7 @@ export class ConversationListQuery {
     @Inject(DeliveryConfig) private readonly config: Pick<DeliveryConfig, 'lostAfterSeconds'>,
   ) {}
 
-  /** The conversation that last received a message; null when there is none. */
+  /** Returns the conversation that last received a message; null when there is none. */
   async current(agentId: string): Promise<string | null> {
     const rows = await this.database.query<{ id: string }>(
       'SELECT id FROM conversation WHERE agent_id = $1 ORDER BY last_delivery_id DESC LIMIT 1',
@@ -26,7 +26,7 @@ export class ConversationListQuery {
     return rows[0]?.id ?? null;
   }
 
-  /** Deliveries whose process ended before they did, oldest first, those behind `after`. */
+  /** Returns deliveries that their process left without an outcome, oldest first, starting behind `after`. */
   async lost(after: LostDelivery | null, limit: number): Promise<readonly LostDelivery[]> {
     const rows = await this.database.query<{ id: string; agent_id: string; accepted_at: Date }>(
       `SELECT id, agent_id, accepted_at FROM delivery

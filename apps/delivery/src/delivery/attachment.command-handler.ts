@@ -1,5 +1,5 @@
 import type { AgentUse } from '@berth/agent-client';
-import type { TellAttachment } from '@berth/contracts/delivery';
+import type { DeliverAttachment } from '@berth/contracts/delivery';
 import { deriveId } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
@@ -7,19 +7,19 @@ import { Injectable } from '@nestjs/common';
 import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
 import { MessageAdmission } from './message-admission.js';
-import { OutcomeNotes } from './outcome-notes.js';
-import { Patience } from './patience.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
+import { SharedTimeout } from './shared-timeout.js';
 
-/** No caller waits for the outcome, so there is time for a part of the service to come back. */
+/** No caller waits for the outcome, so a dependency that fails has time to recover. */
 const WITHIN_MS = 10_000;
 
 /** An attachment whose message is accepted. */
 interface AcceptedAttachment {
-  /** Resolves once the outcome is in the log, or once it is given up. */
+  /** Resolves once the outcome is in the log, or the service has given up recording it. */
   readonly recorded: Promise<void>;
 }
 
-/** An attachment: replies to its sender once the message is accepted, and delivers it after the reply. */
+/** Announces attachments to agents: replies to the sender once the message is accepted, and delivers it after the reply. */
 @Injectable()
 export class AttachmentCommandHandler {
   /** By delivery id, until the outcome is in the log, where a repeated command finds it. */
@@ -32,16 +32,16 @@ export class AttachmentCommandHandler {
     private readonly deliveries: DeliveryCommandHandler,
     private readonly admission: MessageAdmission,
     private readonly dispatcher: AgentDispatcher,
-    private readonly notes: OutcomeNotes,
+    private readonly outcomes: OutcomeRecorder,
     private readonly log: Logger,
   ) {}
 
   /**
-   * A repeated command joins its first attempt while that runs. If the first attempt ended after the message was
+   * A repeated command joins its first attempt while that attempt runs. If the first attempt ended after the message was
    * accepted and before it was delivered, the repeated command delivers it. Errors: see
-   * `deliveryRequests.tellAttachment`.
+   * `deliveryRequests.deliverAttachment`.
    */
-  async handle(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
+  async handle(request: DeliverAttachment): Promise<{ readonly deliveryId: string }> {
     const deliveryId = deriveId('dlv', request.commandId);
     let current = this.#attempts.get(deliveryId);
     if (current === undefined) {
@@ -64,7 +64,7 @@ export class AttachmentCommandHandler {
       this.log.warn({ running: this.#inFlight.size }, 'stopping before all attachments were delivered');
   }
 
-  async #accept(request: TellAttachment, deliveryId: string): Promise<AcceptedAttachment> {
+  async #accept(request: DeliverAttachment, deliveryId: string): Promise<AcceptedAttachment> {
     const { agentId, attachment } = request;
     const purpose: AgentUse = { envelope: request, agentId, kind: 'file' };
     const message = textOf(request);
@@ -86,37 +86,37 @@ export class AttachmentCommandHandler {
   async #deliver(purpose: AgentUse, message: Message): Promise<AcceptedAttachment> {
     const { envelope } = purpose;
     const { deliveryId, agentId } = message;
-    const patience = new Patience(WITHIN_MS);
+    const timeout = new SharedTimeout(WITHIN_MS);
     const turn = this.#takeTurn(message);
     try {
-      const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, patience);
-      await turn.comes;
-      const response = this.dispatcher.deliver(message, awake, purpose, patience);
+      const awake = await this.admission.wakeWithinBudget(purpose, deliveryId, timeout);
+      await turn.begins;
+      const response = this.dispatcher.deliver(message, awake, purpose, timeout);
       turn.end();
-      return { recorded: this.notes.answered(envelope, deliveryId, await response) };
+      return { recorded: this.outcomes.answered(envelope, deliveryId, await response) };
     } catch (error) {
       this.log.info({ deliveryId, agentId, err: error }, 'an attachment could not be delivered');
-      return { recorded: this.notes.failed(envelope, deliveryId, error) };
+      return { recorded: this.outcomes.failed(envelope, deliveryId, error) };
     } finally {
       turn.end();
     }
   }
 
   #takeTurn({ agentId, conversationId }: Message): {
-    readonly comes: Promise<void>;
+    readonly begins: Promise<void>;
     readonly end: () => void;
   } {
     const conversation = `${agentId}/${conversationId}`;
-    const comes = this.#sent.get(conversation) ?? Promise.resolve();
+    const begins = this.#sent.get(conversation) ?? Promise.resolve();
     const sent = Promise.withResolvers<void>();
     this.#sent.set(conversation, sent.promise);
     const end = (): void => {
       sent.resolve();
       if (this.#sent.get(conversation) === sent.promise) this.#sent.delete(conversation);
     };
-    return { comes, end };
+    return { begins, end };
   }
 }
 
-const textOf = ({ message, attachment: { path } }: TellAttachment): string =>
+const textOf = ({ message, attachment: { path } }: DeliverAttachment): string =>
   message === null || message === '' ? `A file was uploaded for you: ${path}` : message;

@@ -14,8 +14,8 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => world.stop());
 
-describe('a chat that any step fails on its way', () => {
-  it('is delivered at most once, returns the answer of the agent, and its recorded outcome is the real one', () => {
+describe('a chat with faults at any step', () => {
+  it('is delivered at most once, returns the answer of the agent, and is recorded with its real outcome', () => {
     const broken = judged.filter((one) => one.broken.length > 0);
     expect(broken.map(storyOf).join('\n\n')).toBe('');
     expect(judged).toHaveLength(SEEDS.count);
@@ -27,6 +27,6 @@ describe('a chat that any step fails on its way', () => {
     const summary = summaryOf(judged);
     expect(new Set(struck.map(({ step }) => step)), summary).toEqual(new Set(STEPS));
     expect(new Set(struck.map(({ how }) => how)).size, summary).toBe(7);
-    expect(new Set(tries.map(({ told }) => told.kind)).size, summary).toBe(4);
+    expect(new Set(tries.map(({ outcome }) => outcome.kind)).size, summary).toBe(4);
   });
 });

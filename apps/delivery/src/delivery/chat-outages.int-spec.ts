@@ -5,12 +5,12 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { deriveId, DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { awakeAt } from '../fixtures/fake-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
 /** The API guarantees a 503 within this time. */
 const UNAVAILABLE_WITHIN_MS = 5_000;
-/** Together with 3.5 s of silence, more than that. */
+/** Together with the 3.5 s after which a request counts as lost, more than `UNAVAILABLE_WITHIN_MS`. */
 const LOST_MS = 2_000;
 
 let delivery: ServedDelivery;
@@ -22,12 +22,12 @@ afterAll(() => delivery.stop());
 beforeEach(async () => {
   delivery.lines.log.restore();
   delivery.lines.tables.restore();
-  delivery.lines.far.restore();
+  delivery.lines.fakes.restore();
   delivery.lines.broker.restore();
-  delivery.far.reset();
-  // The connections cut by the previous test work again.
+  delivery.fakes.reset();
+  // Wait until the connections that the previous test cut work again.
   await eventually(() => send(aChat()), { timeoutMs: 30_000 });
-  delivery.far.reset();
+  delivery.fakes.reset();
 });
 
 const aChat = (): Chat => ({
@@ -37,10 +37,10 @@ const aChat = (): Chat => ({
   conversationId: null,
 });
 const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
-const received = () => delivery.far.guest.received;
+const received = () => delivery.fakes.guest.received;
 const types = async (chat: Chat) =>
   (await delivery.history(deriveId('dlv', chat.commandId))).map(({ type }) => type);
-/** The refusal of a chat, which came in time. */
+/** Returns the error of a chat, and checks that it came in time. */
 const refusal = async (chat: Chat): Promise<unknown> => {
   const begun = performance.now();
   const error = await send(chat).catch((failure: unknown) => failure);
@@ -51,7 +51,7 @@ const refusal = async (chat: Chat): Promise<unknown> => {
 describe('a chat', () => {
   it('returns its answer if the log fails after the agent answered, and is recorded once the log is back', async () => {
     const chat = aChat();
-    delivery.far.guest.runs(() => {
+    delivery.fakes.guest.runs(() => {
       delivery.lines.log.cut({ refuse: true });
       return 'in time';
     });
@@ -64,9 +64,9 @@ describe('a chat', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('that the agent failed returns the error of the agent if the log fails meanwhile', async () => {
+  it('that fails in the agent returns the error of the agent if the log fails meanwhile', async () => {
     const chat = aChat();
-    delivery.far.guest.runs(() => {
+    delivery.fakes.guest.runs(() => {
       delivery.lines.log.cut({ refuse: true });
       throw new DomainError('upstream', 'agent_error', 'I forgot how.');
     });
@@ -82,16 +82,16 @@ describe('a chat', () => {
     ['the log is silent', () => delivery.lines.log.freeze()],
     ['the tables refuse', () => delivery.lines.tables.cut({ refuse: true })],
     ['the tables are silent', () => delivery.lines.tables.freeze()],
-  ])('is 503 within 5 s where %s, and is not delivered', async (_, fail) => {
+  ])('is 503 within 5 s when %s, and is not delivered', async (_, fail) => {
     fail();
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     expect(received()).toEqual([]);
   });
 
-  it('is 503 within 5 s where several parts are slow, each within its own time', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, async (asked) => {
+  it('is 503 within 5 s when several dependencies are slow, each within its own limit', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, async (request) => {
       await sleep(2_500);
-      return awakeAt(1, asked);
+      return awakeAt(1, request);
     });
     delivery.lines.log.freeze();
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
@@ -108,47 +108,47 @@ describe('a chat', () => {
     expect(received().map(({ deliveryId }) => deliveryId)).not.toContain(deriveId('dlv', chat.commandId));
   });
 
-  it('is 503 within 5 s where agents does not return', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, () => new Promise<never>(() => undefined));
+  it('is 503 within 5 s when the service agents does not respond', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, () => new Promise<never>(() => undefined));
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
   });
 
-  it('whose host does not exist is 503 within 5 s, and certainly not done', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
+  it('whose host does not exist is 503 within 5 s, and certainly not delivered', async () => {
+    delivery.fakes.on(agentsRequests.ensureAwake, (request) => ({ ...awakeAt(1, request), host: 'nowhere' }));
     const error = await refusal(aChat());
     expect(error).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
     expect(error).toHaveProperty('effect', 'none');
   });
 
   it('is 503 within 5 s if its wake is lost once, and its delivery every time', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, (asked) => {
-      if (asked.asleep !== 'refuse') {
-        delivery.lines.far.holdAnswers();
-        return awakeAt(1, asked);
+    delivery.fakes.on(agentsRequests.ensureAwake, (request) => {
+      if (request.asleep !== 'refuse') {
+        delivery.lines.fakes.holdAnswers();
+        return awakeAt(1, request);
       }
-      delivery.lines.far.holdAnswers();
-      setTimeout(() => delivery.lines.far.thaw(), LOST_MS);
+      delivery.lines.fakes.holdAnswers();
+      setTimeout(() => delivery.lines.fakes.thaw(), LOST_MS);
       throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
     });
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
-    expect(delivery.far.asked(agentsRequests.ensureAwake).length).toBeGreaterThanOrEqual(2);
+    expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake).length).toBeGreaterThanOrEqual(2);
   });
 
   it('is 503 within 5 s if the chat itself is lost once, and its delivery every time', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, (asked) => {
-      delivery.lines.far.holdAnswers();
-      return awakeAt(1, asked);
+    delivery.fakes.on(agentsRequests.ensureAwake, (request) => {
+      delivery.lines.fakes.holdAnswers();
+      return awakeAt(1, request);
     });
     delivery.lines.broker.holdAnswers();
     setTimeout(() => delivery.lines.broker.thaw(), LOST_MS);
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
-    expect(delivery.far.asked(agentsRequests.ensureAwake)).not.toEqual([]);
+    expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).not.toEqual([]);
   });
 
-  it('whose response was lost by the host is read again, and returned', async () => {
+  it('whose response was lost by the host is sent again, and returns the response of its first delivery', async () => {
     let lost = false;
-    delivery.far.on(runtimeRequests.deliver, async (message) => {
-      const delivered = await delivery.far.guest.deliver(message);
+    delivery.fakes.on(runtimeRequests.deliver, async (message) => {
+      const delivered = await delivery.fakes.guest.deliver(message);
       if (lost) return delivered;
       lost = true;
       throw new DomainError('unavailable', 'service_unavailable', 'Gone.');
@@ -157,8 +157,8 @@ describe('a chat', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('whose host fails after possible receipt reports the unknown outcome', async () => {
-    delivery.far.on(runtimeRequests.deliver, () => {
+  it('has an unknown outcome when its host fails after it may have received the message', async () => {
+    delivery.fakes.on(runtimeRequests.deliver, () => {
       throw new DomainError('unavailable', 'agent_unavailable', 'Put to rest.');
     });
     expect(await refusal(aChat())).toMatchObject({
@@ -168,10 +168,10 @@ describe('a chat', () => {
   });
 
   it('that waits for a wake longer than other dependencies may take succeeds', async () => {
-    delivery.far.on(agentsRequests.ensureAwake, async (asked) => {
-      if (asked.asleep === 'refuse') throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
+    delivery.fakes.on(agentsRequests.ensureAwake, async (request) => {
+      if (request.asleep === 'refuse') throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
       await sleep(UNAVAILABLE_WITHIN_MS);
-      return awakeAt(1, asked);
+      return awakeAt(1, request);
     });
     expect(await send(aChat())).toMatchObject({ response: 'heard hi' });
   });

@@ -8,10 +8,10 @@ import { DeliveryCommandHandler, type Acceptance } from './delivery.command-hand
 import type { Delivery } from './delivery.js';
 import { withEarlierAttempt, EarlierMessage } from './earlier-message.js';
 import { MessageAdmission } from './message-admission.js';
-import { OutcomeNotes } from './outcome-notes.js';
-import { Patience } from './patience.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
+import { SharedTimeout } from './shared-timeout.js';
 
-/** The part of the 5 s for a 503 that remains when a chat arrives here. */
+/** A caller gets a 503 within 5 s; this much of them is left when a chat arrives here. */
 const WITHIN_MS = 4_000;
 
 /** One chat in progress. */
@@ -19,10 +19,10 @@ interface IncomingChat {
   readonly chat: Chat;
   readonly deliveryId: string;
   readonly purpose: AgentUse;
-  readonly patience: Patience;
+  readonly timeout: SharedTimeout;
 }
 
-/** A chat: wakes the agent, delivers the message once, returns the agent's response. */
+/** Handles chats: wakes the agent, delivers the message once and returns the agent's response. */
 @Injectable()
 export class ChatCommandHandler {
   constructor(
@@ -30,7 +30,7 @@ export class ChatCommandHandler {
     private readonly admission: MessageAdmission,
     private readonly dispatcher: AgentDispatcher,
     private readonly earlier: EarlierMessage,
-    private readonly notes: OutcomeNotes,
+    private readonly outcomes: OutcomeRecorder,
   ) {}
 
   /** Errors: see `deliveryRequests.chat`. */
@@ -39,20 +39,20 @@ export class ChatCommandHandler {
       chat,
       deliveryId: deriveId('dlv', chat.commandId),
       purpose: { envelope: chat, agentId: chat.agentId, kind: 'chat' },
-      patience: new Patience(patienceWith(chat)),
+      timeout: new SharedTimeout(timeoutOf(chat)),
     };
     if (chat.repeated === true) {
-      const existing = await incoming.patience.within(this.deliveries.load(incoming.deliveryId));
+      const existing = await incoming.timeout.within(this.deliveries.load(incoming.deliveryId));
       if (existing.status !== 'absent') return this.join(incoming, existing);
     }
     const admitted = await this.admission
-      .admit(incoming.purpose, incoming.deliveryId, chat.conversationId, incoming.patience)
+      .admit(incoming.purpose, incoming.deliveryId, chat.conversationId, incoming.timeout)
       .catch((error: unknown) => this.acceptedByAnotherAttempt(incoming, error));
     if ('status' in admitted) return this.join(incoming, admitted);
     const { awake, conversationId } = admitted;
     const { agentId, message } = chat;
-    const { deliveryId, patience } = incoming;
-    const accepted = await patience.within(
+    const { deliveryId, timeout } = incoming;
+    const accepted = await timeout.within(
       this.deliveries.accept(chat, { deliveryId, agentId, conversationId, kind: 'chat', message }),
     );
     if (accepted.repeated || accepted.delivery.status !== 'accepted')
@@ -61,7 +61,7 @@ export class ChatCommandHandler {
   }
 
   private async deliver(
-    { chat, deliveryId, purpose, patience }: IncomingChat,
+    { chat, deliveryId, purpose, timeout }: IncomingChat,
     awake: Parameters<AgentDispatcher['deliver']>[1],
     { shown }: Acceptance,
     conversationId: string,
@@ -69,32 +69,32 @@ export class ChatCommandHandler {
     const { agentId, message } = chat;
     const outgoing = { deliveryId, agentId, conversationId, message };
     try {
-      const response = await this.dispatcher.deliver(outgoing, awake, purpose, patience);
-      void this.notes.answered(chat, deliveryId, response);
+      const response = await this.dispatcher.deliver(outgoing, awake, purpose, timeout);
+      void this.outcomes.answered(chat, deliveryId, response);
       // The caller's next message without a conversation continues this one, on any instance.
       await shown;
       return { response, conversationId };
     } catch (error) {
       // The earlier attempt may still be in progress, and deliver the message after this one.
       const reported = chat.repeated === true ? withEarlierAttempt(error) : error;
-      void this.notes.failed(chat, deliveryId, reported);
+      void this.outcomes.failed(chat, deliveryId, reported);
       throw reported;
     }
   }
 
   private async join(
-    { chat, deliveryId, patience }: IncomingChat,
+    { chat, deliveryId, timeout }: IncomingChat,
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
   ): Promise<ChatReply> {
     const { agentId, message } = chat;
     const repeated = { envelope: chat, kind: 'chat', message: { deliveryId, agentId, message } } as const;
-    const response = await this.earlier.join(repeated, delivery, patience);
+    const response = await this.earlier.join(repeated, delivery, timeout);
     return { response, conversationId: 'conversationId' in delivery ? delivery.conversationId : '' };
   }
 
-  /** The message that another attempt of the command had accepted; otherwise throws the refusal. */
+  /** Returns the message if another attempt of the command was accepted; otherwise throws `error`. */
   private async acceptedByAnotherAttempt(
-    { chat, deliveryId, patience }: IncomingChat,
+    { chat, deliveryId, timeout }: IncomingChat,
     error: unknown,
   ): Promise<Exclude<Delivery, { readonly status: 'absent' | 'refused' }>> {
     if (!isDomainError(error) || error.code === 'service_unavailable' || error.kind === 'internal')
@@ -102,7 +102,7 @@ export class ChatCommandHandler {
     const { agentId, repeated } = chat;
     const { code } = error;
     // Another attempt may still be in progress: it finds the refusal in the log.
-    const existing = await patience.within(
+    const existing = await timeout.within(
       repeated === true
         ? this.deliveries.refuse(chat, { deliveryId, agentId, code })
         : this.deliveries.load(deliveryId).catch(() => ({ status: 'absent' }) as const),
@@ -113,5 +113,5 @@ export class ChatCommandHandler {
 }
 
 /** Time that the caller has already waited for a lost or delayed request counts toward the same 5 s. */
-const patienceWith = ({ withinMs }: Chat): number =>
+const timeoutOf = ({ withinMs }: Chat): number =>
   Math.min((withinMs ?? WITHIN_MS) - (requestContext.current()?.caller?.waitedMs ?? 0), WITHIN_MS);

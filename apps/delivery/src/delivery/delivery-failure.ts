@@ -1,9 +1,9 @@
 import { DomainError, isDomainError, type ErrorKind } from '@berth/kernel';
 
-/** Verdicts on the message itself. */
+/** Failures that concern the message itself: no other attempt can change them. */
 const FINAL: ReadonlySet<string> = new Set(['agent_error', 'chat_unsupported', 'payload_too_large']);
 
-/** Whether another attempt of the command may have brought the message further, or may do so yet. */
+/** Whether another attempt of the command may have delivered the message, or may still do so. */
 export const isOpenFailure = (code: string): boolean => !FINAL.has(code);
 
 const RECORDED: Readonly<Record<string, readonly [kind: ErrorKind, message: string]>> = {

@@ -18,13 +18,13 @@ export interface AcceptedMessage {
 export interface Acceptance {
   /** As in the log: an earlier attempt of the command may have advanced it, in another conversation. */
   readonly delivery: Exclude<Delivery, { readonly status: 'absent' }>;
-  /** An earlier attempt of the command had it accepted. */
+  /** Whether an earlier attempt of the command was accepted. */
   readonly repeated: boolean;
   /** Resolves once the list shows the message; the agent need not wait for that. */
   readonly shown: Promise<boolean>;
 }
 
-/** Writes down what happens to messages, without their text. */
+/** Records in the log what happens to messages, without their text. */
 @Injectable()
 export class DeliveryCommandHandler {
   constructor(

@@ -35,13 +35,13 @@ describe('a delivery', () => {
     expect(decideGiven(deliveryDecider, [accepted], fail).events).toEqual([failed]);
   });
 
-  it('keeps an answer, and its first failure', () => {
+  it('keeps its answer, or its first failure', () => {
     expect(decideGiven(deliveryDecider, [accepted, answered], answer).events).toEqual([]);
     expect(decideGiven(deliveryDecider, [accepted, answered], fail).events).toEqual([]);
     expect(decideGiven(deliveryDecider, [accepted, failed], fail).events).toEqual([]);
   });
 
-  it('ends with the failure that the agent itself had, also after it was taken for another', () => {
+  it('ends with the failure that the agent itself reports, even if another one was recorded first', () => {
     const away: DeliveryEvent = {
       type: 'MessageFailed',
       data: { ...failed.data, code: 'agent_unavailable' },

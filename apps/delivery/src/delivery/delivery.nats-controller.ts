@@ -1,4 +1,9 @@
-import { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from '@berth/contracts/delivery';
+import {
+  deliveryRequests,
+  type Chat,
+  type ChatReply,
+  type DeliverAttachment,
+} from '@berth/contracts/delivery';
 import { HandleRequest } from '@berth/messaging';
 import { Controller } from '@nestjs/common';
 import { AttachmentCommandHandler } from './attachment.command-handler.js';
@@ -16,8 +21,8 @@ export class DeliveryNatsController {
     return this.chats.handle(request);
   }
 
-  @HandleRequest(deliveryRequests.tellAttachment)
-  tellAttachment(request: TellAttachment): Promise<{ readonly deliveryId: string }> {
+  @HandleRequest(deliveryRequests.deliverAttachment)
+  deliverAttachment(request: DeliverAttachment): Promise<{ readonly deliveryId: string }> {
     return this.attachments.handle(request);
   }
 }

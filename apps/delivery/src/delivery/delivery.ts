@@ -1,4 +1,4 @@
-/** What brought a message in: one path serves them all. */
+/** Where a message comes from. All kinds share one path to the agent. */
 export type DeliveryKind = 'chat' | 'webhook' | 'attachment' | 'schedule';
 
 /** The events of one message. The log never contains its text, only sizes in characters. Times are ISO 8601. */
@@ -43,7 +43,7 @@ export interface Accepted {
 
 export type Delivery =
   | { readonly status: 'absent' }
-  /** The caller got the guarantee that nothing is done: it is never accepted. */
+  /** The caller was outcome that nothing is done, so the message is never accepted. */
   | { readonly status: 'refused'; readonly code: string }
   | ({ readonly status: 'accepted' | 'answered' } & Accepted)
   | ({ readonly status: 'failed'; readonly code: string } & Accepted);

@@ -6,8 +6,8 @@ import { AgentDispatcher, type Message } from './agent-dispatcher.js';
 import { answerGone, isOpenFailure, mayHaveBeenDelivered, recordedFailure } from './delivery-failure.js';
 import type { Accepted, Delivery } from './delivery.js';
 import { MessageJournal } from './message-journal.js';
-import { OutcomeNotes } from './outcome-notes.js';
-import type { Patience } from './patience.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
+import type { SharedTimeout } from './shared-timeout.js';
 
 /**
  * A message may be delivered again only within this time after acceptance. A guest forgets very old deliveries,
@@ -31,62 +31,60 @@ export class EarlierMessage {
   constructor(
     private readonly dispatcher: AgentDispatcher,
     private readonly journal: MessageJournal,
-    private readonly notes: OutcomeNotes,
+    private readonly outcomes: OutcomeRecorder,
   ) {}
 
   /**
-   * Returns the earlier or the present answer of the agent. Errors: the outcome of the earlier attempt, and those of
+   * Returns the agent's answer to the earlier attempt or to this one. Errors: the outcome of the earlier attempt, and those of
    * `AgentDispatcher`.
    */
   async join(
     repeated: Repeated,
     delivery: Exclude<Delivery, { readonly status: 'absent' }>,
-    patience: Patience,
+    timeout: SharedTimeout,
   ): Promise<string> {
     if (delivery.status === 'refused') throw recordedFailure(delivery.code);
-    if (delivery.status === 'answered') return this.keptAnswer(repeated, patience);
+    if (delivery.status === 'answered') return this.keptAnswer(repeated, timeout);
     if (delivery.status === 'failed' && !isOpenFailure(delivery.code))
-      throw await this.sameFailure(repeated, delivery.code, patience);
-    if (isOver(delivery))
-      return this.conclude(repeated, delivery, recordedFailure('delivery_lost'), patience);
-    return this.dispatchAgain(repeated, delivery, patience);
+      throw await this.sameFailure(repeated, delivery.code, timeout);
+    if (isOver(delivery)) return this.conclude(repeated, delivery, recordedFailure('delivery_lost'), timeout);
+    return this.dispatchAgain(repeated, delivery, timeout);
   }
 
-  private async keptAnswer(repeated: Repeated, patience: Patience): Promise<string> {
-    const found = await patience.within(this.find(repeated));
+  private async keptAnswer(repeated: Repeated, timeout: SharedTimeout): Promise<string> {
+    const found = await timeout.within(this.find(repeated));
     if (found.state === 'answered') return found.response;
     throw answerGone();
   }
 
   /** Only the journal of the agent has the error message. */
-  private async sameFailure(repeated: Repeated, code: string, patience: Patience): Promise<DomainError> {
+  private async sameFailure(repeated: Repeated, code: string, timeout: SharedTimeout): Promise<DomainError> {
     if (code !== 'agent_error') return recordedFailure(code);
-    const found = await patience.within(this.find(repeated)).catch(() => undefined);
+    const found = await timeout.within(this.find(repeated)).catch(() => undefined);
     return found?.state === 'failed' ? errorOf(found) : recordedFailure(code);
   }
 
   /** The guest recognises a delivery that it already has: this joins the earlier attempt, or replaces it. */
-  private async dispatchAgain(repeated: Repeated, delivery: Accepted, patience: Patience): Promise<string> {
+  private async dispatchAgain(
+    repeated: Repeated,
+    delivery: Accepted,
+    timeout: SharedTimeout,
+  ): Promise<string> {
     const { envelope, kind, message } = repeated;
     const { conversationId } = delivery;
     const purpose = { envelope, kind, agentId: message.agentId };
     const awake = await this.dispatcher
-      .findAwake(purpose, patience)
-      .then((agent) => agent ?? this.dispatcher.wake(purpose, null, patience))
+      .findAwake(purpose, timeout)
+      .then((agent) => agent ?? this.dispatcher.wake(purpose, null, timeout))
       .catch((error: unknown) => asError(error));
-    if (awake instanceof Error) return this.conclude(repeated, delivery, awake, patience);
+    if (awake instanceof Error) return this.conclude(repeated, delivery, awake, timeout);
     try {
-      const response = await this.dispatcher.deliver(
-        { ...message, conversationId },
-        awake,
-        purpose,
-        patience,
-      );
-      void this.notes.answered(envelope, message.deliveryId, response);
+      const response = await this.dispatcher.deliver({ ...message, conversationId }, awake, purpose, timeout);
+      void this.outcomes.answered(envelope, message.deliveryId, response);
       return response;
     } catch (error) {
       const reported = withEarlierAttempt(error);
-      void this.notes.failed(envelope, message.deliveryId, reported);
+      void this.outcomes.failed(envelope, message.deliveryId, reported);
       throw reported;
     }
   }
@@ -96,20 +94,20 @@ export class EarlierMessage {
     repeated: Repeated,
     delivery: Accepted,
     cause: Error,
-    patience: Patience,
+    timeout: SharedTimeout,
   ): Promise<string> {
     const { envelope, message } = repeated;
-    const found = await patience.within(this.find(repeated)).catch(() => undefined);
+    const found = await timeout.within(this.find(repeated)).catch(() => undefined);
     if (found?.state === 'answered') {
-      void this.notes.answered(envelope, message.deliveryId, found.response);
+      void this.outcomes.answered(envelope, message.deliveryId, found.response);
       return found.response;
     }
     if (found?.state === 'failed') {
-      void this.notes.failed(envelope, message.deliveryId, errorOf(found));
+      void this.outcomes.failed(envelope, message.deliveryId, errorOf(found));
       throw errorOf(found);
     }
-    const neverWas = found?.state === 'absent' && isOver(delivery);
-    throw neverWas || isDomainError(cause, 'not_found') ? cause : mayHaveBeenDelivered(cause);
+    const neverDelivered = found?.state === 'absent' && isOver(delivery);
+    throw neverDelivered || isDomainError(cause, 'not_found') ? cause : mayHaveBeenDelivered(cause);
   }
 
   private find({ envelope, message }: Repeated): Promise<FoundDelivery> {
@@ -122,11 +120,14 @@ export class EarlierMessage {
 const isOver = ({ acceptedAt }: Accepted): boolean =>
   Date.now() - Date.parse(acceptedAt) > HAND_OVER_WITHIN_MS;
 
-/** Only the agent itself can decide the outcome of a message that an earlier attempt may have delivered. */
+/**
+ * An earlier attempt may have delivered the message, so only an error of the agent itself is its outcome. Every other error
+ * becomes an unknown outcome.
+ */
 export const withEarlierAttempt = (error: unknown): unknown =>
-  isDomainError(error) && PASSING.has(error.kind) ? mayHaveBeenDelivered(error) : error;
+  isDomainError(error) && TRANSIENT_KINDS.has(error.kind) ? mayHaveBeenDelivered(error) : error;
 
-const PASSING: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);
+const TRANSIENT_KINDS: ReadonlySet<ErrorKind> = new Set<ErrorKind>(['conflict', 'timeout', 'unavailable']);
 
 const errorOf = ({ kind, code, message }: FoundDelivery & { readonly state: 'failed' }): DomainError =>
   new DomainError(kind, code, message);

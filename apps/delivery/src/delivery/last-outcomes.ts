@@ -1,16 +1,16 @@
 import { ServiceContext } from '@berth/service';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { AttachmentCommandHandler } from './attachment.command-handler.js';
-import { OutcomeNotes } from './outcome-notes.js';
+import { OutcomeRecorder } from './outcome-recorder.js';
 
-/** How long a stop waits for messages in flight: as long as it lets running requests go on. */
+/** A stop waits this long for messages in flight, as long as it waits for running requests. */
 const IN_FLIGHT_MS = 5_000;
-/** The outcome of a message that was in flight until the end of that time is still recorded. */
-const LAST_NOTES_MS = 500;
+/** At least this much time is left to record the outcomes of messages that were in flight until then. */
+const LAST_RECORDS_MS = 500;
 
 /**
- * When the service stops: waits for attachments, whose callers have their reply already, as long as for a chat, and
- * then for the outcomes to be recorded.
+ * When the service stops, waits for the delivery of attachments, whose callers already have their reply, and then until all
+ * outcomes are recorded.
  */
 @Injectable()
 export class LastOutcomes implements OnModuleDestroy {
@@ -18,7 +18,7 @@ export class LastOutcomes implements OnModuleDestroy {
 
   constructor(
     private readonly attachments: AttachmentCommandHandler,
-    private readonly notes: OutcomeNotes,
+    private readonly outcomes: OutcomeRecorder,
     { stopping }: ServiceContext,
   ) {
     stopping.addEventListener('abort', () => (this.#stoppingSince = performance.now()), { once: true });
@@ -28,6 +28,6 @@ export class LastOutcomes implements OnModuleDestroy {
     const since = this.#stoppingSince ?? performance.now();
     const leftMs = (): number => Math.max(0, IN_FLIGHT_MS - (performance.now() - since));
     await this.attachments.settle(leftMs());
-    await this.notes.settle(Math.max(LAST_NOTES_MS, leftMs()));
+    await this.outcomes.settle(Math.max(LAST_RECORDS_MS, leftMs()));
   }
 }

@@ -5,14 +5,14 @@ import { Injectable } from '@nestjs/common';
 import { ConversationListQuery } from '../conversation-list/conversation-list.query.js';
 import { AgentDispatcher } from './agent-dispatcher.js';
 import { MessageBudget } from './message-budget.js';
-import type { Patience } from './patience.js';
+import type { SharedTimeout } from './shared-timeout.js';
 
 export interface Admitted {
   readonly awake: AwakeAgent;
   readonly conversationId: string;
 }
 
-/** What comes before a message is taken: whether the agent takes any, its budget, and only then its wake. */
+/** Admits a message: checks that the agent can receive it, then takes it from the budget, and only then wakes the agent. */
 @Injectable()
 export class MessageAdmission {
   constructor(
@@ -22,37 +22,37 @@ export class MessageAdmission {
   ) {}
 
   /**
-   * A refusal by the agent's state comes before one by its budget and costs no budget; a message beyond the budget
-   * wakes no agent. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
+   * A refusal because of the agent's state takes precedence over one because of its budget, and uses no budget. A message
+   * beyond the budget wakes no agent. Errors: those of `AgentDispatcher.wake` and of `MessageBudget.take`.
    */
   async admit(
     purpose: AgentUse,
     deliveryId: string,
     conversationId: string | null,
-    patience: Patience,
+    timeout: SharedTimeout,
   ): Promise<Admitted> {
-    const awake = await this.dispatcher.findAwake(purpose, patience);
-    const [conversation] = await patience.within(
+    const awake = await this.dispatcher.findAwake(purpose, timeout);
+    const [conversation] = await timeout.within(
       Promise.all([
         conversationId ?? this.conversationOf(purpose),
         this.budget.take(purpose.agentId, deliveryId),
       ]),
     );
     return {
-      awake: awake ?? (await this.dispatcher.wake(purpose, null, patience)),
+      awake: awake ?? (await this.dispatcher.wake(purpose, null, timeout)),
       conversationId: conversation,
     };
   }
 
-  /** The agent's current conversation, or a new one whose id follows from the command's. */
+  /** Returns the agent's current conversation, or a new one, whose id derives from the command's id. */
   async conversationOf({ agentId, envelope }: AgentUse): Promise<string> {
     return (await this.conversations.current(agentId)) ?? deriveId('cnv', envelope.commandId);
   }
 
-  /** As `admit`, for a message that has its conversation. */
-  async wakeWithinBudget(purpose: AgentUse, deliveryId: string, patience: Patience): Promise<AwakeAgent> {
-    const awake = await this.dispatcher.findAwake(purpose, patience);
-    await patience.within(this.budget.take(purpose.agentId, deliveryId));
-    return awake ?? this.dispatcher.wake(purpose, null, patience);
+  /** As `admit`, for a message whose conversation is already known. */
+  async wakeWithinBudget(purpose: AgentUse, deliveryId: string, timeout: SharedTimeout): Promise<AwakeAgent> {
+    const awake = await this.dispatcher.findAwake(purpose, timeout);
+    await timeout.within(this.budget.take(purpose.agentId, deliveryId));
+    return awake ?? this.dispatcher.wake(purpose, null, timeout);
   }
 }

@@ -4,7 +4,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { awakeAt } from '../fixtures/fake-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
 const PER_MINUTE = 3;
@@ -15,18 +15,18 @@ beforeAll(async () => {
   delivery = await ServedDelivery.start(PER_MINUTE);
 });
 afterAll(() => delivery.stop());
-beforeEach(() => delivery.far.reset());
+beforeEach(() => delivery.fakes.reset());
 
 const aChat = (agentId: string): Chat => ({ ...envelope(), agentId, message: 'hi', conversationId: null });
 const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
 const wakes = () =>
-  delivery.far.asked(agentsRequests.ensureAwake).filter(({ asleep }) => asleep !== 'refuse');
+  delivery.fakes.requestsOf(agentsRequests.ensureAwake).filter(({ asleep }) => asleep !== 'refuse');
 const conflict = (code: string): never => {
   throw new DomainError('conflict', code, 'No.');
 };
 const asleep = (): void =>
-  delivery.far.on(agentsRequests.ensureAwake, (asked) =>
-    asked.asleep === 'refuse' ? conflict('agent_asleep') : awakeAt(1, asked),
+  delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+    request.asleep === 'refuse' ? conflict('agent_asleep') : awakeAt(1, request),
   );
 /** Waits for the next minute if this one ends soon, which would reset the count. */
 const withinOneMinute = async (work: () => Promise<void>): Promise<void> => {
@@ -45,16 +45,16 @@ describe('the budget of messages', () => {
       expect(wakes()).toHaveLength(PER_MINUTE);
       await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
       expect(wakes()).toHaveLength(PER_MINUTE);
-      expect(delivery.far.asked(runtimeRequests.deliver)).toHaveLength(PER_MINUTE);
+      expect(delivery.fakes.requestsOf(runtimeRequests.deliver)).toHaveLength(PER_MINUTE);
     }));
 
-  it('fails a file beyond it before the agent is woken', () =>
+  it('fails an attachment beyond it before the agent is woken', () =>
     withinOneMinute(async () => {
       const agentId = newId('agt');
       for (let n = 0; n < PER_MINUTE; n++) await send(aChat(agentId));
       asleep();
       const attachment = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
-      const { deliveryId } = await delivery.requester.request(deliveryRequests.tellAttachment, {
+      const { deliveryId } = await delivery.requester.request(deliveryRequests.deliverAttachment, {
         ...envelope(),
         agentId,
         message: null,
@@ -68,17 +68,17 @@ describe('the budget of messages', () => {
     }));
 
   it.each(['agent_stopped', 'agent_failed', 'agent_deploying'])(
-    'is not touched by a chat that the agent refuses as %s, which comes first',
+    'is not used by a chat that is refused with %s, which takes precedence',
     (code) =>
       withinOneMinute(async () => {
         const agentId = newId('agt');
-        delivery.far.on(agentsRequests.ensureAwake, () => conflict(code));
+        delivery.fakes.on(agentsRequests.ensureAwake, () => conflict(code));
         for (let n = 0; n <= PER_MINUTE; n++)
           await expect(send(aChat(agentId))).rejects.toMatchObject({ code });
-        delivery.far.reset();
+        delivery.fakes.reset();
         for (let n = 0; n < PER_MINUTE; n++) await send(aChat(agentId));
         await expect(send(aChat(agentId))).rejects.toMatchObject(limited);
-        delivery.far.on(agentsRequests.ensureAwake, () => conflict(code));
+        delivery.fakes.on(agentsRequests.ensureAwake, () => conflict(code));
         await expect(send(aChat(agentId))).rejects.toMatchObject({ code });
       }),
   );
@@ -87,12 +87,12 @@ describe('the budget of messages', () => {
     withinOneMinute(async () => {
       const agentId = newId('agt');
       const chat = aChat(agentId);
-      delivery.far.on(agentsRequests.ensureAwake, (asked) =>
-        asked.asleep === 'refuse' ? conflict('agent_asleep') : unavailable(),
+      delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+        request.asleep === 'refuse' ? conflict('agent_asleep') : unavailable(),
       );
       for (let n = 0; n < 2 * PER_MINUTE; n++)
         await expect(send({ ...chat, repeated: n > 0 })).rejects.toMatchObject({ kind: 'unavailable' });
-      delivery.far.reset();
+      delivery.fakes.reset();
       await Promise.all([send(chat), send({ ...chat, repeated: true })]);
       for (let n = 1; n < PER_MINUTE; n++) await send(aChat(agentId));
       await expect(send(aChat(agentId))).rejects.toMatchObject(limited);

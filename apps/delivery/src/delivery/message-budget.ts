@@ -4,10 +4,10 @@ import type { SqlRunner } from '@berth/persistence';
 import { Injectable, Inject } from '@nestjs/common';
 import { DeliveryConfig } from '../config.js';
 
-/** A message that was accepted is never counted again; until then its command is repeated within minutes. */
+/** An accepted message is never counted again. Before that, its command is repeated for minutes only. */
 const COUNTED_KEPT_FOR = "interval '1 hour'";
 
-/** One budget of messages per agent and minute, shared by every way a message comes in, counted across processes. */
+/** One budget of messages per agent and minute, shared by messages of all kinds and by all processes. */
 @Injectable()
 export class MessageBudget {
   constructor(
@@ -15,7 +15,7 @@ export class MessageBudget {
     @Inject(DeliveryConfig) private readonly config: Pick<DeliveryConfig, 'messagesPerMinute'>,
   ) {}
 
-  /** Counts a message once, however often its command comes. Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
+  /** Counts a message once, however often its command arrives. Errors: exhausted `rate_limited` with `retryAfterSeconds`. */
   async take(agentId: string, deliveryId: string): Promise<void> {
     const minute = Math.floor(Date.now() / 60_000);
     const rows = await this.database.query<{ granted: boolean }>(
@@ -29,7 +29,7 @@ export class MessageBudget {
     });
   }
 
-  /** Forgets which messages were counted long ago. */
+  /** Deletes the records of messages that were counted long ago. */
   async sweep(): Promise<void> {
     await this.database.query(`DELETE FROM counted_message WHERE counted_at < now() - ${COUNTED_KEPT_FOR}`);
   }

@@ -3,7 +3,7 @@ import { runtimeRequests, type FoundDelivery } from '@berth/contracts/runtime';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
 
-/** A message, and whose it is. */
+/** A message with its agent and its account. */
 export interface MessageRef {
   readonly accountId: string;
   readonly agentId: string;

@@ -4,7 +4,7 @@ import { runtimeRequests, type DeliverMessage } from '@berth/contracts/runtime';
 import { deriveId, DomainError, newId, type Effect, type ErrorKind } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { awakeAt } from '../fixtures/fake-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 
 const PER_MINUTE = 1_000;
@@ -15,7 +15,7 @@ beforeAll(async () => {
   delivery = await ServedDelivery.start(PER_MINUTE);
 });
 afterAll(() => delivery.stop());
-beforeEach(() => delivery.far.reset());
+beforeEach(() => delivery.fakes.reset());
 
 const refusing = (kind: ErrorKind, code: string, effect?: Effect) => (): never => {
   throw new DomainError(kind, code, 'No.', {}, effect === undefined ? {} : { effect });
@@ -30,7 +30,7 @@ const aChat = (members: Partial<Chat> = {}): Chat => ({
 const send = (chat: Chat) => delivery.requester.request(deliveryRequests.chat, chat);
 const again = (chat: Chat) => send({ ...chat, repeated: true });
 const idOf = ({ commandId }: Chat): string => deriveId('dlv', commandId);
-const received = (): readonly DeliverMessage[] => delivery.far.guest.received;
+const received = (): readonly DeliverMessage[] => delivery.fakes.guest.received;
 const ends = (chat: Chat, ...types: readonly string[]) =>
   eventually(async () => {
     const history = await delivery.history(idOf(chat));
@@ -38,16 +38,16 @@ const ends = (chat: Chat, ...types: readonly string[]) =>
     return history;
   });
 /** The agent sleeps; waking it behaves like `wake`. */
-const asleep = (wake: (asked: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>): void =>
-  delivery.far.on(agentsRequests.ensureAwake, (asked) =>
-    asked.asleep === 'refuse' ? refusing('conflict', 'agent_asleep')() : wake(asked),
+const asleep = (wake: (request: EnsureAwake) => AwakeAgent | Promise<AwakeAgent>): void =>
+  delivery.fakes.on(agentsRequests.ensureAwake, (request) =>
+    request.asleep === 'refuse' ? refusing('conflict', 'agent_asleep')() : wake(request),
   );
 /** Leaves the state of an attempt that never reached the agent's host. */
 const acceptedOnly = async (chat: Chat): Promise<void> => {
-  delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
+  delivery.fakes.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
   await expect(send(chat)).rejects.toMatchObject({ code: 'agent_unavailable' });
   await ends(chat, 'MessageAccepted', 'MessageFailed');
-  delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
+  delivery.fakes.on(runtimeRequests.deliver, (message) => delivery.fakes.guest.deliver(message));
 };
 
 describe('a chat that is sent again with the same command id', () => {
@@ -68,7 +68,7 @@ describe('a chat that is sent again with the same command id', () => {
     expect(received().map((message) => message.conversationId)).toEqual(['another', conversationId]);
   });
 
-  it('is delivered by the second attempt if the first did not get that far, and is then recorded as answered', async () => {
+  it('is delivered by the second attempt if the first did not deliver it, and is then recorded as answered', async () => {
     const chat = aChat();
     await acceptedOnly(chat);
     expect(await again(chat)).toMatchObject({ response: 'heard hi' });
@@ -80,7 +80,7 @@ describe('a chat that is sent again with the same command id', () => {
     const chat = aChat();
     const first = await send(chat);
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
-    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     expect([await again(chat), await send(chat)]).toEqual([first, first]);
     expect(received()).toHaveLength(1);
   });
@@ -89,7 +89,7 @@ describe('a chat that is sent again with the same command id', () => {
     const chat = aChat();
     await send(chat);
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
-    delivery.far.guest.forgetAnswers();
+    delivery.fakes.guest.forgetAnswers();
     const gone = { kind: 'conflict', code: 'idempotency_answer_gone', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(gone);
     await expect(send(chat)).rejects.toMatchObject(gone);
@@ -99,7 +99,7 @@ describe('a chat that is sent again with the same command id', () => {
   it('and failed returns the same failure', async () => {
     const chat = aChat();
     const failure = { kind: 'upstream', code: 'agent_error', message: 'I forgot how.' } as const;
-    delivery.far.guest.runs(() => {
+    delivery.fakes.guest.runs(() => {
       throw new DomainError(failure.kind, failure.code, failure.message);
     });
     await expect(send(chat)).rejects.toMatchObject(failure);
@@ -112,21 +112,21 @@ describe('a chat that is sent again with the same command id', () => {
   it('has an unknown outcome while its first attempt may have reached a host that is now unavailable', async () => {
     const chat = aChat();
     await acceptedOnly(chat);
-    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     const unknown = { code: 'agent_unavailable', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(unknown);
   });
 
-  it('and is refused is not done by the first attempt that comes later', async () => {
+  it('and is refused is not delivered later by its first attempt', async () => {
     const chat = aChat();
     const open = Promise.withResolvers<void>();
-    asleep(async (asked) => {
+    asleep(async (request) => {
       await open.promise;
-      return awakeAt(1, asked);
+      return awakeAt(1, request);
     });
     const first = send(chat);
-    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === 2);
-    delivery.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length === 2);
+    delivery.fakes.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     await expect(again(chat)).rejects.toMatchObject({ code: 'agent_stopped' });
     open.resolve();
     await expect(first).rejects.toMatchObject({ code: 'agent_stopped' });
@@ -137,17 +137,17 @@ describe('a chat that is sent again with the same command id', () => {
   it('and cannot be delivered has an unknown outcome while its first attempt is in flight', async () => {
     const chat = aChat();
     const open = Promise.withResolvers<void>();
-    asleep(async (asked) => {
+    asleep(async (request) => {
       await open.promise;
-      return awakeAt(1, asked);
+      return awakeAt(1, request);
     });
     const first = send(chat);
-    await eventually(() => delivery.far.asked(agentsRequests.ensureAwake).length === 2);
-    delivery.far.on(agentsRequests.ensureAwake, (asked) => awakeAt(1, asked));
-    delivery.far.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
+    await eventually(() => delivery.fakes.requestsOf(agentsRequests.ensureAwake).length === 2);
+    delivery.fakes.on(agentsRequests.ensureAwake, (request) => awakeAt(1, request));
+    delivery.fakes.on(runtimeRequests.deliver, refusing('unavailable', 'agent_unavailable', 'none'));
     const unknown = { code: 'agent_unavailable', effect: 'unknown' };
     await expect(again(chat)).rejects.toMatchObject(unknown);
-    delivery.far.on(runtimeRequests.deliver, (message) => delivery.far.guest.deliver(message));
+    delivery.fakes.on(runtimeRequests.deliver, (message) => delivery.fakes.guest.deliver(message));
     open.resolve();
     expect(await first).toMatchObject({ response: 'heard hi' });
     await ends(chat, 'MessageAccepted', 'MessageAnswered');
@@ -156,10 +156,10 @@ describe('a chat that is sent again with the same command id', () => {
   it('while the first attempt runs joins it, also in another process', async () => {
     await delivery.startAnother(PER_MINUTE);
     const open = Promise.withResolvers<string>();
-    delivery.far.guest.runs(() => open.promise);
+    delivery.fakes.guest.runs(() => open.promise);
     const chat = aChat();
     const tries = [send(chat), send(chat), again(chat), again(chat), again(chat), again(chat)];
-    await eventually(() => delivery.far.asked(runtimeRequests.deliver).length === tries.length);
+    await eventually(() => delivery.fakes.requestsOf(runtimeRequests.deliver).length === tries.length);
     open.resolve('at last');
     const responses = await Promise.all(tries);
     expect(new Set(responses.map((reply) => JSON.stringify(reply))).size).toBe(1);

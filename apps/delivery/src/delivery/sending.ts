@@ -2,10 +2,10 @@ import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 import { mayHaveBeenDelivered } from './delivery-failure.js';
 
 /**
- * Maps the failure of a delivery for its caller: an outage of the host becomes one of the agent. Keeps verdicts, and the
- * effect: with `unknown` the agent may have the message.
+ * Maps the failure of a delivery to an error for its caller: an unavailable host becomes an unavailable agent. Failures that
+ * concern the message itself stay as they are. The effect is kept: with `unknown` the agent may have the message.
  */
-export const toCallersWords = (error: unknown): unknown => {
+export const toCallerError = (error: unknown): unknown => {
   if (!isDomainError(error) || error.kind === 'internal') return error;
   const effect = effectOf(error);
   if (effect === 'unknown') return mayHaveBeenDelivered(error);

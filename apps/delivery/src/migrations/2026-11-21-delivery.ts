@@ -1,6 +1,6 @@
 import type { Migration } from '@berth/persistence';
 
-/** Tables besides the projections: the count of messages in the present minute. */
+/** Tables besides the projections: the count of messages in the current minute. */
 export const createDeliveryTables: Migration = {
   name: '2026-11-21-delivery',
   async up(query) {

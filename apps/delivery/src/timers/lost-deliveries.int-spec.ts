@@ -8,7 +8,7 @@ import { DeliveryCommandHandler } from '../delivery/delivery.command-handler.js'
 import { DeliveryStreams } from '../delivery/delivery.streams.js';
 import { MessageBudget } from '../delivery/message-budget.js';
 import { MessageJournal } from '../delivery/message-journal.js';
-import { silent } from '../fixtures/far-services.fixture.js';
+import { silent } from '../fixtures/fake-services.fixture.js';
 import { envelope, ServedDelivery } from '../fixtures/served-delivery.fixture.js';
 import { LostDeliveries } from './lost-deliveries.js';
 
@@ -18,9 +18,9 @@ beforeAll(async () => {
   delivery = await ServedDelivery.start(1_000);
 });
 afterAll(() => delivery.stop());
-beforeEach(() => delivery.far.reset());
+beforeEach(() => delivery.fakes.reset());
 
-/** Leaves the log as a process does that dies before it records an outcome. */
+/** Appends the events of a process that dies before it records an outcome. */
 const abandon = async (agentId = newId('agt')): Promise<string> => {
   const { store } = delivery;
   const deliveries = new DeliveryStreams(store);
@@ -31,7 +31,7 @@ const abandon = async (agentId = newId('agt')): Promise<string> => {
   return deliveryId;
 };
 
-/** Everything that is open counts as lost. */
+/** Ends the lost deliveries; here every open delivery counts as lost. */
 const endLost = (deliveryIds: readonly string[]): Promise<void> =>
   delivery.withDatabase(async (database) => {
     const { store, requester } = delivery;
@@ -65,18 +65,18 @@ describe('a delivery without a recorded outcome', () => {
     ],
     [{ state: 'open' }, 'MessageFailed', { code: 'delivery_lost' }],
     [{ state: 'absent' }, 'MessageFailed', { code: 'delivery_lost' }],
-  ])('ends as the journal of the agent has it: %j', async (found, type, data) => {
-    delivery.far.on(runtimeRequests.findDelivery, () => found);
+  ])('ends with the outcome in the journal of the agent: %j', async (found, type, data) => {
+    delivery.fakes.on(runtimeRequests.findDelivery, () => found);
     const deliveryId = await abandon();
     await endLost([deliveryId]);
     expect(await endOf(deliveryId)).toMatchObject({ type, data });
     const [, end] = await delivery.store.read(`delivery-${deliveryId}`);
     expect(end?.metadata.accountId).toBe(envelope().accountId);
-    expect(delivery.far.asked(agentsRequests.ensureAwake)).toEqual([]);
+    expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).toEqual([]);
   });
 
-  it('of an agent that is gone is lost', async () => {
-    delivery.far.on(agentsRequests.locate, () => {
+  it('is lost when its agent was deleted', async () => {
+    delivery.fakes.on(agentsRequests.locate, () => {
       throw new DomainError('not_found', 'agent_not_found', 'Gone.');
     });
     const deliveryId = await abandon();
@@ -86,7 +86,7 @@ describe('a delivery without a recorded outcome', () => {
 
   it('stays open while the host of its agent is unavailable, and delays no other', async () => {
     const away = newId('agt');
-    delivery.far.on(agentsRequests.locate, ({ agentId }) => ({
+    delivery.fakes.on(agentsRequests.locate, ({ agentId }) => ({
       host: agentId === away ? 'nowhere' : 'host1',
       guest: { version: '1', capabilities: [] },
     }));

@@ -13,10 +13,10 @@ import { MessageJournal } from '../delivery/message-journal.js';
 
 const TICK_MS = 30_000;
 const BATCH = 100;
-/** A host that is unavailable for longer than this is no longer waited for. */
+/** After this time, a delivery no longer waits for its host to become available. */
 const GIVEN_UP_AFTER_MS = 24 * 3_600_000;
 
-/** Ends the deliveries whose process ended first, or could not note the end: as the agent's journal has it. */
+/** Ends deliveries whose process died or could not record the outcome: with the outcome in the agent's journal. */
 @RunOnOneInstance({ name: 'timers' })
 @Injectable()
 export class LostDeliveries {
@@ -45,7 +45,7 @@ export class LostDeliveries {
       for (const lost of batch) {
         if (signal.aborted) return;
         await this.end(lost).catch((error: unknown) =>
-          this.log.warn({ deliveryId: lost.id, err: error }, 'a lost delivery was not ended'),
+          this.log.warn({ deliveryId: lost.id, err: error }, 'could not end a lost delivery'),
         );
       }
       after = batch.length < BATCH ? null : (batch.at(-1) ?? null);
@@ -63,7 +63,7 @@ export class LostDeliveries {
       if (!isGone && Date.now() - acceptedAt.getTime() < GIVEN_UP_AFTER_MS) {
         log.info(
           { deliveryId, agentId, err: error },
-          'the journal of an agent cannot be asked for a delivery yet',
+          'could not look up a lost delivery in the journal of its agent yet',
         );
         return;
       }
@@ -74,7 +74,7 @@ export class LostDeliveries {
       await deliveries.failed(envelope, deliveryId, found.state === 'failed' ? found.code : 'delivery_lost');
   }
 
-  /** On behalf of the account whose message it is. */
+  /** The envelope of a command on behalf of the account that sent the message. */
   private async envelopeOf(deliveryId: string): Promise<CommandEnvelope> {
     const [accepted] = await this.store.read(`${deliveryCodec.category}-${deliveryId}`);
     if (accepted === undefined) throw new Error('The list has a delivery that the log does not have.');

@@ -1,7 +1,7 @@
 import { DomainError, effectOf, isDomainError } from '@berth/kernel';
 
-/** Errors that a second attempt gets when the first one succeeded after all. */
-const TRACES_OF_OURSELVES: ReadonlySet<string> = new Set([
+/** Errors that a second attempt gets if the first one has succeeded. */
+const EFFECTS_OF_FIRST_ATTEMPT: ReadonlySet<string> = new Set([
   'source_not_found',
   'destination_exists',
   'path_not_found',
@@ -14,7 +14,7 @@ const MAY_HAVE_BEEN_DONE =
 export const outcomeUnknown = (cause: unknown): DomainError =>
   new DomainError('unavailable', 'agent_unavailable', MAY_HAVE_BEEN_DONE, {}, { cause, effect: 'unknown' });
 
-/** Whether the error leaves open if anything was changed. */
+/** Whether something may have been changed despite the error. */
 export const isOutcomeUnknown = (error: unknown): boolean => effectOf(error) === 'unknown';
 
 /**
@@ -26,4 +26,4 @@ export const failureOfChange = (error: unknown): unknown =>
 
 /** Maps the error of a second attempt when the outcome of the first attempt is unknown. */
 export const failureOfRepetition = (error: unknown): unknown =>
-  isDomainError(error) && TRACES_OF_OURSELVES.has(error.code) ? outcomeUnknown(error) : error;
+  isDomainError(error) && EFFECTS_OF_FIRST_ATTEMPT.has(error.code) ? outcomeUnknown(error) : error;

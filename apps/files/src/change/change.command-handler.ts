@@ -15,10 +15,10 @@ import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import { useOf, type AgentTarget } from '../agent-target.js';
 import { fileNameOf, pathProblem } from '../path/check-path.js';
-import { AttachmentTeller } from './attachment-teller.js';
+import { AttachmentNotifier } from './attachment-notifier.js';
 import { failureOfChange } from './change-outcome.js';
 import type { Changed } from './file-change.js';
-import { FileChanges, type AskedChange } from './file-changes.js';
+import { FileChanges, type RequestedChange } from './file-changes.js';
 
 /** Handles every command that changes a volume. */
 @Injectable()
@@ -26,7 +26,7 @@ export class ChangeCommandHandler {
   constructor(
     private readonly agents: AgentClient,
     private readonly changes: FileChanges,
-    private readonly teller: AttachmentTeller,
+    private readonly notifier: AttachmentNotifier,
     private readonly requester: Requester,
   ) {}
 
@@ -67,7 +67,7 @@ export class ChangeCommandHandler {
     const name = fileNameOf(request.name);
     const target = { kind: 'inbox', name } as const;
     const attachment = await this.commit(request, { op: 'attach', path: name }, request.staged, target);
-    await this.teller.tell(request, request.message, attachment);
+    await this.notifier.notify(request, request.message, attachment);
     return attachment;
   }
 
@@ -83,21 +83,26 @@ export class ChangeCommandHandler {
     return {};
   }
 
-  private async change(agentTarget: AgentTarget, asked: AskedChange, command: FileCommand): Promise<Changed> {
-    const problem = pathProblem(asked.path) ?? (asked.to === undefined ? undefined : pathProblem(asked.to));
+  private async change(
+    agentTarget: AgentTarget,
+    requested: RequestedChange,
+    command: FileCommand,
+  ): Promise<Changed> {
+    const problem =
+      pathProblem(requested.path) ?? (requested.to === undefined ? undefined : pathProblem(requested.to));
     // Do not wake the agent for an invalid path, but report a missing agent first.
     if (problem !== undefined) await this.agents.locate(agentTarget.accountId, agentTarget.agentId);
     refuse(problem);
     const use = useOf(agentTarget);
     const awake = await this.agents.wake(use);
-    return this.changes.make(agentTarget, asked, () =>
+    return this.changes.make(agentTarget, requested, () =>
       this.agents.withAwakeAgent(use, (agent) => this.changeAt(agent, command), { awake }),
     );
   }
 
   private async commit(
     { commandId, accountId, actor, agentId }: AgentTarget,
-    asked: AskedChange,
+    requested: RequestedChange,
     { stagedId, host, epoch }: StagedRef,
     target: StagedTarget,
   ): Promise<PutFile> {
@@ -108,7 +113,7 @@ export class ChangeCommandHandler {
       return this.changeAt(at, { op: 'commit', stagedId, target });
     };
     const agentTarget = { commandId, accountId, actor, agentId };
-    const { path, name, size } = await this.changes.make(agentTarget, asked, () =>
+    const { path, name, size } = await this.changes.make(agentTarget, requested, () =>
       untilReached(put).catch((error: unknown) => {
         throw isLost(error) ? transferLost(error) : error;
       }),

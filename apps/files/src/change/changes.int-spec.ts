@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => files.stop());
 beforeEach(() => {
-  files.far.reset();
-  files.far.on(runtimeRequests.changeFile, anyChange);
+  files.fakes.reset();
+  files.fakes.on(runtimeRequests.changeFile, anyChange);
 });
 
 /** Script of a host on which every change succeeds. */
@@ -32,8 +32,8 @@ const anyChange = ({ command }: ChangeFile): FileChange => {
 const refusing = (kind: ErrorKind, code: string) => (): never => {
   throw new DomainError(kind, code, 'No.');
 };
-const asked = () => files.far.asked(runtimeRequests.changeFile);
-const wakes = () => files.far.asked(agentsRequests.ensureAwake);
+const changeRequests = () => files.fakes.requestsOf(runtimeRequests.changeFile);
+const wakes = () => files.fakes.requestsOf(agentsRequests.ensureAwake);
 const gate = () => Promise.withResolvers<void>();
 
 const move = (envelope = agentTarget()) =>
@@ -47,7 +47,7 @@ describe('a change', () => {
   it('is recorded before and after it is made, with its actor and its canonical path', async () => {
     const envelope = agentTarget();
     let before: readonly string[] = [];
-    files.far.on(runtimeRequests.changeFile, async (request) => {
+    files.fakes.on(runtimeRequests.changeFile, async (request) => {
       before = await files.auditTypes(envelope.commandId);
       return anyChange(request);
     });
@@ -62,14 +62,14 @@ describe('a change', () => {
 
   it('returns and records the error of the guest', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing('conflict', 'destination_exists'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('conflict', 'destination_exists'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'conflict', code: 'destination_exists' });
     const [, refused] = await files.audit(envelope.commandId);
     expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'destination_exists' } });
   });
 
   it('is retried at the new host when the agent fell asleep and woke up elsewhere', async () => {
-    files.far.on(runtimeRequests.changeFile, (request) =>
+    files.fakes.on(runtimeRequests.changeFile, (request) =>
       request.epoch < 3 ? refusing('conflict', 'stale_epoch')() : anyChange(request),
     );
     expect(await mkdir()).toEqual({ path: '/data/a' });
@@ -78,8 +78,8 @@ describe('a change', () => {
 
   it('fails with an unambiguous error when the agent cannot be woken again', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'agent_not_on_host'));
-    files.far.on(agentsRequests.ensureAwake, (request) =>
+    files.fakes.on(runtimeRequests.changeFile, refusing('not_found', 'agent_not_on_host'));
+    files.fakes.on(agentsRequests.ensureAwake, (request) =>
       request.refusedEpoch === null
         ? { agentId: request.agentId, host: 'host1', epoch: 1, guest: { version: '1', capabilities: [] } }
         : refusing('timeout', 'deadline_exceeded')(),
@@ -90,9 +90,9 @@ describe('a change', () => {
 
   it('records nothing when the agent is not awake', async () => {
     const envelope = agentTarget();
-    files.far.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
+    files.fakes.on(agentsRequests.ensureAwake, refusing('conflict', 'agent_stopped'));
     await expect(remove(envelope)).rejects.toMatchObject({ code: 'agent_stopped' });
-    expect([await files.auditTypes(envelope.commandId), asked()]).toEqual([[], []]);
+    expect([await files.auditTypes(envelope.commandId), changeRequests()]).toEqual([[], []]);
   });
 
   it('does not wake the agent for an invalid path, records nothing, and reports a missing agent first', async () => {
@@ -100,9 +100,9 @@ describe('a change', () => {
     const bad = () => files.requester.request(filesRequests.move, { ...agentTarget(), from: 'a', to });
     await expect(bad()).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
     await expect(mkdir(agentTarget(), 'a\0')).rejects.toMatchObject({ code: 'invalid_path' });
-    files.far.on(agentsRequests.locate, refusing('not_found', 'agent_not_found'));
+    files.fakes.on(agentsRequests.locate, refusing('not_found', 'agent_not_found'));
     await expect(bad()).rejects.toMatchObject({ code: 'agent_not_found' });
-    expect([wakes(), asked()]).toEqual([[], []]);
+    expect([wakes(), changeRequests()]).toEqual([[], []]);
   });
 });
 
@@ -113,37 +113,37 @@ describe('a change whose outcome is lost', () => {
     ['internal', 'internal_error'],
   ] as const)('is reported as possibly made and keeps no outcome: %s', async (kind, code) => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+    files.fakes.on(runtimeRequests.changeFile, refusing(kind, code));
     await expect(move(envelope)).rejects.toMatchObject({
       kind: 'unavailable',
       code: 'agent_unavailable',
       effect: 'unknown',
     });
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
   });
 
   it('is reported as possibly made when the host died', async () => {
     const envelope = agentTarget();
     const { promise: never } = Promise.withResolvers<FileChange>();
-    files.far.on(runtimeRequests.changeFile, () => never);
+    files.fakes.on(runtimeRequests.changeFile, () => never);
     const moved = move(envelope);
     moved.catch(() => undefined);
-    await eventually(() => asked().length === 1);
-    await files.far.die();
+    await eventually(() => changeRequests().length === 1);
+    await files.fakes.die();
     try {
       await expect(moved).rejects.toMatchObject({ effect: 'unknown' });
     } finally {
-      await files.far.revive();
+      await files.fakes.revive();
     }
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
   }, 20_000);
 
   it('is attempted again when the same command is sent again', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
     await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
-    files.far.on(runtimeRequests.changeFile, anyChange);
+    files.fakes.on(runtimeRequests.changeFile, anyChange);
     expect(await move(envelope)).toEqual({ from: '/data/a', to: '/data/b' });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChanged']);
   });
@@ -156,9 +156,9 @@ describe('a change whose outcome is lost', () => {
     'does not mistake the effects of its first attempt for a failure: %s',
     async (code, kind, change) => {
       const envelope = agentTarget();
-      files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+      files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
       await expect(change(envelope)).rejects.toMatchObject({ effect: 'unknown' });
-      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+      files.fakes.on(runtimeRequests.changeFile, refusing(kind, code));
       await expect(change(envelope)).rejects.toMatchObject({ effect: 'unknown' });
       expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested']);
     },
@@ -166,9 +166,9 @@ describe('a change whose outcome is lost', () => {
 
   it('fails when the error of the second attempt cannot be an effect of the first', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'guest_unreachable'));
     await expect(move(envelope)).rejects.toMatchObject({ effect: 'unknown' });
-    files.far.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('invalid', 'path_outside_volume'));
     await expect(move(envelope)).rejects.toMatchObject({ code: 'path_outside_volume' });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
@@ -178,49 +178,49 @@ describe('the same command sent again', () => {
   it('returns the first result and changes nothing', async () => {
     const envelope = agentTarget();
     const first = await move(envelope);
-    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     expect(await move(envelope)).toEqual(first);
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
   });
 
   it('fails with the first error and changes nothing', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
-    files.far.on(runtimeRequests.changeFile, anyChange);
+    files.fakes.on(runtimeRequests.changeFile, anyChange);
     await expect(move(envelope)).rejects.toMatchObject({ kind: 'not_found', code: 'source_not_found' });
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
   });
 
   it('gets the same response from another process', async () => {
     const envelope = agentTarget();
     const first = await move(envelope);
     await files.restart();
-    files.far.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('not_found', 'source_not_found'));
     expect(await move(envelope)).toEqual(first);
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
   });
 
   it('joins the change while it runs', async () => {
     const envelope = agentTarget();
     const open = gate();
-    files.far.on(runtimeRequests.changeFile, async (request) => {
+    files.fakes.on(runtimeRequests.changeFile, async (request) => {
       await open.promise;
       return anyChange(request);
     });
     const both = [move(envelope), move(envelope)];
-    await eventually(() => asked().length === 1 && wakes().length === 2);
+    await eventually(() => changeRequests().length === 1 && wakes().length === 2);
     open.resolve();
     const [one, other] = await Promise.all(both);
     expect(other).toEqual(one);
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
   });
 });
 
 describe('while the event store is unreachable', () => {
   it('a change that was made is reported as made and recorded once the event store is back', async () => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, (request) => {
+    files.fakes.on(runtimeRequests.changeFile, (request) => {
       files.logProxy.cut({ refuse: true });
       return anyChange(request);
     });
@@ -244,7 +244,7 @@ describe('while the event store is unreachable', () => {
     } finally {
       files.logProxy.restore();
     }
-    expect(asked()).toEqual([]);
+    expect(changeRequests()).toEqual([]);
     await eventually(() => move(), { timeoutMs: 20_000 });
   }, 40_000);
 });

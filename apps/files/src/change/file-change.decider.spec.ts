@@ -5,7 +5,7 @@ import { evolve, type FileChangeEvent, type FileChangeState } from './file-chang
 
 const at = '2026-11-21T10:00:00.000Z';
 const later = '2026-11-21T10:00:01.000Z';
-const asked = {
+const requestData = {
   changeId: 'fch_1',
   agentId: 'agt_1',
   accountId: 'acc_1',
@@ -15,7 +15,7 @@ const asked = {
   at,
 } as const;
 const changed = { path: '/data/b', from: '/data/a', name: 'b', size: 0 };
-const requested: FileChangeEvent = { type: 'FileChangeRequested', data: asked };
+const requested: FileChangeEvent = { type: 'FileChangeRequested', data: requestData };
 const done: FileChangeEvent = {
   type: 'FileChanged',
   data: { changeId: 'fch_1', agentId: 'agt_1', ...changed, at: later },
@@ -24,7 +24,7 @@ const refused: FileChangeEvent = {
   type: 'FileChangeRefused',
   data: { changeId: 'fch_1', agentId: 'agt_1', kind: 'not_found', code: 'source_not_found', at: later },
 };
-const request: FileChangeCommand = { type: 'Request', ...asked };
+const request: FileChangeCommand = { type: 'Request', ...requestData };
 const complete: FileChangeCommand = { type: 'Complete', changed, at: later };
 const refuse: FileChangeCommand = {
   type: 'Refuse',

@@ -6,10 +6,10 @@ import { failureOfRepetition, isOutcomeUnknown } from './change-outcome.js';
 import type { FileChangeCommand } from './file-change.decider.js';
 import type { Changed, FileOp } from './file-change.js';
 import { FileChangeStreams } from './file-change.streams.js';
-import { LaterAttempts } from './later-attempts.js';
+import { BackgroundRetries } from './background-retries.js';
 
 /** The operation as the audit records it. */
-export interface AskedChange {
+export interface RequestedChange {
   readonly op: FileOp;
   readonly path: string;
   readonly to?: string;
@@ -30,7 +30,7 @@ export class FileChanges {
 
   constructor(
     private readonly changes: FileChangeStreams,
-    private readonly later: LaterAttempts,
+    private readonly retries: BackgroundRetries,
     private readonly clock: Clock,
     private readonly log: Logger,
   ) {}
@@ -40,11 +40,15 @@ export class FileChanges {
    * change keeps no outcome. A repeated command joins the running change or gets its outcome; a change without an
    * outcome is attempted again.
    */
-  make(agentTarget: AgentTarget, asked: AskedChange, effect: () => Promise<Changed>): Promise<Changed> {
+  make(
+    agentTarget: AgentTarget,
+    requested: RequestedChange,
+    effect: () => Promise<Changed>,
+  ): Promise<Changed> {
     const changeId = changeIdOf(agentTarget.commandId);
     const running = this.#running.get(changeId);
     if (running !== undefined) return running;
-    const made = this.#make(changeId, agentTarget, asked, effect).finally(() =>
+    const made = this.#make(changeId, agentTarget, requested, effect).finally(() =>
       this.#running.delete(changeId),
     );
     this.#running.set(changeId, made);
@@ -54,11 +58,11 @@ export class FileChanges {
   async #make(
     changeId: string,
     agentTarget: AgentTarget,
-    asked: AskedChange,
+    requested: RequestedChange,
     effect: () => Promise<Changed>,
   ): Promise<Changed> {
     const { agentId, accountId } = agentTarget;
-    const request = { type: 'Request', changeId, agentId, accountId, ...asked, at: this.#now() } as const;
+    const request = { type: 'Request', changeId, agentId, accountId, ...requested, at: this.#now() } as const;
     const { state, replayed } = await this.changes.handle(changeId, request, agentTarget, {
       expectNew: true,
     });
@@ -67,13 +71,13 @@ export class FileChanges {
     try {
       const changed = await effect();
       await this.#end(changeId, agentTarget, { type: 'Complete', changed, at: this.#now() });
-      counted.inc({ op: asked.op, outcome: 'changed' });
+      counted.inc({ op: requested.op, outcome: 'changed' });
       return changed;
     } catch (error) {
       throw await this.#failed(
         changeId,
         agentTarget,
-        asked.op,
+        requested.op,
         replayed ? failureOfRepetition(error) : error,
       );
     }
@@ -99,7 +103,7 @@ export class FileChanges {
     } catch (error) {
       const { agentId } = agentTarget;
       this.log.warn({ changeId, agentId, err: error }, 'could not record the outcome of a file change yet');
-      this.later.begin({ what: `outcome of ${changeId}`, agentId }, write);
+      this.retries.begin({ what: `outcome of ${changeId}`, agentId }, write);
     }
   }
 

@@ -14,8 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => files.stop());
 beforeEach(() => {
-  files.far.reset();
-  files.far.on(runtimeRequests.changeFile, () => PUT);
+  files.fakes.reset();
+  files.fakes.on(runtimeRequests.changeFile, () => PUT);
 });
 
 const PUT = { path: '/data/inbox/a.txt', name: 'a.txt', size: 7 };
@@ -24,8 +24,8 @@ const staged = { stagedId: 'stg_1', host: 'host1', epoch: 4 };
 const refusing = (kind: ErrorKind, code: string, effect?: Effect) => (): never => {
   throw new DomainError(kind, code, 'No.', {}, effect === undefined ? {} : { effect });
 };
-const asked = () => files.far.asked(runtimeRequests.changeFile);
-const told = () => files.far.asked(deliveryRequests.tellAttachment);
+const changeRequests = () => files.fakes.requestsOf(runtimeRequests.changeFile);
+const notifications = () => files.fakes.requestsOf(deliveryRequests.deliverAttachment);
 
 const write = (envelope = agentTarget(), path = 'notes/a.txt') =>
   files.requester.request(filesRequests.put, { ...envelope, staged, target: { kind: 'path', path } });
@@ -42,14 +42,14 @@ describe('a staged file', () => {
   it('is put at its host and epoch without waking the agent', async () => {
     expect(await write()).toEqual(PUT);
     expect(await upload()).toEqual(PUT);
-    expect(asked()).toMatchObject([
+    expect(changeRequests()).toMatchObject([
       {
         epoch: 4,
         command: { op: 'commit', stagedId: 'stg_1', target: { kind: 'path', path: 'notes/a.txt' } },
       },
       { epoch: 4, command: { target: { kind: 'folder', folder: 'notes', name: 'a.txt' } } },
     ]);
-    expect(files.far.asked(agentsRequests.ensureAwake)).toEqual([]);
+    expect(files.fakes.requestsOf(agentsRequests.ensureAwake)).toEqual([]);
   });
 
   it.each([
@@ -72,7 +72,7 @@ describe('a staged file', () => {
     'that is gone with its agent fails with a request to send it again: %s %s',
     async (kind, code) => {
       const envelope = agentTarget();
-      files.far.on(runtimeRequests.changeFile, refusing(kind, code));
+      files.fakes.on(runtimeRequests.changeFile, refusing(kind, code));
       await expect(write(envelope)).rejects.toMatchObject({ kind: 'unavailable', code: 'transfer_lost' });
       const [, refused] = await files.audit(envelope.commandId);
       expect(refused).toMatchObject({ type: 'FileChangeRefused', data: { code: 'transfer_lost' } });
@@ -97,21 +97,21 @@ describe('a staged file', () => {
     ['unavailable', 'volume_full'],
   ] as const)('fails with the error of the guest: %s %s', async (kind, code) => {
     const envelope = agentTarget();
-    files.far.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
+    files.fakes.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
     await expect(upload(envelope)).rejects.toMatchObject({ kind, code });
     expect(await files.auditTypes(envelope.commandId)).toEqual(['FileChangeRequested', 'FileChangeRefused']);
   });
 
   it('is put under the last segment of its name, and rejected if its name or path is invalid', async () => {
     await upload(agentTarget(), 'notes', '../../etc/a.txt');
-    expect(asked()).toMatchObject([{ command: { target: { folder: 'notes', name: 'a.txt' } } }]);
+    expect(changeRequests()).toMatchObject([{ command: { target: { folder: 'notes', name: 'a.txt' } } }]);
     await expect(upload(agentTarget(), 'notes', '..')).rejects.toMatchObject({ code: 'invalid_path' });
     await expect(upload(agentTarget(), 'n\0', 'a')).rejects.toMatchObject({ code: 'invalid_path' });
     await expect(write(agentTarget(), 'x'.repeat(256))).rejects.toMatchObject({ code: 'invalid_path' });
     await expect(attach(agentTarget(), null, 'x'.repeat(256))).rejects.toMatchObject({
       code: 'invalid_path',
     });
-    expect(asked()).toHaveLength(1);
+    expect(changeRequests()).toHaveLength(1);
   });
 
   it('is discarded when its command has already put its file', async () => {
@@ -120,7 +120,7 @@ describe('a staged file', () => {
     const target = { kind: 'path', path: 'notes/a.txt' } as const;
     const again = { ...envelope, staged: { ...staged, stagedId: 'stg_2' }, target };
     expect(await files.requester.request(filesRequests.put, again)).toEqual(PUT);
-    expect(asked().map(({ command }) => command)).toMatchObject([
+    expect(changeRequests().map(({ command }) => command)).toMatchObject([
       { op: 'commit', stagedId: 'stg_1' },
       { op: 'discard', stagedId: 'stg_2' },
     ]);
@@ -129,8 +129,8 @@ describe('a staged file', () => {
   it('is discarded silently, whatever the host returns', async () => {
     const discard = () => files.requester.request(filesRequests.discard, { agentId: 'agt_1', staged });
     expect(await discard()).toEqual({});
-    expect(asked()).toMatchObject([{ epoch: 4, command: { op: 'discard', stagedId: 'stg_1' } }]);
-    files.far.on(runtimeRequests.changeFile, refusing('internal', 'internal_error'));
+    expect(changeRequests()).toMatchObject([{ epoch: 4, command: { op: 'discard', stagedId: 'stg_1' } }]);
+    files.fakes.on(runtimeRequests.changeFile, refusing('internal', 'internal_error'));
     expect(await discard()).toEqual({});
   });
 });
@@ -139,40 +139,40 @@ describe('an attachment', () => {
   it('is put into the inbox, and the agent gets its path and the message of the sender', async () => {
     const envelope = agentTarget();
     expect(await attach(envelope)).toEqual(PUT);
-    expect(asked()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);
+    expect(changeRequests()).toMatchObject([{ command: { target: { kind: 'inbox', name: 'a.txt' } } }]);
     const { commandId, agentId } = envelope;
-    expect(told()).toMatchObject([{ commandId, agentId, message: 'look', attachment: PUT }]);
+    expect(notifications()).toMatchObject([{ commandId, agentId, message: 'look', attachment: PUT }]);
   });
 
   it('that cannot be put is not announced', async () => {
-    files.far.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full', 'none'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full', 'none'));
     await expect(attach()).rejects.toMatchObject({ code: 'volume_full' });
-    expect(told()).toEqual([]);
+    expect(notifications()).toEqual([]);
   });
 
   it('stays when the agent cannot be notified', async () => {
-    files.far.on(deliveryRequests.tellAttachment, refusing('not_found', 'agent_not_found'));
+    files.fakes.on(deliveryRequests.deliverAttachment, refusing('not_found', 'agent_not_found'));
     expect(await attach()).toEqual(PUT);
   });
 
   it('is announced later under the same command id when delivery is down', async () => {
     let away = true;
-    files.far.on(deliveryRequests.tellAttachment, () =>
+    files.fakes.on(deliveryRequests.deliverAttachment, () =>
       away ? refusing('unavailable', 'service_unavailable')() : { deliveryId: 'dlv_1' },
     );
     const envelope = agentTarget();
     expect(await attach(envelope)).toEqual(PUT);
-    const before = told().length;
+    const before = notifications().length;
     away = false;
-    await eventually(() => told().length > before);
-    expect(new Set(told().map(({ commandId }) => commandId))).toEqual(new Set([envelope.commandId]));
+    await eventually(() => notifications().length > before);
+    expect(new Set(notifications().map(({ commandId }) => commandId))).toEqual(new Set([envelope.commandId]));
   });
 
   it('is put once and announced under the same command id when its command is repeated', async () => {
     const envelope = agentTarget();
     await attach(envelope);
     expect(await attach(envelope)).toEqual(PUT);
-    expect(asked().filter(({ command }) => command.op === 'commit')).toHaveLength(1);
-    expect(told().every(({ commandId }) => commandId === envelope.commandId)).toBe(true);
+    expect(changeRequests().filter(({ command }) => command.op === 'commit')).toHaveLength(1);
+    expect(notifications().every(({ commandId }) => commandId === envelope.commandId)).toBe(true);
   });
 });

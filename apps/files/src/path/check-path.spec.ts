@@ -5,7 +5,7 @@ const codeOf = (path: string): string | undefined => pathProblem(path)?.code;
 
 describe('a path', () => {
   it.each(['a', '', '/', '../x', '/etc/passwd', 'a//b/', ' ', '\n', 'ü'.repeat(127), 'x'.repeat(255)])(
-    'is left to the guest where validation needs the volume: %j',
+    'is left to the guest when its validation needs the volume: %j',
     (path) => expect(codeOf(path)).toBeUndefined(),
   );
 

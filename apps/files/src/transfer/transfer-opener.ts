@@ -45,7 +45,7 @@ export class TransferOpener {
     return { ...opened, staged: { stagedId, host, epoch: opened.epoch } };
   }
 
-  /** Throws for an invalid path, without waking the agent; if the agent is missing, throws that error instead. */
+  /** Throws for an invalid path without waking the agent. If there is no such agent, throws that error instead. */
   private async checkPath(request: OpenTransfer, path: string): Promise<void> {
     const problem = pathProblem(path);
     if (problem === undefined) return;

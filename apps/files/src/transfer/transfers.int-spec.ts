@@ -3,7 +3,7 @@ import { FILE_LIMIT_BYTES, filesRequests } from '@berth/contracts/files';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError } from '@berth/kernel';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { awakeAt } from '../fixtures/far-services.fixture.js';
+import { awakeAt } from '../fixtures/fake-services.fixture.js';
 import { ServedFiles, agentTarget } from '../fixtures/served-files.fixture.js';
 
 const stale = (): never => {
@@ -17,10 +17,10 @@ describe('opening a transfer', () => {
     files = await ServedFiles.start();
   });
   afterAll(() => files.stop());
-  beforeEach(() => files.far.reset());
+  beforeEach(() => files.fakes.reset());
 
-  const tickets = () => files.far.asked(runtimeRequests.openTransfer);
-  const wakes = () => files.far.asked(agentsRequests.ensureAwake);
+  const tickets = () => files.fakes.requestsOf(runtimeRequests.openTransfer);
+  const wakes = () => files.fakes.requestsOf(agentsRequests.ensureAwake);
   const list = (path: string | null, refusedEpoch: number | null = null) =>
     files.requester.request(filesRequests.openList, { ...agentTarget(), path, refusedEpoch });
 
@@ -60,35 +60,35 @@ describe('opening a transfer', () => {
   });
 
   it('wakes the agent again when it fell asleep before the host received the request', async () => {
-    files.far.on(runtimeRequests.openTransfer, ({ epoch }) =>
+    files.fakes.on(runtimeRequests.openTransfer, ({ epoch }) =>
       epoch < 3 ? stale() : { url: 'u', ticket: `t${epoch}` },
     );
     expect(await list(null)).toEqual({ url: 'u', ticket: 't3', epoch: 3 });
     expect(wakes().map(({ refusedEpoch }) => refusedEpoch)).toEqual([null, 1, 2]);
   });
 
-  it('gives up after the agent has fallen asleep five more times', async () => {
-    files.far.on(runtimeRequests.openTransfer, stale);
+  it('gives up after the agent has fallen asleep five more times in the meantime', async () => {
+    files.fakes.on(runtimeRequests.openTransfer, stale);
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
     expect(wakes()).toHaveLength(6);
   });
 
-  it('reports the agent as unavailable when its host does not have it', async () => {
-    files.far.on(runtimeRequests.openTransfer, () => {
+  it('reports the agent as unavailable when its guest cannot be reached', async () => {
+    files.fakes.on(runtimeRequests.openTransfer, () => {
       throw new DomainError('unavailable', 'guest_unreachable', 'Gone.');
     });
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
   });
 
   it('reports the agent as unavailable when its host cannot be reached', async () => {
-    files.far.on(agentsRequests.ensureAwake, (asked) => ({ ...awakeAt(1, asked), host: 'nowhere' }));
+    files.fakes.on(agentsRequests.ensureAwake, (request) => ({ ...awakeAt(1, request), host: 'nowhere' }));
     await expect(list(null)).rejects.toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
   });
 
   it.each(['agent_deploying', 'agent_stopped', 'agent_failed'])(
     'returns the error of an agent that cannot be woken: %s',
     async (code) => {
-      files.far.on(agentsRequests.ensureAwake, () => {
+      files.fakes.on(agentsRequests.ensureAwake, () => {
         throw new DomainError('conflict', code, 'Not now.');
       });
       await expect(list(null)).rejects.toMatchObject({ kind: 'conflict', code });
@@ -103,7 +103,7 @@ describe('opening a transfer', () => {
       await expect(open('a\0')).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
       await expect(open('x'.repeat(256))).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_path' });
     }
-    files.far.on(agentsRequests.locate, () => {
+    files.fakes.on(agentsRequests.locate, () => {
       throw new DomainError('not_found', 'agent_not_found', 'There is no such agent.');
     });
     await expect(list('a\0')).rejects.toMatchObject({ kind: 'not_found', code: 'agent_not_found' });

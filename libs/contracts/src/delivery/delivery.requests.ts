@@ -19,8 +19,8 @@ export interface ChatReply {
   readonly conversationId: string;
 }
 
-/** A file in the agent's inbox, to be announced to the agent in its current conversation. */
-export interface TellAttachment extends CommandEnvelope {
+/** A file in the agent's inbox that is announced to the agent in its current conversation. */
+export interface DeliverAttachment extends CommandEnvelope {
   readonly agentId: string;
   /** The message of its sender; null for a default message about the file. */
   readonly message: string | null;
@@ -31,7 +31,7 @@ export interface TellAttachment extends CommandEnvelope {
  * The requests that `delivery` handles. Errors of a chat: conflict `agent_deploying`, `agent_stopped`, `agent_failed`;
  * not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`; timeout `agent_timeout`;
  * exhausted `rate_limited` with `retryAfterSeconds`. Effect `unknown`: the agent may have the message; the same command
- * sent again does not hand it over twice. conflict `chat_answer_gone`: an earlier attempt of the command got an answer
+ * sent again does not hand it over twice. conflict `idempotency_answer_gone`: an earlier attempt of the command got an answer
  * that is no longer stored.
  */
 export const deliveryRequests = {
@@ -41,7 +41,7 @@ export const deliveryRequests = {
    * Returns once the delivery is accepted. The delivery continues after the response and ends as `answered` or as
    * `failed` (the agent has no chat, returned an error, or has used up its budget of messages).
    */
-  tellAttachment: defineRequest<TellAttachment, { readonly deliveryId: string }>(
+  deliverAttachment: defineRequest<DeliverAttachment, { readonly deliveryId: string }>(
     'cmd.delivery.tell-attachment.v1',
     10_000,
     { whenLost: 'repeat' },

@@ -1,3 +1,3 @@
-export { deliveryRequests, type Chat, type ChatReply, type TellAttachment } from './delivery.requests.js';
+export { deliveryRequests, type Chat, type ChatReply, type DeliverAttachment } from './delivery.requests.js';
 export { chatBody, type ChatBody } from './delivery.schemas.js';
 export { deliveryErrors } from './delivery.errors.js';

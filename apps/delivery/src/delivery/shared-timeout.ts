@@ -2,10 +2,10 @@ import { DomainError } from '@berth/kernel';
 import type { SilenceAllowance } from '@berth/messaging';
 
 /**
- * Time limit for all dependencies of one request together (503 within 5 s). The time of the agent itself, to wake and
- * to answer, does not count.
+ * One time limit that all dependencies of a request share, so that a 503 arrives within 5 s. The time that the agent itself
+ * takes to wake and to answer does not count.
  */
-export class Patience implements SilenceAllowance {
+export class SharedTimeout implements SilenceAllowance {
   #leftMs: number;
 
   constructor(withinMs: number) {
@@ -16,7 +16,7 @@ export class Patience implements SilenceAllowance {
     return Math.max(0, this.#leftMs);
   }
 
-  /** Counts time that was lost on a part that did not respond. */
+  /** Counts time that was lost on a dependency that did not respond. */
   spend(millis: number): void {
     this.#leftMs -= millis;
   }
@@ -25,11 +25,11 @@ export class Patience implements SilenceAllowance {
   async within<T>(work: Promise<T>): Promise<T> {
     const begun = performance.now();
     const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(outOfPatience()), this.leftMs);
+    const timer = setTimeout(() => late.reject(timedOut()), this.leftMs);
     try {
       const result = await Promise.race([work, late.promise]);
-      // This process may have been suspended while the result was in its socket; the caller has got 503.
-      if (performance.now() - begun > this.leftMs) throw outOfPatience();
+      // This process may have been suspended while the result was in its socket; the caller has a 503 by now.
+      if (performance.now() - begun > this.leftMs) throw timedOut();
       return result;
     } finally {
       clearTimeout(timer);
@@ -39,7 +39,7 @@ export class Patience implements SilenceAllowance {
   }
 }
 
-const outOfPatience = (): DomainError =>
+const timedOut = (): DomainError =>
   new DomainError(
     'unavailable',
     'service_unavailable',

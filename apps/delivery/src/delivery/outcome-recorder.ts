@@ -5,17 +5,17 @@ import { Injectable } from '@nestjs/common';
 import pRetry, { type Options, type RetryContext } from 'p-retry';
 import { DeliveryCommandHandler } from './delivery.command-handler.js';
 
-/** About a quarter of an hour; the search for lost deliveries finds outcomes not recorded by then. */
+/** Retries for about 15 minutes. `LostDeliveries` records the outcomes that are still missing after that. */
 const ATTEMPTS: Options = { retries: 180, minTimeout: 200, maxTimeout: 5_000, randomize: true };
 /** An unavailable log accepts no messages either, so only few outcomes wait for it. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
- * Records how messages ended, after the response: an outcome that cannot be recorded yet is an outcome all the same.
- * Tries again while the log is unavailable, within bounds.
+ * Records how messages ended. Callers get their response first, so an unavailable log does not change an outcome. Retries
+ * while the log is unavailable, within limits of time and number.
  */
 @Injectable()
-export class OutcomeNotes {
+export class OutcomeRecorder {
   readonly #waiting = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
 
@@ -37,7 +37,7 @@ export class OutcomeNotes {
     return this.#begin(deliveryId, () => this.deliveries.failed(envelope, deliveryId, code));
   }
 
-  /** Waits until all outcomes are recorded, at most `withinMs`; then tries no more. */
+  /** Waits until all outcomes are recorded, at most `withinMs`, and then stops retrying. */
   async settle(withinMs: number): Promise<void> {
     const late = pause(withinMs, this.#stopping.signal);
     await Promise.race([Promise.all(this.#waiting), late]);
@@ -49,26 +49,26 @@ export class OutcomeNotes {
       );
   }
 
-  #begin(deliveryId: string, note: () => Promise<void>): Promise<void> {
-    if (this.#waiting.size >= MOST_WAITING) {
+  #begin(deliveryId: string, record: () => Promise<void>): Promise<void> {
+    if (this.#waiting.size >= MAX_WAITING) {
       this.log.warn({ deliveryId }, 'too many outcomes wait to be recorded');
       return Promise.resolve();
     }
-    const noting = this.#note(deliveryId, note).finally(() => this.#waiting.delete(noting));
-    this.#waiting.add(noting);
-    return noting;
+    const recording = this.#record(deliveryId, record).finally(() => this.#waiting.delete(recording));
+    this.#waiting.add(recording);
+    return recording;
   }
 
   /** Never rejects. */
-  async #note(deliveryId: string, note: () => Promise<void>): Promise<void> {
+  async #record(deliveryId: string, record: () => Promise<void>): Promise<void> {
     const onFailedAttempt = ({ error }: RetryContext): void =>
       this.log.debug({ deliveryId, err: error }, 'the outcome of a message is not recorded yet');
-    await pRetry(note, { ...ATTEMPTS, onFailedAttempt, signal: this.#stopping.signal }).catch(
+    await pRetry(record, { ...ATTEMPTS, onFailedAttempt, signal: this.#stopping.signal }).catch(
       () => undefined,
     );
   }
 }
 
-/** The guest gives up at the same time, so that a timeout is its verdict too. */
+/** A timeout is certain, because the guest gives up at the same time. */
 const isUncertain = (error: DomainError): boolean =>
   error.effect === 'unknown' && error.code !== 'agent_timeout';

@@ -5,37 +5,38 @@ import { Requester } from '@berth/messaging';
 import { Logger } from '@berth/telemetry';
 import { Injectable } from '@nestjs/common';
 import type { AgentTarget } from '../agent-target.js';
-import { LaterAttempts } from './later-attempts.js';
+import { BackgroundRetries } from './background-retries.js';
 
-const ANSWER_MS = 5_000;
+const RESPONSE_MS = 5_000;
 
 /** Notifies an agent of a file in its inbox. Never throws: the file is stored in any case. */
 @Injectable()
-export class AttachmentTeller {
+export class AttachmentNotifier {
   constructor(
     private readonly requester: Requester,
-    private readonly later: LaterAttempts,
+    private readonly retries: BackgroundRetries,
     private readonly log: Logger,
   ) {}
 
   /**
-   * Resolves once `delivery` has accepted the message or turned out to be unreachable. Notifies once per command id.
+   * Resolves once `delivery` has accepted the message, or the first attempt has failed; retries in the background while
+   * `delivery` is unreachable. Notifies the agent once per command id.
    */
-  async tell(
+  async notify(
     { commandId, accountId, actor, agentId }: AgentTarget,
     message: string | null,
     { path, name, size }: PutFile,
   ): Promise<void> {
     const attachment = { path, name, size };
     const request = { commandId, accountId, actor, agentId, message, attachment };
-    const ask = (): Promise<unknown> =>
-      this.requester.request(deliveryRequests.tellAttachment, request, { deadlineMs: ANSWER_MS });
+    const send = (): Promise<unknown> =>
+      this.requester.request(deliveryRequests.deliverAttachment, request, { deadlineMs: RESPONSE_MS });
     try {
-      await ask();
+      await send();
     } catch (error) {
       this.log.warn({ agentId, err: error }, 'could not notify an agent of a file yet');
       if (!isDomainError(error) || error.kind === 'unavailable' || error.kind === 'timeout')
-        this.later.begin({ what: 'notification of an attachment', agentId }, ask);
+        this.retries.begin({ what: 'notification of an attachment', agentId }, send);
     }
   }
 }

@@ -12,11 +12,11 @@ const ATTEMPTS: Options = {
 /**
  * Limit of concurrent retries; further ones are dropped, so that an outage of the event store does not fill the memory.
  */
-const MOST = 1_000;
+const MAX_PENDING = 1_000;
 
 /** Retries work in the background after the caller got its response, for ten minutes at most. */
 @Injectable()
-export class LaterAttempts implements BeforeApplicationShutdown {
+export class BackgroundRetries implements BeforeApplicationShutdown {
   readonly #ending = new AbortController();
   readonly #pending = new Set<Promise<void>>();
 
@@ -24,7 +24,7 @@ export class LaterAttempts implements BeforeApplicationShutdown {
 
   /** `attempt` must be idempotent. */
   begin(what: { readonly what: string; readonly agentId: string }, attempt: () => Promise<unknown>): void {
-    if (this.#ending.signal.aborted || this.#pending.size >= MOST) {
+    if (this.#ending.signal.aborted || this.#pending.size >= MAX_PENDING) {
       this.log.error(what, 'dropped a background retry');
       return;
     }
