@@ -1,7 +1,8 @@
+import { PlatformModule } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentsModule } from './agents/agents.module.js';
 import { ChatModule } from './chat/chat.module.js';
-import { ConnectionsModule } from './connections.module.js';
+import { GatewayConfig, readGatewayConfig } from './config.js';
 import { ConsoleModule } from './console/console.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { EnvModule } from './env/env.module.js';
@@ -9,6 +10,7 @@ import { ExecModule } from './exec/exec.module.js';
 import { FilesModule } from './files/files.module.js';
 import { HealthModule } from './health/health.module.js';
 import { HttpModule } from './http/http.module.js';
+import { migrations, VAULT_SCHEMA } from './idempotency/migrations.js';
 import { KeysModule } from './keys/keys.module.js';
 import { LogsModule } from './logs/logs.module.js';
 import { OpenApiModule } from './openapi/openapi.module.js';
@@ -18,7 +20,13 @@ import { TemplatesModule } from './templates/templates.module.js';
 /** The public HTTP API: what every request passes, and a module for each group of routes. */
 @Module({
   imports: [
-    ConnectionsModule,
+    PlatformModule.forService({
+      name: 'gateway',
+      config: GatewayConfig,
+      readConfig: readGatewayConfig,
+      eventLog: false,
+      tables: { schema: VAULT_SCHEMA, migrations },
+    }),
     HttpModule,
     HealthModule,
     OpenApiModule,

@@ -1,5 +1,5 @@
 import { NestLogger } from '@berth/messaging';
-import { LaunchModule, ServiceContext, stopLaunched, type Stoppable } from '@berth/service';
+import { launchApp, LaunchModule, ServiceContext, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -28,23 +28,11 @@ export const startGateway = async (
   module: Type = GatewayModule,
 ): Promise<RunningGateway> => {
   const context = new ServiceContext('gateway', { config, log });
-  let app: NestFastifyApplication | undefined;
-  const stop = (): Promise<void> => stopLaunched(context, app);
-  try {
-    const created = await createApp(context, module);
-    app = created;
-    const url = await listenOn(created, config);
-    let stopped: Promise<void> | undefined;
-    return {
-      name: context.name,
-      url,
-      routes: created.get(RouteTable).all(),
-      stop: () => (stopped ??= stop()),
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+  const { app, address, name, stop } = await launchApp(context, {
+    create: () => createApp(context, module),
+    listen: (created) => listenOn(created, config),
+  });
+  return { name, url: address, routes: app.get(RouteTable).all(), stop };
 };
 
 const createApp = async (

@@ -3,7 +3,7 @@ import { NatsLink } from '@berth/messaging';
 import { createLogger } from '@berth/telemetry';
 import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { claimInstallation } from './open-parts.js';
+import { claimInstallation } from './open-part.js';
 
 const lines: string[] = [];
 const log = createLogger({

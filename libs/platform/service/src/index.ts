@@ -1,22 +1,11 @@
 export { awaitPart, type AwaitedPart } from './await-part.js';
-export {
-  claimInstallation,
-  closeParts,
-  openLink,
-  openLog,
-  openParts,
-  openTables,
-  reachParts,
-  type OpenPartsOptions,
-  type PartUrls,
-  type ServiceParts,
-} from './open-parts.js';
+export { openLog, reachParts, type PartUrls } from './open-part.js';
 export { RunOnOneInstance, type Runnable } from './background-task.js';
 export { ConsumeEvents, type EventReaction } from './consume-events.js';
 export { definitionOf } from './definition-of.js';
 export { endProcess } from './end-process.js';
 export { HostIdentity } from './host-identity.js';
-export { launchService, LaunchModule, stopLaunched, type LaunchedService } from './launch-service.js';
+export { launchApp, launchService, LaunchModule, type LaunchedService } from './launch-service.js';
 export { PlatformModule, type ServicePlatform } from './platform.module.js';
 export { InjectProjection, ProjectionModule, type ProjectionOptions } from './projection.module.js';
 export { RelayModule, type RelayedEvents } from './relay.module.js';

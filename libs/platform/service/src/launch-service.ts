@@ -30,18 +30,42 @@ export const launchService = async <Config extends ServiceSettings>(
 ): Promise<LaunchedService> => {
   const { name, host } = definitionOf(module);
   const context = new ServiceContext(name, options, await host?.(options.config));
-  let app: INestMicroservice | undefined;
+  return launchApp(context, {
+    create: () =>
+      NestFactory.createMicroservice<AsyncMicroserviceOptions>(LaunchModule.of(module, context), {
+        ...transportOf(context),
+        logger: new NestLogger(context.log),
+        abortOnError: false,
+      }),
+    listen: (app) => app.listen(),
+  });
+};
+
+/** How `launchApp` creates an application, and what makes it accept requests. */
+export interface Launch<App, Address> {
+  create(): Promise<App>;
+  listen(app: App): Promise<Address>;
+}
+
+/** An application that accepts requests at `address`. */
+export interface LaunchedApp<App, Address> extends Stoppable {
+  readonly app: App;
+  readonly address: Address;
+}
+
+/** Starts an application on `context`. When that fails, everything that was opened is closed again. */
+export const launchApp = async <App extends INestApplicationContext, Address>(
+  context: ServiceContext,
+  { create, listen }: Launch<App, Address>,
+): Promise<LaunchedApp<App, Address>> => {
+  let app: App | undefined;
   const stop = (): Promise<void> => stopLaunched(context, app);
   try {
-    app = await NestFactory.createMicroservice<AsyncMicroserviceOptions>(LaunchModule.of(module, context), {
-      ...transportOf(context),
-      logger: new NestLogger(context.log),
-      abortOnError: false,
-    });
-    await app.listen();
+    app = await create();
+    const address = await listen(app);
     context.started();
     let stopped: Promise<void> | undefined;
-    return { name, app, stop: () => (stopped ??= stop()) };
+    return { name: context.name, app, address, stop: () => (stopped ??= stop()) };
   } catch (error) {
     await stop();
     throw error;
@@ -52,7 +76,7 @@ export const launchService = async <Config extends ServiceSettings>(
  * Stops what was launched on `context`, in order: requests in flight, background work, connections. A failing step does
  * not prevent the later ones.
  */
-export const stopLaunched = async (
+const stopLaunched = async (
   context: ServiceContext,
   app: Pick<INestApplicationContext, 'close'> | undefined,
 ): Promise<void> => {

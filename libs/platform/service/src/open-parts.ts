@@ -1,33 +1,17 @@
-import { ConfigError, type ServiceEnv } from '@berth/config';
-import { connectEventStore, type EventStore } from '@berth/event-store';
-import { DomainError } from '@berth/kernel';
-import {
-  BrokerCheck,
-  brokerOf,
-  InstallationClaim,
-  InstanceTaken,
-  logIdentity,
-  NatsLink,
-  NatsNotices,
-  requireMaxPayload,
-  SILENT_MS,
-  UnfitBroker,
-  unlessRefused,
-  type BrokerNeeds,
-  type NatsCredentials,
-  type NatsLinkOptions,
-} from '@berth/messaging';
-import {
-  DedicatedConnection,
-  mapDatabaseError,
-  openDatabase,
-  type Database,
-  type DatabaseOptions,
-  type Migration,
-} from '@berth/persistence';
+import type { ServiceEnv } from '@berth/config';
+import type { EventStore } from '@berth/event-store';
+import { BrokerCheck, brokerOf, type BrokerNeeds, type NatsLink } from '@berth/messaging';
+import type { Database } from '@berth/persistence';
 import type { Logger } from '@berth/telemetry';
-import { awaitPart } from './await-part.js';
-import { endProcess } from './end-process.js';
+import {
+  claimInstallation,
+  openLink,
+  openLog,
+  openTables,
+  requireBroker,
+  type TablesOptions,
+} from './open-part.js';
+import type { ServiceTables } from './service-definition.js';
 
 /** The backing services of an event-sourced service. */
 export interface ServiceParts {
@@ -38,17 +22,10 @@ export interface ServiceParts {
   readonly log: Logger;
 }
 
-export interface OpenPartsOptions {
-  /** The service's name; also its schema and its client name. */
-  readonly name: string;
+export interface OpenPartsOptions extends TablesOptions {
   readonly config: ServiceEnv;
-  readonly migrations: readonly Migration[];
-  readonly entities?: NonNullable<DatabaseOptions['entities']>;
   /** What it requires of JetStream. */
   readonly needs?: BrokerNeeds;
-  readonly log: Logger;
-  /** Aborts the wait for backing services that are not available. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -56,21 +33,12 @@ export interface OpenPartsOptions {
  * closed.
  */
 export const openParts = async (options: OpenPartsOptions): Promise<ServiceParts> => {
-  const { name, config, migrations, entities, needs = {}, log } = options;
+  const { name, config, needs = {}, log } = options;
   const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
   await using opened = new AsyncDisposableStack();
   const link = await openLink({ ...brokerOf(config), name, ...waiting });
   opened.defer(() => link.close());
-  const database = await openTables({
-    url: config.databaseUrl,
-    poolSize: config.databasePool,
-    schema: name,
-    migrations,
-    ...(entities === undefined ? {} : { entities }),
-    applicationName: `berth-${name}`,
-    notices: NatsNotices.of(link, name),
-    ...waiting,
-  });
+  const database = await openTables(options, link);
   opened.defer(() => database.close());
   const store = await openLog({ url: config.eventStoreUrl, ...waiting });
   opened.defer(() => store.close());
@@ -100,139 +68,24 @@ export const openPartsWithoutTables = async (
   return { store, link };
 };
 
-/** `openDatabase`, waiting for PostgreSQL. Throws `ConfigError` when the server rejects DATABASE_URL. */
-export const openTables = (options: DatabaseOptions & PartOptions): Promise<Database> =>
-  awaitPart({ ...options, ...POSTGRES }, () =>
-    openDatabase({ ...options, waitMs: 0 }).catch(refusedByDatabase),
-  );
-
-/** `connectEventStore`, waiting for the event log. Throws `ConfigError` when the log rejects the credentials. */
-export const openLog = (options: PartOptions): Promise<EventStore> => {
-  const store = connectEventStore(options);
-  return awaitPart({ ...options, ...LOG }, async () => {
-    // A ping times out before the retries of a call end, and would hide their error.
-    await store.head();
-    return store;
-  }).catch(async (error: unknown) => {
-    await store.close();
-    throw error;
-  });
+/** Opens the broker, and the database of a service that has tables but no event log, as `openParts` does. */
+export const openPartsWithoutLog = async ({
+  client,
+  tables,
+  ...options
+}: Omit<OpenPartsOptions, keyof ServiceTables | 'needs'> & {
+  readonly client: string;
+  readonly tables: ServiceTables | undefined;
+}): Promise<Pick<ServiceParts, 'link'> & Partial<Pick<ServiceParts, 'database'>>> => {
+  const { config, log } = options;
+  const waiting = { log, ...(options.signal === undefined ? {} : { signal: options.signal }) };
+  await using opened = new AsyncDisposableStack();
+  const link = await openLink({ ...brokerOf(config), name: client, ...waiting });
+  opened.defer(() => link.close());
+  const database = tables === undefined ? undefined : await openTables({ ...options, ...tables }, link);
+  opened.move();
+  return database === undefined ? { link } : { link, database };
 };
-
-/**
- * `NatsLink.open`, waiting for the message broker. Throws `ConfigError` when the broker's maximum payload is smaller
- * than our messages.
- */
-export const openLink = async (
-  options: PartOptions & Pick<NatsLinkOptions, 'name' | 'credentials' | 'instance' | 'replicas'>,
-): Promise<NatsLink> => {
-  const link = await awaitPart({ ...options, ...BROKER }, () =>
-    NatsLink.open({ ...options, openWithinMs: 0 }).catch((error: unknown) => {
-      throw asConfigError(error);
-    }),
-  );
-  try {
-    requireMaxPayload(link);
-    return link;
-  } catch (error) {
-    await link.close();
-    throw asConfigError(error);
-  }
-};
-
-/** Waits until the broker meets the requirements of `broker`. Throws `ConfigError` when it never can. */
-const requireBroker = (
-  options: PartOptions & { readonly broker: BrokerCheck; readonly link: NatsLink },
-): Promise<void> => {
-  const since = performance.now();
-  return awaitPart({ ...options, ...BROKER }, () =>
-    options.broker.require().catch(async (error: unknown) => {
-      // The check logs the reason, and is repeated until the broker is fit.
-      if (error instanceof UnfitBroker && error.servesMeanwhile) await options.broker.isFit();
-      else throw jetStreamFailure(error, options.link, since);
-    }),
-  );
-};
-
-/** How long a cluster may take to elect its leaders before its refusal is final. */
-const ELECTION_MS = 20_000;
-
-const jetStreamFailure = (error: unknown, link: NatsLink, since: number): unknown => {
-  if (!(error instanceof UnfitBroker)) return silentJetStream(error);
-  const inCluster = link.connection.info?.cluster !== undefined;
-  const mayPass = error.passesInCluster && inCluster && performance.now() - since < ELECTION_MS;
-  return mayPass ? silentJetStream(error) : asConfigError(error);
-};
-
-const asConfigError = (error: unknown): unknown =>
-  error instanceof UnfitBroker ? new ConfigError([`NATS_URL ${error.message}`], { cause: error }) : error;
-
-const silentJetStream = (cause: unknown): DomainError =>
-  new DomainError('unavailable', 'service_unavailable', 'JetStream does not respond.', {}, { cause });
-
-/**
- * Claims the installation's name on the broker for the event log of `store` until the link closes. Throws `ConfigError`
- * when another installation uses the name, and ends the process when another one takes it later.
- */
-export const claimInstallation = async (
-  options: Omit<PartOptions, 'url'> & {
-    readonly config: Pick<ServiceEnv, 'natsUrl' | 'eventStoreUrl'>;
-    readonly link: NatsLink;
-    readonly store: EventStore;
-  },
-): Promise<InstallationClaim> => {
-  const { config, link, store, log } = options;
-  const logId = await awaitPart({ ...options, ...LOG, url: config.eventStoreUrl }, () => logIdentity(store));
-  const since = performance.now();
-  return awaitPart({ ...options, ...BROKER, url: config.natsUrl }, async () => {
-    const taken = unlessRefused(`the stream ${link.names.presenceStream}`, () =>
-      InstallationClaim.take({ link, logId, log, onLost: endProcess }),
-    );
-    return taken.catch((error: unknown) => {
-      if (error instanceof InstanceTaken)
-        throw new ConfigError([
-          `BERTH_INSTANCE must name no other installation: ${error.instance} is used on this broker by one with another event log (a name is free again when that one stops, or ${SILENT_MS / 1_000} s after its last sign of life)`,
-        ]);
-      throw jetStreamFailure(error, link, since);
-    });
-  });
-};
-
-/** The URLs of the backing services; undefined: this one is not needed. */
-export interface PartUrls {
-  readonly natsUrl?: string | undefined;
-  readonly natsCredentials?: NatsCredentials | undefined;
-  readonly eventStoreUrl?: string | undefined;
-  readonly databaseUrl?: string | undefined;
-}
-
-/**
- * Resolves once every backing service with a URL is usable, so that a process with many services waits, and logs that,
- * only once.
- */
-export const reachParts = async (
-  { natsUrl, natsCredentials: credentials, eventStoreUrl, databaseUrl }: PartUrls,
-  options: Omit<PartOptions, 'url'>,
-): Promise<void> => {
-  await Promise.all([
-    natsUrl === undefined
-      ? undefined
-      : openLink({ ...options, url: natsUrl, credentials, name: 'start' }).then((link) => link.close()),
-    eventStoreUrl === undefined
-      ? undefined
-      : openLog({ ...options, url: eventStoreUrl }).then((store) => store.close()),
-    databaseUrl === undefined ? undefined : reachDatabase({ ...options, url: databaseUrl }),
-  ]);
-};
-
-const reachDatabase = (options: PartOptions): Promise<void> =>
-  awaitPart({ ...options, ...POSTGRES }, async () => {
-    const target = { url: options.url, schema: 'public', applicationName: 'berth-start' };
-    const connection = await DedicatedConnection.open(target).catch((error: unknown) =>
-      refusedByDatabase(mapDatabaseError(error)),
-    );
-    await connection.close();
-  });
 
 /** Closes the backing services, the broker first, so that no new messages arrive. */
 export const closeParts = async ({
@@ -242,29 +95,4 @@ export const closeParts = async ({
 }: Pick<ServiceParts, 'link'> & Partial<ServiceParts>): Promise<void> => {
   await link.close();
   await Promise.all([store?.close(), database?.close()]);
-};
-
-const BROKER = { what: 'the message broker', variable: 'NATS_URL' } as const;
-const LOG = { what: 'the event log', variable: 'EVENTSTORE_URL' } as const;
-const POSTGRES = { what: 'PostgreSQL', variable: 'DATABASE_URL' } as const;
-
-interface PartOptions {
-  readonly url: string;
-  readonly log: Logger;
-  readonly signal?: AbortSignal;
-}
-
-/** SQLSTATEs of errors that only a different DATABASE_URL can fix. */
-const DATABASE_REFUSALS: ReadonlyMap<string, string> = new Map([
-  ['28P01', 'is refused: wrong user or password'],
-  ['28000', 'is refused: this user is not allowed to connect'],
-  ['3D000', 'names a database that does not exist'],
-  ['42501', 'names a user that is not allowed to create schemas in this database'],
-]);
-
-const refusedByDatabase = (error: unknown): never => {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
-  const refusal = typeof code === 'string' ? DATABASE_REFUSALS.get(code) : undefined;
-  if (refusal !== undefined) throw new ConfigError([`DATABASE_URL ${refusal}`], { cause: error });
-  throw error;
 };

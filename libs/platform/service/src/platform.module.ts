@@ -1,7 +1,7 @@
 import { readEnv, ServiceEnv, type Env } from '@berth/config';
 import { EventStore, SnapshotTable } from '@berth/event-store';
 import { Clock, systemClock } from '@berth/kernel';
-import { BrokerCheck, brokerOf, NatsLink, Requester } from '@berth/messaging';
+import { BrokerCheck, NatsLink, Requester } from '@berth/messaging';
 import { OperationsModule } from '@berth/operations';
 import { Database } from '@berth/persistence';
 import { Supervisor } from '@berth/supervision';
@@ -12,7 +12,13 @@ import { BackgroundTasks } from './background-task.js';
 import { ConsumerParts, EventConsumption } from './consume-events.js';
 import { CaughtUpProjections } from './caught-up-projections.js';
 import { HostIdentity } from './host-identity.js';
-import { closeParts, openLink, openParts, openPartsWithoutTables, type ServiceParts } from './open-parts.js';
+import {
+  closeParts,
+  openParts,
+  openPartsWithoutLog,
+  openPartsWithoutTables,
+  type ServiceParts,
+} from './open-parts.js';
 import { OpenedResources } from './opened-resources.js';
 import { ServiceContext } from './service-context.js';
 import type { ServiceDefinition, ServiceOptions, ServiceSettings } from './service-definition.js';
@@ -43,20 +49,17 @@ export class PlatformModule {
   ): ServicePlatform {
     const completed = { config: ServiceEnv, readConfig: readServiceEnv, ...options };
     const definition = completed as unknown as ServiceDefinition;
-    const { tables } = definition;
-    const operations = operationsOf(definition);
     const providers = [...basicProviders(definition), ...partProviders(definition)];
+    const projects = hasProjections(definition);
     return {
       module: PlatformModule,
-      imports: [DiscoveryModule, ...operations],
+      imports: [DiscoveryModule, ...operationsOf(definition)],
       providers: [
         ...providers,
         OpenedResources,
-        ...(tables === undefined
-          ? []
-          : [CaughtUpProjections, ConsumerParts, EventConsumption, BackgroundTasks]),
+        ...(projects ? [CaughtUpProjections, ConsumerParts, EventConsumption, BackgroundTasks] : []),
       ],
-      exports: [...tokensOf(providers), ...(tables === undefined ? [] : [OperationsModule])],
+      exports: [...tokensOf(providers), ...(projects ? [OperationsModule] : [])],
       definition,
     };
   }
@@ -71,8 +74,13 @@ export class PlatformModule {
   }
 }
 
-const operationsOf = ({ name, eventLog, tables }: ServiceDefinition): DynamicModule[] => {
-  if (tables !== undefined) return [OperationsModule.forService(name)];
+/** Whether the service derives tables from the event log, and relays and consumes events. */
+const hasProjections = ({ eventLog, tables }: ServiceDefinition): boolean =>
+  eventLog !== false && tables !== undefined;
+
+const operationsOf = (definition: ServiceDefinition): DynamicModule[] => {
+  const { name, eventLog } = definition;
+  if (hasProjections(definition)) return [OperationsModule.forService(name)];
   return eventLog === false ? [] : [OperationsModule.forHealth(name)];
 };
 
@@ -101,9 +109,8 @@ const partProviders = (definition: ServiceDefinition): Provider[] => [
   partOf(NatsLink, 'link'),
   { provide: Requester, inject: [NatsLink], useFactory: (link: NatsLink) => new Requester(link) },
   ...(definition.eventLog === false ? [] : [partOf(EventStore, 'store')]),
-  ...(definition.tables === undefined
-    ? []
-    : [partOf(Database, 'database'), partOf(BrokerCheck, 'broker'), SNAPSHOTS]),
+  ...(definition.tables === undefined ? [] : [partOf(Database, 'database')]),
+  ...(hasProjections(definition) ? [partOf(BrokerCheck, 'broker'), SNAPSHOTS] : []),
 ];
 
 const readServiceEnv = (env: Env): ServiceEnv => {
@@ -125,10 +132,13 @@ const opened = async (
   { config, host, log, startSignal: signal }: ServiceContext,
 ): Promise<Pick<ServiceParts, 'link'> & Partial<ServiceParts>> => {
   const options = { name, config: config as ServiceEnv, log, signal };
-  if (tables !== undefined) return openParts({ ...options, ...tables, needs: streams ?? {} });
-  if (eventLog !== false) return openPartsWithoutTables(options);
-  const client = host === undefined ? name : `${name}-${host}`;
-  return { link: await openLink({ ...brokerOf(options.config), name: client, log, signal }) };
+  if (eventLog === false) {
+    const client = host === undefined ? name : `${name}-${host}`;
+    return openPartsWithoutLog({ ...options, client, tables });
+  }
+  return tables === undefined
+    ? openPartsWithoutTables(options)
+    : openParts({ ...options, ...tables, needs: streams ?? {} });
 };
 
 const partOf = (token: FactoryProvider['provide'], part: keyof ServiceParts): FactoryProvider => ({

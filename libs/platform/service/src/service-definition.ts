@@ -8,8 +8,10 @@ export type ServiceSettings = BrokerEnv &
   Pick<ServiceEnv, 'logLevel' | 'otlpEndpoint' | 'metricsPort'> &
   Partial<Pick<ServiceEnv, 'eventStoreUrl' | 'databaseUrl' | 'databasePool'>>;
 
-/** The tables of a service, in the schema with its name. */
+/** The tables of a service. */
 export interface ServiceTables {
+  /** Default: the service's name. */
+  readonly schema?: string;
   readonly migrations: readonly Migration[];
   readonly entities?: NonNullable<DatabaseOptions['entities']>;
 }
@@ -22,7 +24,7 @@ export interface ServiceDefinition<Config extends ServiceSettings = ServiceSetti
   readonly config: abstract new () => Config;
   /** Throws `ConfigError` when the environment is invalid. */
   readonly readConfig: (env: Env) => Config;
-  /** false: a service without an event log, which has neither tables nor the operations interface. */
+  /** false: a service without an event log, which has neither projections nor the operations interface. */
   readonly eventLog?: false;
   /** Absent: a service without tables, which has neither projections nor streams on the broker. */
   readonly tables?: ServiceTables;
