@@ -4,7 +4,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from './fixtures/exec.fixture.js';
-import { done } from './fixtures/far-world.fixture.js';
+import { done } from './fixtures/fake-services.fixture.js';
 
 let test: TestExec;
 let agentId: string;
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 
@@ -37,7 +37,7 @@ describe('an attached execution', () => {
 
   it('costs one request to agents, one to the host, and no other', async () => {
     await test.ask(execRequests.submit, aCommand(agentId));
-    expect(test.far.received.map(({ subject }) => subject)).toEqual([
+    expect(test.fakes.received.map(({ subject }) => subject)).toEqual([
       agentsRequests.ensureAwake.subject,
       runtimeRequests.execute.subject,
     ]);
@@ -45,7 +45,7 @@ describe('an attached execution', () => {
 
   it('returns output exactly, including characters that a text column rejects', async () => {
     const stdout = '\u0000a\u0001\ufffd\u{1f600}\r\n\u0000';
-    test.far.on(runtimeRequests.execute, () => done({ stdout, stderr: '\u0000', exitCode: 3 }));
+    test.fakes.on(runtimeRequests.execute, () => done({ stdout, stderr: '\u0000', exitCode: 3 }));
     const submit = aCommand(agentId);
     const submitted = await test.ask(execRequests.submit, submit);
     const view = { executionId: idOf(submit), status: 'completed', exitCode: 3, stdout, stderr: '\u0000' };
@@ -73,20 +73,20 @@ describe('an attached execution', () => {
     [Number.MAX_VALUE, true, Number.MAX_SAFE_INTEGER],
   ])('with timeout %s (detached: %s) gets %s ms', async (timeoutSeconds, detached, timeoutMs) => {
     await test.ask(execRequests.submit, aCommand(agentId, { timeoutSeconds, detached }));
-    expect(test.far.requestsTo(runtimeRequests.execute)).toMatchObject([{ timeoutMs, wait: !detached }]);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toMatchObject([{ timeoutMs, wait: !detached }]);
   });
 
   it('submitted twice at once, or again later, runs once and returns the same result', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const first = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.journal.has(idOf(submit)));
+    await eventually(() => test.fakes.journal.has(idOf(submit)));
     const second = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.requestsTo(agentsRequests.ensureAwake).length === 2);
-    test.far.finish(idOf(submit), { stdout: 'once' });
+    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
+    test.fakes.finish(idOf(submit), { stdout: 'once' });
     const responses = await Promise.all([first, second, test.ask(execRequests.submit, submit)]);
     for (const response of responses) expect(response).toMatchObject({ execution: { stdout: 'once' } });
-    expect(test.far.starts.get(idOf(submit))).toBe(1);
-    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.starts.get(idOf(submit))).toBe(1);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
   });
 });
 
@@ -97,7 +97,7 @@ describe('a detached execution', () => {
     const running = { executionId, status: 'running', exitCode: null, stdout: null, stderr: null };
     expect(await test.ask(execRequests.submit, submit)).toEqual({ kind: 'execution', execution: running });
     expect(await test.get(agentId, executionId)).toEqual(running);
-    test.far.finish(executionId, { stdout: 'later', exitCode: 7 });
+    test.fakes.finish(executionId, { stdout: 'later', exitCode: 7 });
     await eventually(async () => (await test.history(executionId)).includes('ExecutionEnded'));
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'completed', exitCode: 7 });
   });
@@ -113,8 +113,8 @@ describe('a detached execution', () => {
     await test.ask(execRequests.submit, submit);
     const ref = { ...test.ref(agentId, idOf(submit)), waitMs: 20_000 };
     const waiting = Array.from({ length: 8 }, () => test.ask(execRequests.await, ref));
-    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length >= 9);
-    test.far.finish(idOf(submit), { stdout: 'end' });
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length >= 9);
+    test.fakes.finish(idOf(submit), { stdout: 'end' });
     for (const view of await Promise.all(waiting)) expect(view).toMatchObject({ stdout: 'end' });
     await eventually(async () =>
       expect((await test.history(idOf(submit))).filter((type) => type === 'ExecutionEnded')).toHaveLength(1),
@@ -130,24 +130,24 @@ describe('a detached execution', () => {
   });
 
   it('for a guest known to be older is rejected without waking the agent', async () => {
-    test.far.guest = { version: '0.9.0', capabilities: [] };
+    test.fakes.guest = { version: '0.9.0', capabilities: [] };
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     await expect(submitted).rejects.toMatchObject({ kind: 'unsupported', code: 'detached_unsupported' });
-    expect(test.far.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
+    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
   });
 
   it('for a guest that turns out to be older is rejected once the agent is awake', async () => {
-    test.far.guest = { version: '0.9.0', capabilities: [] };
-    test.far.on(agentsRequests.locate, () => ({ host: null, guest: { version: '', capabilities: [] } }));
+    test.fakes.guest = { version: '0.9.0', capabilities: [] };
+    test.fakes.on(agentsRequests.locate, () => ({ host: null, guest: { version: '', capabilities: [] } }));
     const submitted = test.ask(execRequests.submit, aCommand(agentId, { detached: true }));
     await expect(submitted).rejects.toMatchObject({ kind: 'unsupported', code: 'detached_unsupported' });
-    expect(test.far.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
   });
 });
 
 describe('an agent that cannot take commands', () => {
   const refuseWake = (error: DomainError): void =>
-    test.far.on(agentsRequests.ensureAwake, () => {
+    test.fakes.on(agentsRequests.ensureAwake, () => {
       throw error;
     });
 
@@ -162,15 +162,15 @@ describe('an agent that cannot take commands', () => {
     ['payment_required', 'compute_cap_reached', 'payment_required', 'compute_cap_reached'],
     ['forbidden', 'end_user_suspended', 'forbidden', 'end_user_suspended'],
     ['exhausted', 'wake_limit_reached', 'exhausted', 'wake_limit_reached'],
-  ] as const)('returns %s %s as %s %s', async (kind, code, toldKind, toldCode) => {
+  ] as const)('returns %s %s as %s %s', async (kind, code, reportedKind, reportedCode) => {
     refuseWake(new DomainError(kind, code, 'm', { retryAfterSeconds: 3 }));
     const submit = aCommand(agentId);
     await expect(test.ask(execRequests.submit, submit)).rejects.toMatchObject({
-      kind: toldKind,
-      code: toldCode,
+      kind: reportedKind,
+      code: reportedCode,
     });
     expect(await test.history(idOf(submit))).toEqual([]);
-    expect(test.far.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
   });
 
   it('causes exactly the documented errors', async () => {
@@ -187,7 +187,7 @@ describe('an agent that cannot take commands', () => {
 
 describe('an older guest', () => {
   beforeEach(() => {
-    test.far.guest = { version: '0.9.0', capabilities: [] };
+    test.fakes.guest = { version: '0.9.0', capabilities: [] };
   });
 
   it('runs attached commands for 60 s by default and 120 s at most, and no result is stored', async () => {
@@ -198,26 +198,26 @@ describe('an older guest', () => {
       expect(await test.history(idOf(submit))).toEqual([]);
       await expect(test.get(agentId, idOf(submit))).rejects.toMatchObject(notFound);
     }
-    const timeouts = test.far.requestsTo(runtimeRequests.executeLegacy).map(({ timeoutMs }) => timeoutMs);
+    const timeouts = test.fakes.requestsTo(runtimeRequests.executeLegacy).map(({ timeoutMs }) => timeoutMs);
     expect(timeouts).toEqual([60_000, 5_000, 120_000]);
   });
 
   it('that may have started a command does not get it again, and the outcome is unknown', async () => {
-    test.far.on(runtimeRequests.executeLegacy, () => {
+    test.fakes.on(runtimeRequests.executeLegacy, () => {
       throw new DomainError('unavailable', 'guest_unreachable', 'm');
     });
     const error = await test.ask(execRequests.submit, aCommand(agentId)).catch((failed: unknown) => failed);
     expect(error).toMatchObject({ kind: 'upstream', code: 'execution_outcome_unknown', context: {} });
     expect((error as DomainError).context).not.toHaveProperty('executionId');
-    expect(test.far.requestsTo(runtimeRequests.executeLegacy)).toHaveLength(1);
+    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toHaveLength(1);
   });
 
   it('that fell asleep in the meantime is woken again', async () => {
-    test.far.first(runtimeRequests.executeLegacy, 1, () => {
+    test.fakes.first(runtimeRequests.executeLegacy, 1, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
     expect(await test.ask(execRequests.submit, aCommand(agentId))).toMatchObject({ kind: 'legacy' });
-    expect(test.far.requestsTo(agentsRequests.ensureAwake)[1]).toMatchObject({ refusedEpoch: 1 });
+    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)[1]).toMatchObject({ refusedEpoch: 1 });
   });
 });
 
@@ -241,18 +241,18 @@ describe('reading an execution', () => {
   it('never wakes the agent', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
-    test.far.received.length = 0;
+    test.fakes.received.length = 0;
     await test.get(agentId, idOf(submit));
     await test.ask(execRequests.await, { ...test.ref(agentId, idOf(submit)), waitMs: 50 });
     await test.ask(execRequests.followOutput, test.ref(agentId, idOf(submit)));
     await test.list(agentId);
-    expect(test.far.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
+    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toEqual([]);
   });
 
   it('of a deleted agent reports that the agent is not found', async () => {
     const submit = aCommand(agentId);
     await test.ask(execRequests.submit, submit);
-    test.far.on(agentsRequests.locate, () => {
+    test.fakes.on(agentsRequests.locate, () => {
       throw new DomainError('not_found', 'agent_not_found', 'm');
     });
     const gone = { code: 'agent_not_found' };
@@ -284,7 +284,7 @@ describe('reading an execution', () => {
 });
 
 describe('output and console', () => {
-  it('are followed at the host while it runs, and returned by exec afterwards', async () => {
+  it('follow output at the host while the command runs, and return it from exec afterwards', async () => {
     const submit = aCommand(agentId, { command: 'sleep', detached: true });
     await test.ask(execRequests.submit, submit);
     const ref = test.ref(agentId, idOf(submit));
@@ -292,13 +292,13 @@ describe('output and console', () => {
       kind: 'live',
       stream: { url: 'http://host/output', ticket: 't' },
     });
-    expect(test.far.requestsTo(runtimeRequests.openTransfer)).toEqual([
+    expect(test.fakes.requestsTo(runtimeRequests.openTransfer)).toEqual([
       { agentId, epoch: 1, transfer: { kind: 'output', executionId: idOf(submit) } },
     ]);
-    test.far.on(runtimeRequests.openTransfer, () => {
+    test.fakes.on(runtimeRequests.openTransfer, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
-    test.far.finish(idOf(submit), { stdout: 'all of it' });
+    test.fakes.finish(idOf(submit), { stdout: 'all of it' });
     expect(await test.ask(execRequests.followOutput, ref)).toMatchObject({
       kind: 'ended',
       execution: { stdout: 'all of it' },
@@ -306,14 +306,14 @@ describe('output and console', () => {
   });
 
   it('wake the agent for a console, and again if it fell asleep in the meantime', async () => {
-    test.far.first(runtimeRequests.openTransfer, 2, () => {
+    test.fakes.first(runtimeRequests.openTransfer, 2, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
     const { commandId, accountId, actor } = aCommand(agentId);
     const open = { commandId, accountId, actor, agentId, cols: 80, rows: 24, refusedEpoch: null };
     const opened = await test.ask(execRequests.openConsole, open);
     expect(opened).toEqual({ url: 'http://host/console', ticket: 't', epoch: 3 });
-    test.far.guest = { version: '0.9.0', capabilities: [] };
+    test.fakes.guest = { version: '0.9.0', capabilities: [] };
     await expect(test.ask(execRequests.openConsole, open)).rejects.toMatchObject({
       kind: 'unsupported',
       code: 'console_unsupported',

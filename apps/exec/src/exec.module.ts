@@ -24,7 +24,7 @@ import { AgentDispatcher } from './submission/agent-dispatcher.js';
 import { EarlierSubmission } from './submission/earlier-submission.js';
 import { ExecutionSubmission } from './submission/execution-submission.js';
 import { OlderGuest } from './submission/older-guest.js';
-import { Refusing } from './submission/refusing.js';
+import { RefusalRecorder } from './submission/refusal-recorder.js';
 import { Rerouting } from './submission/rerouting.js';
 import { SubmitCommandHandler } from './submission/submit.command-handler.js';
 import { Wake } from './submission/wake.js';
@@ -33,7 +33,7 @@ import { RunningExecutionsQuery } from './timers/running-executions.query.js';
 import { Settlement } from './timers/settlement.js';
 import { Sweep } from './timers/sweep.js';
 
-/** Only lists wait for this projection, and every command writes two events, so batches are worth a delay. */
+/** Only lists wait for this projection. Every command writes two events, so a short delay makes larger batches. */
 const GATHER_MS = 50;
 
 @Module({
@@ -59,7 +59,7 @@ const GATHER_MS = 50;
     Rerouting,
     AcceptedPositions,
     FollowedExecutions,
-    Refusing,
+    RefusalRecorder,
     AgentDispatcher,
     EarlierSubmission,
     OlderGuest,

@@ -16,17 +16,17 @@ describe('a process that is killed', () => {
     try {
       await alone.stopService();
       submitted = alone.ask(execRequests.submit, submit).catch((error: unknown) => error);
-      await eventually(() => alone.far.journal.has(idOf(submit)));
+      await eventually(() => alone.fakes.journal.has(idOf(submit)));
     } finally {
       await killed.kill();
     }
     expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     const successor = await alone.another();
     const awaited = alone.ask(execRequests.await, { ...alone.ref(agentId, idOf(submit)), waitMs: 20_000 });
-    await eventually(() => alone.far.requestsTo(runtimeRequests.findExecution).length > 0);
-    alone.far.finish(idOf(submit), { stdout: 'survived' });
+    await eventually(() => alone.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    alone.fakes.finish(idOf(submit), { stdout: 'survived' });
     expect(await awaited).toMatchObject({ status: 'completed', stdout: 'survived' });
-    expect(alone.far.starts.get(idOf(submit))).toBe(1);
+    expect(alone.fakes.starts.get(idOf(submit))).toBe(1);
     await successor.stop();
     await alone.stop();
   }, 60_000);
@@ -37,15 +37,15 @@ describe('a process that stops', () => {
     const first = await startTestExec();
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = first.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => first.far.journal.has(idOf(submit)));
+    await eventually(() => first.fakes.journal.has(idOf(submit)));
     const second = await first.another();
     const begunAt = Date.now();
     await first.stopService();
     expect(Date.now() - begunAt).toBeLessThan(4_000);
     expect(await submitted).toMatchObject({ kind: 'unavailable', code: 'service_unavailable' });
     const awaited = first.ask(execRequests.await, { ...first.ref(agentId, idOf(submit)), waitMs: 20_000 });
-    await eventually(() => first.far.requestsTo(runtimeRequests.findExecution).length > 0);
-    first.far.finish(idOf(submit), { stdout: 'went on' });
+    await eventually(() => first.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    first.fakes.finish(idOf(submit), { stdout: 'went on' });
     expect(await awaited).toMatchObject({ status: 'completed', stdout: 'went on' });
     await second.stop();
     await first.stop();

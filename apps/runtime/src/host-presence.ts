@@ -7,7 +7,7 @@ import { HostAnnouncer } from './report/host-announcer.js';
 import { ObservationReporter } from './report/observation-reporter.js';
 
 const SHUTDOWN_GRACE_MS = 2_000;
-const LAST_WORDS_MS = 1_000;
+const REPORT_WITHIN_MS = 1_000;
 
 /**
  * Announces this host while the service handles requests. When the service stops, ends the agents first (TERM, 2 s, KILL)
@@ -16,7 +16,7 @@ const LAST_WORDS_MS = 1_000;
 @Injectable()
 export class HostPresence implements OnApplicationBootstrap, BeforeApplicationShutdown {
   #announcing: Promise<void> | undefined;
-  #lastWords: Promise<void> | undefined;
+  #shutdownReport: Promise<void> | undefined;
 
   constructor(
     private readonly agents: HostedAgents,
@@ -35,12 +35,12 @@ export class HostPresence implements OnApplicationBootstrap, BeforeApplicationSh
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await Promise.all([this.#announcing, this.#lastWords]);
+    await Promise.all([this.#announcing, this.#shutdownReport]);
   }
 
   private async endAgents(): Promise<void> {
     this.logs.close();
     const ended = await this.agents.shutDown(SHUTDOWN_GRACE_MS);
-    this.#lastWords = this.observations.lastWords(ended, LAST_WORDS_MS);
+    this.#shutdownReport = this.observations.reportShutdown(ended, REPORT_WITHIN_MS);
   }
 }

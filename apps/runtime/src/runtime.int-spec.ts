@@ -42,7 +42,7 @@ describe('the runtime of a host', () => {
   const found = (agentId: string, deliveryId: string): Promise<FoundDelivery> =>
     runtime.requester.request(runtimeRequests.findDelivery, { agentId, deliveryId }, { host: runtime.host });
 
-  it('responds for itself with its description', async () => {
+  it('describes itself', async () => {
     await start();
     // It knows its log once its first announcement has a response.
     await eventually(async () =>
@@ -193,7 +193,7 @@ describe('the runtime of a host', () => {
     );
   });
 
-  it('ends the agents that it is told to end when it restarts', async () => {
+  it('ends the agents that the service agents orders it to end when it restarts', async () => {
     const [gone, stale] = await Promise.all([start(), start()]);
     received.orders = { remove: [gone], stop: [stale] };
     await runtime.end('SIGKILL');

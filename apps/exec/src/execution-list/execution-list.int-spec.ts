@@ -68,7 +68,7 @@ describe('the table of executions', () => {
   });
 
   /** Writes a random history of one execution, partly days old; returns the position of its last event. */
-  const live = async (random: () => number): Promise<bigint> => {
+  const writeHistory = async (random: () => number): Promise<bigint> => {
     const submit = aCommand(`agt_${String(Math.floor(random() * 3))}`, { detached: random() < 0.5 });
     let at = Date.now() - Math.floor(random() * 60 * 3_600_000);
     const time = (): string => new Date((at += 1_000)).toISOString();
@@ -93,7 +93,7 @@ describe('the table of executions', () => {
   it('rebuilt from the log has the same rows as before', async () => {
     const random = seeded(20_261_121);
     let last = 0n;
-    for (let n = 0; n < 120; n++) last = await live(random);
+    for (let n = 0; n < 120; n++) last = await writeHistory(random);
     expect(await runner.waitFor(last, 10_000)).toBe(true);
     const before = await rows();
     // Some are old enough to be pruned.
@@ -123,7 +123,7 @@ describe('the table of executions', () => {
         await streams.handle(executionId, endAt(hoursAgo(hours)), { ...submit, commandId: newId('cmd') });
       list.push(executionId);
     }
-    const last = await live(seeded(1));
+    const last = await writeHistory(seeded(1));
     expect(await runner.waitFor(last, 10_000)).toBe(true);
     const found = await database.query<{ id: string }>(
       "SELECT id FROM execution_list WHERE agent_id = 'agt_old'",

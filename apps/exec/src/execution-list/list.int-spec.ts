@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 

@@ -12,7 +12,7 @@ import { ExecutionRepository } from './execution.repository.js';
 /** How long to wait for a command that is in flight to its guest, which does not know it yet. */
 const ON_ITS_WAY_MS = 9_000;
 const UNREACHABLE_MS = 4_000;
-const TRY_AGAIN_MS = 200;
+const RETRY_PAUSE_MS = 200;
 
 /** Cancels a running execution; one that has ended keeps its result. */
 @Injectable()
@@ -44,9 +44,9 @@ export class CancelCommandHandler {
     for (;;) {
       const tried = await this.tryAtHost(running, position);
       if ('view' in tried) return tried.view;
-      const patience = tried.reached ? ON_ITS_WAY_MS : UNREACHABLE_MS;
-      if (Date.now() - begunAt > patience) throw agentUnreachable(tried.cause);
-      await pause(TRY_AGAIN_MS);
+      const limitMs = tried.reached ? ON_ITS_WAY_MS : UNREACHABLE_MS;
+      if (Date.now() - begunAt > limitMs) throw agentUnreachable(tried.cause);
+      await pause(RETRY_PAUSE_MS);
       // The dispatcher may have ended or rerouted it in the meantime.
       const found = await this.query.find(running);
       if (found.running === null) return found.view;

@@ -5,7 +5,7 @@ import { DomainError, newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
-import { lost } from '../fixtures/far-world.fixture.js';
+import { lost } from '../fixtures/fake-services.fixture.js';
 
 let test: TestExec;
 let agentId: string;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 
@@ -46,7 +46,7 @@ describe('cancelling', () => {
   it('an attached execution returns its end to both callers', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.journal.has(idOf(submit)));
+    await eventually(() => test.fakes.journal.has(idOf(submit)));
     const view = await cancel(idOf(submit));
     expect(view.status).toBe('cancelled');
     expect(await submitted).toEqual({ kind: 'execution', execution: view });
@@ -56,7 +56,7 @@ describe('cancelling', () => {
     const submit = aCommand(agentId, { command: 'out' });
     const submitted = await test.ask(execRequests.submit, submit);
     expect({ kind: 'execution', execution: await cancel(idOf(submit)) }).toEqual(submitted);
-    expect(test.far.requestsTo(runtimeRequests.cancelExecution)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.cancelExecution)).toEqual([]);
     await eventually(async () =>
       expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
     );
@@ -65,7 +65,7 @@ describe('cancelling', () => {
   it('never overrides an earlier completion, however many cancels are concurrent', async () => {
     const executionId = await running();
     const cancels = Array.from({ length: 10 }, () => cancel(executionId));
-    test.far.finish(executionId, { stdout: 'won' });
+    test.fakes.finish(executionId, { stdout: 'won' });
     const views = await Promise.all(cancels);
     expect(new Set(views.map((view) => JSON.stringify(view))).size).toBe(1);
     expect(await test.get(agentId, executionId)).toEqual(views[0]);
@@ -77,10 +77,10 @@ describe('cancelling', () => {
     const away = (): never => {
       throw lost();
     };
-    test.far.on(runtimeRequests.cancelExecution, away);
+    test.fakes.on(runtimeRequests.cancelExecution, away);
     await expect(cancel(executionId)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
-    test.far.on(runtimeRequests.cancelExecution, ({ executionId: id }) => test.far.cancel(id));
+    test.fakes.on(runtimeRequests.cancelExecution, ({ executionId: id }) => test.fakes.cancel(id));
     await eventually(async () => {
       expect(await test.get(agentId, executionId)).toMatchObject({ status: 'cancelled', stdout: 'partial' });
     });
@@ -88,15 +88,15 @@ describe('cancelling', () => {
 
   it('a command in flight to the guest waits for it and ends it', async () => {
     const gate = Promise.withResolvers<void>();
-    test.far.on(runtimeRequests.execute, async (command) => {
+    test.fakes.on(runtimeRequests.execute, async (command) => {
       await gate.promise;
-      return test.far.execute(command);
+      return test.fakes.execute(command);
     });
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.requestsTo(runtimeRequests.execute).length === 1);
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.execute).length === 1);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.far.requestsTo(runtimeRequests.cancelExecution).length > 1);
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.cancelExecution).length > 1);
     gate.resolve();
     expect((await cancelled).status).toBe('cancelled');
     expect(await submitted).toMatchObject({ execution: { status: 'cancelled' } });
@@ -104,28 +104,28 @@ describe('cancelling', () => {
 
   it('a command that waits for the agent’s next epoch prevents its start', async () => {
     const gate = Promise.withResolvers<void>();
-    test.far.on(runtimeRequests.execute, () => {
+    test.fakes.on(runtimeRequests.execute, () => {
       throw new DomainError('conflict', 'stale_epoch', 'm');
     });
-    test.far.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
+    test.fakes.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
       if (refusedEpoch !== null) await gate.promise;
-      return test.far.ensureAwake(id, refusedEpoch);
+      return test.fakes.ensureAwake(id, refusedEpoch);
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.requestsTo(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
     const cancelled = cancel(idOf(submit));
-    await eventually(() => test.far.requestsTo(runtimeRequests.cancelExecution).length > 0);
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.cancelExecution).length > 0);
     gate.resolve();
     const view = { executionId: idOf(submit), status: 'cancelled', exitCode: -1, stdout: '', stderr: '' };
     expect(await cancelled).toEqual(view);
     expect(await submitted).toEqual({ kind: 'execution', execution: view });
-    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
   });
 
   it('an execution whose process died before it dispatched the command ends it', async () => {
     const executionId = await test.abandon(agentId);
-    test.far.awake = false;
+    test.fakes.awake = false;
     const { commandId, accountId, actor } = aCommand(agentId);
     await test.streams.handle(
       executionId,
@@ -135,6 +135,6 @@ describe('cancelling', () => {
     await eventually(async () => {
       expect(await test.get(agentId, executionId)).toMatchObject({ status: 'cancelled', exitCode: -1 });
     });
-    expect(test.far.starts.size).toBe(0);
+    expect(test.fakes.starts.size).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import { ExecutionRepository } from './execution.repository.js';
 import { unlessStopping } from './unless-stopping.js';
 
 /** Delay before a host that did not know the outcome is queried again. */
-const ASK_AGAIN_MS = 250;
+const QUERY_AGAIN_MS = 250;
 
 /** An execution according to the log and the vault. */
 export type KnownExecution =
@@ -52,7 +52,7 @@ export class ExecutionQuery {
       const atHost = this.awaitAtHost(found.running, giveUpAt - Date.now());
       const ended = await unlessStopping(this.service.stopping, atHost, () => Promise.resolve(null));
       if (ended !== null) return ended;
-      await pause(Math.min(ASK_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.service.stopping);
+      await pause(Math.min(QUERY_AGAIN_MS, Math.max(0, giveUpAt - Date.now())), this.service.stopping);
       found = await this.read(ref);
     }
     return found.view;

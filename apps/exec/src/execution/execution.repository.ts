@@ -9,7 +9,7 @@ import { ExecutionStreams } from './execution.streams.js';
 
 /** How long to retry storing a result before its caller gets an error. */
 const END_WITHIN_MS = 4_000;
-const TRY_AGAIN_MS = 200;
+const RETRY_PAUSE_MS = 200;
 
 /** An execution and its owner. */
 export interface Owned {
@@ -108,8 +108,8 @@ export class ExecutionRepository {
         this.appendEnd(stored).catch(() => undefined);
         return stored;
       } catch (error) {
-        if (!isDomainError(error, 'unavailable') || Date.now() + TRY_AGAIN_MS > giveUpAt) throw error;
-        await pause(TRY_AGAIN_MS);
+        if (!isDomainError(error, 'unavailable') || Date.now() + RETRY_PAUSE_MS > giveUpAt) throw error;
+        await pause(RETRY_PAUSE_MS);
       }
     }
   }

@@ -13,7 +13,7 @@ export type ExecutionEvent =
       readonly type: 'ExecutionRerouted';
       readonly data: Named & { readonly host: string; readonly epoch: number; readonly at: string };
     }
-  /** It certainly never started and counts as never accepted. May precede any acceptance. */
+  /** It certainly never started and counts as never accepted. May be the first event of its stream. */
   | {
       readonly type: 'ExecutionRefused';
       readonly data: Named & { readonly code: string; readonly at: string };
@@ -59,7 +59,7 @@ export interface RunningExecution {
   readonly host: string;
   readonly epoch: number;
   readonly cancelRequested: boolean;
-  /** Which attempt was accepted; null if the log does not say. */
+  /** Which attempt was accepted; null if the event does not name it. */
   readonly attempt: string | null;
 }
 

@@ -6,7 +6,7 @@ import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-hos
 import { ExecutionRepository, type Owned } from './execution.repository.js';
 
 /** The reconciler handles executions beyond this number. */
-const MOST = 200;
+const MAX_FOLLOWED = 200;
 const PAUSE_MS = 200;
 
 /** Executions whose end this process waits for, so that it is recorded at once. */
@@ -37,10 +37,10 @@ export class FollowedExecutions {
 
   /** Waits for the end in the background and records it. The reconciler takes over if that fails. */
   begin(host: string, owned: Owned): void {
-    if (this.#followed.size >= MOST || this.has(owned.executionId)) return;
+    if (this.#followed.size >= MAX_FOLLOWED || this.has(owned.executionId)) return;
     this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {
       if (!this.service.stopping.aborted)
-        this.log.debug({ err: error, executionId: owned.executionId }, 'an execution is no longer followed');
+        this.log.debug({ err: error, executionId: owned.executionId }, 'stopped following an execution');
     });
   }
 

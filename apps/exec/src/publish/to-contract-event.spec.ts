@@ -42,7 +42,7 @@ describe('public events of executions', () => {
     });
   });
 
-  it('contain no duration if the command is not known to have started', () => {
+  it('contain the duration 0 if the command is not known to have started', () => {
     const ended = stored('ExecutionEnded');
     const event = toContractEvent({ ...ended, data: { ...ended.data, startedAt: null } });
     expect(event?.payload).toMatchObject({ durationMs: 0 });

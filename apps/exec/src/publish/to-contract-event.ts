@@ -3,7 +3,7 @@ import type { RecordedEvent } from '@berth/event-store';
 import { contractEvent, type ContractEvent } from '@berth/kernel';
 import { executionCodec } from '../execution/execution.events.js';
 
-/** The public form of a stored event; null if the event is private. */
+/** Returns the public form of a stored event; null if the event is private. */
 export const toContractEvent = (
   recorded: RecordedEvent,
 ): ContractEvent<ExecutionSubmittedEvent | ExecutionEndedEvent> | null => {

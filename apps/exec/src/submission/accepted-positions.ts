@@ -8,7 +8,7 @@ export class AcceptedPositions {
   constructor(@Inject(Database) private readonly database: SqlRunner) {}
 
   /** For executions returned before their end, and for refused ones; the vault has the position of all others. */
-  async note(agentId: string, position: bigint): Promise<void> {
+  async record(agentId: string, position: bigint): Promise<void> {
     await this.database.query(
       `INSERT INTO accepted_position AS existing (agent_id, position) VALUES ($1, $2)
        ON CONFLICT (agent_id) DO UPDATE SET position = greatest(existing.position, excluded.position), noted_at = now()`,

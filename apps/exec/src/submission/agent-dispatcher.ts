@@ -15,9 +15,9 @@ import { Wake } from './wake.js';
 const MAX_REFUSALS = 5;
 /** How long to retry a host that cannot be reached. The caller must get its error within 5 s. */
 const REACH_WITHIN_MS = 3_000;
-/** How long to query a host for the outcome: longer than one silently lost request takes. */
-const ASK_AGAIN_MS = 5_000;
-const ASK_AGAIN_PAUSE_MS = 100;
+/** How long to query a host for the outcome: longer than it takes to detect and repeat a silently lost request. */
+const QUERY_OUTCOME_MS = 5_000;
+const RETRY_PAUSE_MS = 100;
 /** A process that was suspended for this long first checks whether another one has ended the execution. */
 const SUSPENDED_MS = 5_000;
 
@@ -89,14 +89,14 @@ export class AgentDispatcher {
         if (start !== 'notStarted') return this.queryOutcome(task, awake, error);
         if (failure === 'elsewhere') return { kind: 'elsewhere' };
         if (failure === 'refused' || Date.now() > giveUpAt) return refused(toCallerError(error));
-        await pause(ASK_AGAIN_PAUSE_MS);
+        await pause(RETRY_PAUSE_MS);
       }
     }
   }
 
-  /** For a command that may have started: queries the journal. Also sends it again, because the guest starts an id once. */
+  /** For a command that may have started: queries the journal, and sends the command again; the guest starts an id once. */
   private async queryOutcome(task: DispatchTask, awake: AwakeAgent, cause: unknown): Promise<Sent> {
-    const giveUpAt = Date.now() + ASK_AGAIN_MS;
+    const giveUpAt = Date.now() + QUERY_OUTCOME_MS;
     for (;;) {
       const found = await this.hosts.find(awake.host, task.owned, 0).catch(() => undefined);
       if (found?.state === 'known') return this.follow(task, awake, found.outcome);
@@ -109,7 +109,7 @@ export class AgentDispatcher {
         if (outcome !== undefined) return this.follow(task, awake, outcome);
       }
       if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
-      await pause(ASK_AGAIN_PAUSE_MS);
+      await pause(RETRY_PAUSE_MS);
     }
   }
 
@@ -120,17 +120,17 @@ export class AgentDispatcher {
     begun: ExecutionOutcome,
   ): Promise<DispatchResult> {
     let outcome = begun;
-    let giveUpAt = Date.now() + ASK_AGAIN_MS;
+    let giveUpAt = Date.now() + QUERY_OUTCOME_MS;
     while (outcome.status === 'running' && !task.submit.detached) {
       try {
         const found = await this.hosts.find(awake.host, task.owned, LONGEST_WAIT_MS);
         if (found.state === 'absent') throw new Error('The journal has no record of a started execution.');
         outcome = found.outcome;
-        giveUpAt = Date.now() + ASK_AGAIN_MS;
+        giveUpAt = Date.now() + QUERY_OUTCOME_MS;
       } catch (cause) {
         if (Date.now() > giveUpAt) return { kind: 'unknown', cause };
       }
-      if (outcome.status === 'running') await pause(ASK_AGAIN_PAUSE_MS);
+      if (outcome.status === 'running') await pause(RETRY_PAUSE_MS);
     }
     return { kind: 'started', outcome };
   }

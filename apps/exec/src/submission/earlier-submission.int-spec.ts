@@ -16,7 +16,7 @@ import {
 } from '../fixtures/exec.fixture.js';
 import { OutputVault } from '../output/output-vault.js';
 import { AcceptedPositions } from './accepted-positions.js';
-import { Refusing } from './refusing.js';
+import { RefusalRecorder } from './refusal-recorder.js';
 
 let test: TestExec;
 let agentId: string;
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 
@@ -40,9 +40,9 @@ describe('a repeated submission', () => {
   it('of a command that ran returns its outcome, even if the agent no longer accepts commands', async () => {
     const submit = aCommand(agentId);
     const first = await test.ask(execRequests.submit, submit);
-    test.far.on(agentsRequests.ensureAwake, stopped);
+    test.fakes.on(agentsRequests.ensureAwake, stopped);
     expect(await test.ask(execRequests.submit, { ...submit, repeated: true })).toEqual(first);
-    expect(test.far.starts.get(idOf(submit))).toBe(1);
+    expect(test.fakes.starts.get(idOf(submit))).toBe(1);
   });
 
   it('of a command that never arrived runs it', async () => {
@@ -54,13 +54,13 @@ describe('a repeated submission', () => {
 
   it('that is rejected prevents a first attempt that arrives later from running', async () => {
     const submit = aCommand(agentId);
-    test.far.first(agentsRequests.ensureAwake, 1, stopped);
+    test.fakes.first(agentsRequests.ensureAwake, 1, stopped);
     expect(await refusalOf(test.ask(execRequests.submit, { ...submit, repeated: true }))).toMatchObject(
       notStarted,
     );
     expect(await test.history(idOf(submit))).toEqual(['ExecutionRefused']);
     expect(await refusalOf(test.ask(execRequests.submit, submit))).toMatchObject(notStarted);
-    expect(test.far.starts.get(idOf(submit))).toBeUndefined();
+    expect(test.fakes.starts.get(idOf(submit))).toBeUndefined();
     expect((await test.list(agentId)).items).toEqual([]);
   });
 
@@ -78,22 +78,22 @@ describe('a repeated submission', () => {
   });
 
   it('to an older guest is not run, because the first attempt may have run', async () => {
-    test.far.guest = { version: '0.9.0', capabilities: [] };
+    test.fakes.guest = { version: '0.9.0', capabilities: [] };
     const response = await refusalOf(test.ask(execRequests.submit, aCommand(agentId, { repeated: true })));
     expect(response).toMatchObject({ code: 'execution_outcome_unknown' });
-    expect(test.far.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.executeLegacy)).toEqual([]);
   });
 });
 
 describe('a detached command that arrives twice', () => {
   it('is accepted only once the first attempt has started, and rejected with it', async () => {
     const host = Promise.withResolvers<ExecutionOutcome>();
-    test.far.on(runtimeRequests.execute, () => host.promise);
+    test.fakes.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });
     const first = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.far.requestsTo(runtimeRequests.execute).length === 1);
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.execute).length === 1);
     const second = refusalOf(test.ask(execRequests.submit, submit));
-    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 1);
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 1);
     host.reject(new DomainError('unavailable', 'guest_command_unavailable', 'm'));
     expect(await first).toMatchObject(notStarted);
     expect(await second).toMatchObject(notStarted);
@@ -102,19 +102,19 @@ describe('a detached command that arrives twice', () => {
   it('is accepted if the first attempt runs, even without a reply from the host', async () => {
     const { promise, resolve } = Promise.withResolvers<ExecuteCommand>();
     const silent = Promise.withResolvers<ExecutionOutcome>();
-    test.far.on(runtimeRequests.execute, (command) => {
+    test.fakes.on(runtimeRequests.execute, (command) => {
       resolve(command);
       return silent.promise;
     });
     const submit = aCommand(agentId, { detached: true, command: 'sleep' });
     const first = test.ask(execRequests.submit, submit);
     const sent = await promise;
-    const running = await test.far.execute(sent);
+    const running = await test.fakes.execute(sent);
     const second = await test.ask(execRequests.submit, submit);
     expect(second).toMatchObject({ execution: { executionId: sent.executionId, status: 'running' } });
     silent.resolve(running);
     expect(await first).toEqual(second);
-    test.far.finish(sent.executionId);
+    test.fakes.finish(sent.executionId);
   });
 });
 
@@ -123,12 +123,12 @@ describe('an attempt whose acceptance seemed to fail', () => {
     const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
     const log = createLogger({ service: 'test', level: 'silent' });
     const context = { stopping: new AbortController().signal };
-    const refusing = new Refusing(executions, new AcceptedPositions(test.database), log, context);
+    const refusals = new RefusalRecorder(executions, new AcceptedPositions(test.database), log, context);
     const executionId = await test.abandon(agentId, { attempt: 'accepted' });
     const owned = test.ref(agentId, executionId);
-    await refusing.withdraw(owned, 'not accepted', 'x');
+    await refusals.withdraw(owned, 'not accepted', 'x');
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted']);
-    await refusing.withdraw(owned, 'accepted', 'x');
+    await refusals.withdraw(owned, 'accepted', 'x');
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
   });
 });
@@ -143,15 +143,15 @@ describe('an execution that another process accepted and did not dispatch', () =
 
   it.each([false, true])('ends although a repetition waits for it (detached: %s)', async (detached) => {
     const submit = aCommand(agentId, { repeated: true, detached });
-    reconciling.far.first(agentsRequests.ensureAwake, 1, async () => {
+    reconciling.fakes.first(agentsRequests.ensureAwake, 1, async () => {
       const first = { type: 'Submit', ...aSubmission(submit) } as const;
       await reconciling.streams.handle(idOf(submit), first, submit);
-      return reconciling.far.ensureAwake(agentId, null);
+      return reconciling.fakes.ensureAwake(agentId, null);
     });
     expect(await reconciling.ask(execRequests.submit, submit, { deadlineMs: 15_000 })).toMatchObject({
       execution: { executionId: idOf(submit), status: 'failed', exitCode: -1 },
     });
-    expect(reconciling.far.starts.size).toBe(0);
+    expect(reconciling.fakes.starts.size).toBe(0);
     await eventually(async () =>
       expect(await reconciling.history(idOf(submit))).toEqual(['ExecutionSubmitted', 'ExecutionEnded']),
     );

@@ -10,11 +10,11 @@ import { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 
 const WAIT_MS = 20_000;
-const LOOK_AGAIN_MS = 250;
+const RETRY_PAUSE_MS = 250;
 /** Dispatching, including a wake, takes no longer. */
 const STARTED_WITHIN_MS = 75_000;
 
-/** Handles repeated submissions: the command runs once, and no reply can be contradicted by an earlier attempt. */
+/** Handles repeated submissions: the command runs once, and an earlier attempt cannot contradict a reply. */
 @Injectable()
 export class EarlierSubmission {
   constructor(
@@ -57,7 +57,7 @@ export class EarlierSubmission {
       if (!detached) continue;
       if (view !== null && (await this.hasStarted(state, owned))) return view;
       if (Date.now() > giveUpAt || this.service.stopping.aborted) throw outcomeUnknown(owned.executionId);
-      await pause(LOOK_AGAIN_MS, this.service.stopping);
+      await pause(RETRY_PAUSE_MS, this.service.stopping);
     }
   }
 
@@ -65,7 +65,7 @@ export class EarlierSubmission {
     return { kind: 'execution', execution: await this.join(command, owned) };
   }
 
-  /** null if it has been refused in the meantime. */
+  /** Returns null if the execution has been refused in the meantime. */
   private async view(owned: Owned, waitMs: number): Promise<ExecutionView | null> {
     try {
       return await this.query.await({ ...owned, waitMs });

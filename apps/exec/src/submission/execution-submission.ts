@@ -11,7 +11,7 @@ import { AgentDispatcher, type DispatchResult, type DispatchTask } from './agent
 import { newAttempt } from './attempt.js';
 import { EarlierSubmission } from './earlier-submission.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
-import { Refusing } from './refusing.js';
+import { RefusalRecorder } from './refusal-recorder.js';
 
 const ATTACHED_SECONDS = 60;
 const DETACHED_SECONDS = 3_600;
@@ -25,7 +25,7 @@ export class ExecutionSubmission {
     private readonly earlier: EarlierSubmission,
     private readonly followed: FollowedExecutions,
     private readonly positions: AcceptedPositions,
-    private readonly refusing: Refusing,
+    private readonly refusals: RefusalRecorder,
   ) {}
 
   async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
@@ -41,9 +41,10 @@ export class ExecutionSubmission {
     };
     const { position } = accepted;
     return this.followed.during(owned.executionId, async () => {
-      const noted = submit.detached && position !== null ? this.note(owned, position) : undefined;
+      const recorded =
+        submit.detached && position !== null ? this.recordPosition(owned, position) : undefined;
       const dispatched = await this.dispatcher.run(task, awake);
-      await noted;
+      await recorded;
       return this.conclude(task, dispatched, position);
     });
   }
@@ -72,14 +73,14 @@ export class ExecutionSubmission {
       return await this.executions.submit(submission, submit);
     } catch (error) {
       // The log may have accepted this attempt. If it accepted another attempt, that one dispatches the command.
-      void this.refusing.withdraw(owned, attempt, 'not_accepted');
+      void this.refusals.withdraw(owned, attempt, 'not_accepted');
       throw guestCommandUnavailable(error);
     }
   }
 
   /** Ignores errors: at worst a list misses the execution for a moment. */
-  private async note({ agentId }: Owned, position: bigint): Promise<void> {
-    await this.positions.note(agentId, position).catch(() => undefined);
+  private async recordPosition({ agentId }: Owned, position: bigint): Promise<void> {
+    await this.positions.record(agentId, position).catch(() => undefined);
   }
 
   private async conclude(
@@ -93,7 +94,7 @@ export class ExecutionSubmission {
         return result === null ? runningView(owned.executionId) : this.end(result, position);
       }
       case 'refused':
-        await this.refusing.now(owned, dispatched.error.code);
+        await this.refusals.record(owned, dispatched.error.code);
         throw dispatched.error;
       case 'overtaken':
         return this.overtaken(owned, position);
@@ -119,7 +120,7 @@ export class ExecutionSubmission {
     }
     if (state?.status === 'running' && state.cancelRequested)
       return this.end(emptyResult(owned, 'cancelled'), position);
-    await this.refusing.now(owned, 'not_handed_over');
+    await this.refusals.record(owned, 'not_handed_over');
     throw guestCommandUnavailable();
   }
 }

@@ -7,7 +7,7 @@ import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ExecutionRepository } from '../execution/execution.repository.js';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
-import { lost } from '../fixtures/far-world.fixture.js';
+import { lost } from '../fixtures/fake-services.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
 import { AgentDispatcher, type DispatchResult } from './agent-dispatcher.js';
@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 
@@ -33,7 +33,7 @@ const refuse = (kind: 'conflict' | 'not_found' | 'invalid' | 'unavailable', code
 
 /** The host runs the command, and its reply is lost. */
 const doneButLost = async (command: ExecuteCommand): Promise<ExecutionOutcome> => {
-  await test.far.execute({ ...command, wait: false });
+  await test.fakes.execute({ ...command, wait: false });
   throw lost();
 };
 
@@ -54,8 +54,8 @@ const isUnknownId = async (executionId: string): Promise<void> => {
 
 describe('a command that certainly did not start', () => {
   it('because its host is unreachable is reported as not started, and its id is unknown', async () => {
-    test.far.on(agentsRequests.ensureAwake, ({ agentId: id }) => ({
-      ...test.far.ensureAwake(id, null),
+    test.fakes.on(agentsRequests.ensureAwake, ({ agentId: id }) => ({
+      ...test.fakes.ensureAwake(id, null),
       host: 'hst-nowhere',
     }));
     const { executionId, response } = await submitting();
@@ -65,10 +65,10 @@ describe('a command that certainly did not start', () => {
   });
 
   it('because the guest rejected it is reported as not started and not sent again', async () => {
-    test.far.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
+    test.fakes.on(runtimeRequests.execute, refuse('unavailable', 'guest_command_unavailable'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(1);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(1);
     await isUnknownId(executionId);
   });
 
@@ -76,15 +76,15 @@ describe('a command that certainly did not start', () => {
     ['its folder does not exist', 'invalid_cwd'],
     ['it is too large together with its environment', 'invalid_command'],
   ])('because %s gets the error of the guest', async (_, code) => {
-    test.far.on(runtimeRequests.execute, refuse('invalid', code));
+    test.fakes.on(runtimeRequests.execute, refuse('invalid', code));
     const { executionId, response } = await submitting({ cwd: 'nowhere' });
     expect(response).toMatchObject({ kind: 'invalid', code });
     await isUnknownId(executionId);
   });
 
   it('because the reply was lost and the agent fell asleep without it is reported as not started', async () => {
-    test.far.on(runtimeRequests.execute, () => {
-      test.far.awake = false;
+    test.fakes.on(runtimeRequests.execute, () => {
+      test.fakes.awake = false;
       throw lost();
     });
     const { executionId, response } = await submitting();
@@ -93,31 +93,31 @@ describe('a command that certainly did not start', () => {
   });
 
   it('because the agent was restarted without it is reported as not started', async () => {
-    test.far.on(runtimeRequests.execute, () => {
-      test.far.epoch += 1;
+    test.fakes.on(runtimeRequests.execute, () => {
+      test.fakes.epoch += 1;
       throw lost();
     });
     expect((await submitting()).response).toMatchObject(notStarted);
   });
 
   it('because the agent falls asleep each time is abandoned after five tries', async () => {
-    test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
+    test.fakes.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
-    expect(test.far.requestsTo(runtimeRequests.execute)).toHaveLength(5);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toHaveLength(5);
     await isUnknownId(executionId);
   });
 
   it('because the agent could not be woken again gets the reason', async () => {
-    test.far.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
+    test.fakes.on(runtimeRequests.execute, refuse('conflict', 'stale_epoch'));
     for (const [kind, code, reported] of [
       ['conflict', 'agent_deploying', 'vm_not_ready'],
       ['conflict', 'agent_stopped', 'guest_command_unavailable'],
       ['not_found', 'agent_not_found', 'agent_not_found'],
     ] as const) {
-      test.far.on(agentsRequests.ensureAwake, ({ refusedEpoch, agentId: id }) => {
+      test.fakes.on(agentsRequests.ensureAwake, ({ refusedEpoch, agentId: id }) => {
         if (refusedEpoch !== null) throw new DomainError(kind, code, 'm');
-        return test.far.ensureAwake(id, null);
+        return test.fakes.ensureAwake(id, null);
       });
       const { executionId, response } = await submitting();
       expect(response).toMatchObject({ code: reported });
@@ -128,18 +128,16 @@ describe('a command that certainly did not start', () => {
 
 describe('a command whose agent had fallen asleep on its host', () => {
   it.each(['stale_epoch', 'agent_not_on_host'])('(%s) runs in the next epoch', async (code) => {
-    test.far.first(runtimeRequests.execute, 2, ({ epoch }) => {
-      test.far.awake = false;
+    test.fakes.first(runtimeRequests.execute, 2, ({ epoch }) => {
+      test.fakes.awake = false;
       return refuse('conflict', code)() ?? epoch;
     });
     const { executionId, response } = await submitting();
     expect(response).toMatchObject({ execution: { status: 'completed' } });
-    expect(test.far.starts.get(executionId)).toBe(1);
-    expect(test.far.requestsTo(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual([
-      null,
-      1,
-      2,
-    ]);
+    expect(test.fakes.starts.get(executionId)).toBe(1);
+    expect(test.fakes.requestsTo(agentsRequests.ensureAwake).map(({ refusedEpoch }) => refusedEpoch)).toEqual(
+      [null, 1, 2],
+    );
     await eventually(async () =>
       expect(await test.history(executionId)).toEqual([
         'ExecutionSubmitted',
@@ -153,42 +151,42 @@ describe('a command whose agent had fallen asleep on its host', () => {
 
 describe('a command that may have started', () => {
   it('returns its result although each reply of the host is lost once', async () => {
-    test.far.first(runtimeRequests.execute, 1, doneButLost);
-    test.far.first(runtimeRequests.findExecution, 1, () => {
+    test.fakes.first(runtimeRequests.execute, 1, doneButLost);
+    test.fakes.first(runtimeRequests.findExecution, 1, () => {
       throw lost();
     });
     const { executionId, response } = await submitting({ command: 'out' });
     expect(response).toMatchObject({ execution: { status: 'completed', stdout: 'out' } });
-    expect(test.far.starts.get(executionId)).toBe(1);
+    expect(test.fakes.starts.get(executionId)).toBe(1);
   });
 
   it('is awaited if it turns out to run', async () => {
-    test.far.first(runtimeRequests.execute, 1, doneButLost);
+    test.fakes.first(runtimeRequests.execute, 1, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 0);
-    test.far.finish(idOf(submit), { stdout: 'late' });
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 0);
+    test.fakes.finish(idOf(submit), { stdout: 'late' });
     expect(await submitted).toMatchObject({ execution: { stdout: 'late' } });
   });
 
   it('and is detached is returned as running if it turns out to run', async () => {
-    test.far.first(runtimeRequests.execute, 1, doneButLost);
+    test.fakes.first(runtimeRequests.execute, 1, doneButLost);
     const { response } = await submitting({ command: 'sleep', detached: true });
     expect(response).toMatchObject({ execution: { status: 'running' } });
   });
 
   it('is sent again under its id while the guest can start it, and runs once', async () => {
     let first: ExecuteCommand | undefined;
-    test.far.first(runtimeRequests.execute, 1, (command) => {
+    test.fakes.first(runtimeRequests.execute, 1, (command) => {
       first = command;
       throw lost();
     });
     const { executionId, response } = await submitting();
     expect(response).toMatchObject({ execution: { status: 'completed' } });
     // The first request arrives late.
-    if (first !== undefined) await test.far.execute(first);
-    expect(test.far.starts.get(executionId)).toBe(1);
-    const sent = test.far.requestsTo(runtimeRequests.execute);
+    if (first !== undefined) await test.fakes.execute(first);
+    expect(test.fakes.starts.get(executionId)).toBe(1);
+    const sent = test.fakes.requestsTo(runtimeRequests.execute);
     expect(sent).toHaveLength(2);
     expect(sent[1]).toEqual(sent[0]);
   });
@@ -202,7 +200,7 @@ describe('a command that may have started', () => {
       ['unavailable', 'guest_command_unavailable'],
     ] as const;
     const sent = new Set<string>();
-    test.far.on(runtimeRequests.execute, ({ executionId, command }) => {
+    test.fakes.on(runtimeRequests.execute, ({ executionId, command }) => {
       if (!sent.has(executionId)) {
         sent.add(executionId);
         throw lost();
@@ -223,8 +221,8 @@ describe('a command that may have started', () => {
   });
 
   it('has an unknown outcome with its id if its host is gone, and stays running', async () => {
-    test.far.on(runtimeRequests.execute, doneButLost);
-    test.far.on(runtimeRequests.findExecution, () => {
+    test.fakes.on(runtimeRequests.execute, doneButLost);
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const begunAt = Date.now();
@@ -236,20 +234,20 @@ describe('a command that may have started', () => {
   });
 
   it('has an unknown outcome if the journal loses its record', async () => {
-    test.far.on(runtimeRequests.execute, doneButLost);
+    test.fakes.on(runtimeRequests.execute, doneButLost);
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => test.far.requestsTo(runtimeRequests.findExecution).length > 1);
-    test.far.finish(idOf(submit));
-    test.far.journal.delete(idOf(submit));
+    await eventually(() => test.fakes.requestsTo(runtimeRequests.findExecution).length > 1);
+    test.fakes.finish(idOf(submit));
+    test.fakes.journal.delete(idOf(submit));
     expect(await submitted).toMatchObject({ code: 'execution_outcome_unknown' });
   });
 
   it.each(['guest_unreachable', 'execution_outcome_unknown'])(
     'is looked up in the journal after %s',
     async (code) => {
-      test.far.first(runtimeRequests.execute, 1, async (command) => {
-        await test.far.execute(command);
+      test.fakes.first(runtimeRequests.execute, 1, async (command) => {
+        await test.fakes.execute(command);
         return refuse('unavailable', code)();
       });
       expect((await submitting()).response).toMatchObject({ execution: { status: 'completed' } });
@@ -258,16 +256,16 @@ describe('a command that may have started', () => {
 });
 
 describe('a submission while the log is unavailable', () => {
-  it('dispatches nothing and reports that, and its id is unknown once the log is back', async () => {
+  it('dispatches nothing and reports that the command did not start, and its id is unknown once the log is back', async () => {
     test.storeProxy.cut({ refuse: true });
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
     test.storeProxy.restore();
-    expect(test.far.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
     await eventually(() => isUnknownId(executionId));
   });
 
-  it('dispatches nothing if only the reply of the log is lost, and takes the execution back', async () => {
+  it('dispatches nothing if only the reply of the log is lost, and withdraws the execution', async () => {
     test.storeProxy.swallowAnswers();
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
@@ -275,12 +273,12 @@ describe('a submission while the log is unavailable', () => {
     await eventually(async () => {
       expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionRefused']);
     });
-    expect(test.far.requestsTo(runtimeRequests.execute)).toEqual([]);
+    expect(test.fakes.requestsTo(runtimeRequests.execute)).toEqual([]);
   });
 });
 
 describe('a process that was suspended between accepting a command and dispatching it', () => {
-  const handOver = async (executionId: string, stoodStillMs: number): Promise<DispatchResult> => {
+  const dispatch = async (executionId: string, suspendedMs: number): Promise<DispatchResult> => {
     const requester = new Requester(test.link);
     const executions = new ExecutionRepository(test.streams, new OutputVault(test.database));
     const rerouting = new Rerouting(test.database);
@@ -288,7 +286,7 @@ describe('a process that was suspended between accepting a command and dispatchi
       owned: test.ref(agentId, executionId),
       submit: aCommand(agentId),
       timeoutMs: 60_000,
-      acceptedAt: Date.now() - stoodStillMs,
+      acceptedAt: Date.now() - suspendedMs,
     };
     const parts = [
       new ExecutionHosts(requester),
@@ -296,7 +294,7 @@ describe('a process that was suspended between accepting a command and dispatchi
       executions,
       rerouting,
     ] as const;
-    return new AgentDispatcher(...parts).run(task, test.far.ensureAwake(agentId, null));
+    return new AgentDispatcher(...parts).run(task, test.fakes.ensureAwake(agentId, null));
   };
 
   it('does not dispatch a command that was given up or is to be cancelled', async () => {
@@ -307,13 +305,13 @@ describe('a process that was suspended between accepting a command and dispatchi
     const cancelled = await test.abandon(agentId);
     await test.streams.handle(cancelled, { type: 'RequestCancel', at }, { ...aCommand(agentId) });
     for (const executionId of [ended, cancelled])
-      expect(await handOver(executionId, 6_000)).toEqual({ kind: 'overtaken' });
-    expect(test.far.starts.size).toBe(0);
+      expect(await dispatch(executionId, 6_000)).toEqual({ kind: 'overtaken' });
+    expect(test.fakes.starts.size).toBe(0);
   });
 
   it('dispatches a command that is still running', async () => {
     const executionId = await test.abandon(agentId);
-    expect(await handOver(executionId, 6_000)).toMatchObject({ kind: 'started' });
-    expect(test.far.starts.get(executionId)).toBe(1);
+    expect(await dispatch(executionId, 6_000)).toMatchObject({ kind: 'started' });
+    expect(test.fakes.starts.get(executionId)).toBe(1);
   });
 });

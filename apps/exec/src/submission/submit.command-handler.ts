@@ -8,7 +8,7 @@ import { EarlierSubmission } from './earlier-submission.js';
 import { ExecutionSubmission } from './execution-submission.js';
 import { OlderGuest } from './older-guest.js';
 import { retryElsewhere, detachedUnsupported, outcomeUnknown } from './refusals.js';
-import { takesExecutions, Wake } from './wake.js';
+import { supportsExecutions, Wake } from './wake.js';
 
 /** Runs a command in an agent; wakes the agent first. */
 @Injectable()
@@ -35,7 +35,7 @@ export class SubmitCommandHandler {
     const { agentId, detached } = submit;
     if (detached && (await wake.isKnownAsOld(submit, agentId))) throw detachedUnsupported();
     const awake = await wake.forCommand(submit, agentId, null);
-    if (!takesExecutions(awake.guest)) {
+    if (!supportsExecutions(awake.guest)) {
       if (detached) throw detachedUnsupported();
       // Older guests have no journal, so it is unknown whether the earlier attempt ran.
       if (submit.repeated) throw outcomeUnknown(null);

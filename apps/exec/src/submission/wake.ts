@@ -30,7 +30,7 @@ export class Wake {
   async isKnownAsOld({ accountId }: CommandEnvelope, agentId: string): Promise<boolean> {
     try {
       const { guest } = await this.agents.locate(accountId, agentId);
-      return guest.version !== '' && !takesExecutions(guest);
+      return guest.version !== '' && !supportsExecutions(guest);
     } catch (error) {
       throw notStarted(error);
     }
@@ -38,15 +38,15 @@ export class Wake {
 }
 
 /** Whether a guest supports executions; older ones only run attached commands without an id. */
-export const takesExecutions = (guest: AwakeAgent['guest']): boolean =>
+export const supportsExecutions = (guest: AwakeAgent['guest']): boolean =>
   guest.capabilities.includes('exec.detached');
 
 const NOT_AWAKE: ReadonlySet<string> = new Set(['agent_stopped', 'agent_failed']);
-const OUT_OF_ORDER: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'internal']);
+const OUTAGES: ReadonlySet<string> = new Set(['unavailable', 'timeout', 'internal']);
 
 const notStarted = (error: unknown): unknown => {
   if (!isDomainError(error)) return guestCommandUnavailable(error);
   if (error.code === 'agent_deploying') return vmNotReady(error);
-  if (NOT_AWAKE.has(error.code) || OUT_OF_ORDER.has(error.kind)) return guestCommandUnavailable(error);
+  if (NOT_AWAKE.has(error.code) || OUTAGES.has(error.kind)) return guestCommandUnavailable(error);
   return error;
 };

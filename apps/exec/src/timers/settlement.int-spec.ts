@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ExecutionRepository } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { aCommand, execRequests, idOf, startTestExec, type TestExec } from '../fixtures/exec.fixture.js';
-import { done, HOST, lost } from '../fixtures/far-world.fixture.js';
+import { done, HOST, lost } from '../fixtures/fake-services.fixture.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { OutputVault } from '../output/output-vault.js';
 import { Rerouting } from '../submission/rerouting.js';
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 beforeEach(() => {
-  test.far.reset();
+  test.fakes.reset();
   agentId = newId('agt');
 });
 
@@ -40,14 +40,14 @@ const inAnotherProcess = (inFlight = 0): Settlement => {
   const executions = new ExecutionRepository(test.streams, vault);
   const log = createLogger({ service: 'test', level: 'silent' });
   const followed = new FollowedExecutions(hosts, executions, log, { stopping: new AbortController().signal });
-  const patience = { absent: 0, preclude: 0, inFlight, missing: 0 };
+  const giveUpAfter = { absent: 0, preclude: 0, inFlight, missing: 0 };
   const rerouting = new Rerouting(test.database);
-  return new Settlement(executions, vault, hosts, followed, rerouting, { patience });
+  return new Settlement(executions, vault, hosts, followed, rerouting, { giveUpAfter });
 };
 
 /** How often the host was queried for the execution. */
 const queriesFor = (executionId: string): number =>
-  test.far.requestsTo(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId)
+  test.fakes.requestsTo(runtimeRequests.findExecution).filter((find) => find['executionId'] === executionId)
     .length;
 
 const nothing = { exitCode: -1, stdout: '', stderr: '' };
@@ -56,28 +56,28 @@ describe('an execution whose process died', () => {
   it('before it dispatched the command ends as failed once the command can no longer start', async () => {
     const executionId = await test.abandon(agentId);
     await ends(executionId, { status: 'failed', ...nothing });
-    expect(test.far.starts.size).toBe(0);
+    expect(test.fakes.starts.size).toBe(0);
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted', 'ExecutionEnded']);
   });
 
-  it('before it dispatched the command ends at once where the guest can preclude that it starts', async () => {
+  it('before it dispatched the command ends at once if the guest can preclude its start', async () => {
     const executionId = await test.abandon(agentId);
     await inAnotherProcess(NEVER_MS).settle({ executionId, agentEnded: false });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'failed', ...nothing });
-    test.far.begin(executionId, 'too late');
-    expect(test.far.starts.size).toBe(0);
+    test.fakes.begin(executionId, 'too late');
+    expect(test.fakes.starts.size).toBe(0);
   });
 
   it('is not ended by a guest that has started the command meanwhile, or cannot preclude it', async () => {
-    test.far.on(runtimeRequests.precludeExecution, () => {
+    test.fakes.on(runtimeRequests.precludeExecution, () => {
       throw new DomainError('unsupported', 'guest_route_unknown', 'No such route.');
     });
     const executionId = await test.abandon(agentId);
     const settlement = inAnotherProcess(NEVER_MS);
     await settlement.settle({ executionId, agentEnded: false });
-    test.far.on(runtimeRequests.precludeExecution, (which) => {
-      test.far.begin(executionId, 'in time');
-      return test.far.preclude(which);
+    test.fakes.on(runtimeRequests.precludeExecution, (which) => {
+      test.fakes.begin(executionId, 'in time');
+      return test.fakes.preclude(which);
     });
     await settlement.settle({ executionId, agentEnded: false });
     expect(await test.history(executionId)).toEqual(['ExecutionSubmitted']);
@@ -86,36 +86,36 @@ describe('an execution whose process died', () => {
 
   it('while the command runs ends with the later report of the guest', async () => {
     const executionId = await test.abandon(agentId);
-    test.far.begin(executionId, 'sleep');
+    test.fakes.begin(executionId, 'sleep');
     await eventually(() => queriesFor(executionId) > 0);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
-    test.far.finish(executionId, { stdout: 'late', exitCode: 4 });
+    test.fakes.finish(executionId, { stdout: 'late', exitCode: 4 });
     await ends(executionId, { status: 'completed', stdout: 'late', exitCode: 4 });
   });
 
   it('after the command ended ends with the record of the journal', async () => {
     const executionId = await test.abandon(agentId);
-    test.far.journal.set(executionId, done({ status: 'timed_out', exitCode: -1, stdout: 'part' }));
+    test.fakes.journal.set(executionId, done({ status: 'timed_out', exitCode: -1, stdout: 'part' }));
     await ends(executionId, { status: 'timed_out', exitCode: -1, stdout: 'part' });
   });
 
   it('while the guest was silent ends with the outcome of the command that the guest starts later', async () => {
-    test.far.on(runtimeRequests.findExecution, () => {
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
-    // Longer than `patience.inFlight`.
+    // Longer than `giveUpAfter.inFlight`.
     await eventually(() => queriesFor(executionId) > 18, { timeoutMs: 15_000 });
     const silent = queriesFor(executionId);
-    test.far.on(runtimeRequests.findExecution, (find) => test.far.find(find));
+    test.fakes.on(runtimeRequests.findExecution, (find) => test.fakes.find(find));
     await eventually(() => queriesFor(executionId) > silent + 2);
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
-    test.far.begin(executionId, 'begun late');
+    test.fakes.begin(executionId, 'begun late');
     await ends(executionId, { status: 'completed', stdout: 'begun late' });
   });
 
   it('after storing the result ends with that result, even if the host is unreachable', async () => {
-    test.far.on(runtimeRequests.findExecution, () => {
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
@@ -130,7 +130,7 @@ describe('an execution whose process died', () => {
 
   it('is not given up while another process wakes the agent for it', async () => {
     const executionId = await test.abandon(agentId);
-    test.far.awake = false;
+    test.fakes.awake = false;
     await test.database.query(
       `INSERT INTO rerouting (execution_id, until) VALUES ($1, now() + interval '2500 milliseconds')`,
       [executionId],
@@ -144,20 +144,20 @@ describe('an execution whose process died', () => {
 describe('a command whose agent is woken again for it', () => {
   it('is not given up by another process', async () => {
     const gate = Promise.withResolvers<void>();
-    test.far.awake = false;
-    test.far.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
-      if (refusedEpoch === null) return { agentId: id, host: HOST, epoch: 1, guest: test.far.guest };
+    test.fakes.awake = false;
+    test.fakes.on(agentsRequests.ensureAwake, async ({ agentId: id, refusedEpoch }) => {
+      if (refusedEpoch === null) return { agentId: id, host: HOST, epoch: 1, guest: test.fakes.guest };
       await gate.promise;
-      return test.far.ensureAwake(id, refusedEpoch);
+      return test.fakes.ensureAwake(id, refusedEpoch);
     });
     const submit = aCommand(agentId);
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.requestsTo(agentsRequests.ensureAwake).length === 2);
+    await eventually(() => test.fakes.requestsTo(agentsRequests.ensureAwake).length === 2);
     await inAnotherProcess().settle({ executionId: idOf(submit), agentEnded: false });
     expect(await test.history(idOf(submit))).toEqual(['ExecutionSubmitted']);
     gate.resolve();
     expect(await submitted).toMatchObject({ execution: { status: 'completed' } });
-    expect(test.far.starts.get(idOf(submit))).toBe(1);
+    expect(test.fakes.starts.get(idOf(submit))).toBe(1);
   });
 });
 
@@ -172,14 +172,14 @@ describe('executions of an agent that ends', () => {
     '(%s) end as recorded in the journal',
     async (name) => {
       const [killed, finished] = [await detached(), await detached()];
-      test.far.on(runtimeRequests.findExecution, ({ executionId }) => ({
+      test.fakes.on(runtimeRequests.findExecution, ({ executionId }) => ({
         state: 'known' as const,
         outcome:
           executionId === killed
             ? done({ status: 'failed', exitCode: -1, stdout: 'partial' })
             : done({ stdout: 'in time' }),
       }));
-      test.far.awake = false;
+      test.fakes.awake = false;
       await test.publishOfAgent(name, agentId, 1);
       await ends(killed, { status: 'failed', exitCode: -1, stdout: 'partial' });
       await ends(finished, { status: 'completed', stdout: 'in time' });
@@ -188,7 +188,7 @@ describe('executions of an agent that ends', () => {
 
   it('(deleted) end as failed if no data is left', async () => {
     const executionId = await detached();
-    test.far.on(runtimeRequests.findExecution, () => {
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw new DomainError('not_found', 'agent_not_on_host', 'm');
     });
     await test.publishOfAgent('deleted', agentId, 0);
@@ -200,33 +200,33 @@ describe('executions of an agent that ends', () => {
     });
   });
 
-  it('with its host end as failed if the host stays away, and not before', async () => {
-    test.far.on(runtimeRequests.findExecution, () => {
+  it('(host lost) end as failed if the host does not return, and not before', async () => {
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
-    // Longer than `patience.missing`.
+    // Longer than `giveUpAfter.missing`.
     await eventually(() => queriesFor(executionId) > 20, { timeoutMs: 15_000 });
     expect(await test.get(agentId, executionId)).toMatchObject({ status: 'running' });
     await test.publishOfAgent('failed', agentId, 1);
     await ends(executionId, { status: 'failed', ...nothing });
   });
 
-  it('with its host get the outcome from the host if it returns in time', async () => {
-    test.far.on(runtimeRequests.findExecution, () => {
+  it('(host lost) get the outcome from the host if it returns in time', async () => {
+    test.fakes.on(runtimeRequests.findExecution, () => {
       throw lost();
     });
     const executionId = await test.abandon(agentId);
     await test.publishOfAgent('failed', agentId, 1);
     await eventually(() => queriesFor(executionId) > 1);
-    test.far.on(runtimeRequests.findExecution, () => ({
+    test.fakes.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
       outcome: done({ stdout: 'saved' }),
     }));
     await ends(executionId, { status: 'completed', stdout: 'saved' });
   });
 
-  it('continue if only its events report the end', async () => {
+  it('continue if their host counted as lost and returns with the agent', async () => {
     const executionId = await detached();
     await test.publishOfAgent('failed', agentId, 1);
     await test.publishOfAgent('started', agentId, 1);
@@ -237,19 +237,19 @@ describe('executions of an agent that ends', () => {
       );
       expect(row).toEqual({ epoch: '0' });
     });
-    // Longer than `patience.missing`.
+    // Longer than `giveUpAfter.missing`.
     const other = await test.abandon(newId('agt'));
-    test.far.on(runtimeRequests.findExecution, (find) => {
+    test.fakes.on(runtimeRequests.findExecution, (find) => {
       if (find.executionId === other) throw lost();
-      return test.far.find(find);
+      return test.fakes.find(find);
     });
     await eventually(() => queriesFor(other) > 15, { timeoutMs: 15_000 });
-    test.far.finish(executionId, { stdout: 'on' });
+    test.fakes.finish(executionId, { stdout: 'on' });
     await ends(executionId, { status: 'completed', stdout: 'on' });
   });
 
   it('continue if they belong to a later epoch', async () => {
-    test.far.epoch = 5;
+    test.fakes.epoch = 5;
     const executionId = await detached();
     const sibling = await test.abandon(agentId, { epoch: 4 });
     await test.publishOfAgent('fellAsleep', agentId, 4);
@@ -259,7 +259,7 @@ describe('executions of an agent that ends', () => {
 
   it('end once, however often the event is received', async () => {
     const executionId = await detached();
-    test.far.on(runtimeRequests.findExecution, () => ({
+    test.fakes.on(runtimeRequests.findExecution, () => ({
       state: 'known' as const,
       outcome: done({ status: 'failed', exitCode: -1 }),
     }));
@@ -275,9 +275,9 @@ describe('while the tables are unavailable', () => {
   it('a result is never returned before it is stored: the outcome is unknown, and the result is stored later', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit).catch((error: unknown) => error);
-    await eventually(() => test.far.journal.has(idOf(submit)));
+    await eventually(() => test.fakes.journal.has(idOf(submit)));
     test.databaseProxy.cut({ refuse: true });
-    test.far.finish(idOf(submit), { stdout: 'kept later' });
+    test.fakes.finish(idOf(submit), { stdout: 'kept later' });
     const begunAt = Date.now();
     expect(await submitted).toMatchObject({
       kind: 'upstream',
@@ -287,15 +287,15 @@ describe('while the tables are unavailable', () => {
     expect(Date.now() - begunAt).toBeLessThan(9_000);
     test.databaseProxy.restore();
     await ends(idOf(submit), { status: 'completed', stdout: 'kept later' });
-    expect(test.far.requestsTo(agentsRequests.ensureAwake)).toHaveLength(1);
+    expect(test.fakes.requestsTo(agentsRequests.ensureAwake)).toHaveLength(1);
   });
 
   it('a short outage only delays the result', async () => {
     const submit = aCommand(agentId, { command: 'sleep' });
     const submitted = test.ask(execRequests.submit, submit);
-    await eventually(() => test.far.journal.has(idOf(submit)));
+    await eventually(() => test.fakes.journal.has(idOf(submit)));
     test.databaseProxy.cut({ refuse: true });
-    test.far.finish(idOf(submit), { stdout: 'blink' });
+    test.fakes.finish(idOf(submit), { stdout: 'blink' });
     await eventually(() => test.databaseProxy.connections === 0);
     test.databaseProxy.restore();
     expect(await submitted).toMatchObject({ execution: { stdout: 'blink' } });

@@ -21,8 +21,8 @@ it('every execution of a lost host ends, however many there are', async () => {
   } as unknown as ExecutionHosts;
   const rerouting = { isOn: () => Promise.resolve(false) } as unknown as Rerouting;
   const followed = {} as unknown as FollowedExecutions;
-  const patience = { absent: 1, preclude: 1, inFlight: 1, missing: 1 };
-  const settlement = new Settlement(executions, vault, hosts, followed, rerouting, { patience });
+  const giveUpAfter = { absent: 1, preclude: 1, inFlight: 1, missing: 1 };
+  const settlement = new Settlement(executions, vault, hosts, followed, rerouting, { giveUpAfter });
   const ids = Array.from({ length: MANY }, (_, index) => `exe_${String(index)}`);
   for (let round = 0; round < 2; round++)
     for (const executionId of ids) await settlement.settle({ executionId, agentEnded: true });

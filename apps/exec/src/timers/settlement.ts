@@ -23,7 +23,7 @@ interface Watched {
 type HostReport = FoundExecution | { readonly state: 'gone' } | { readonly state: 'away' };
 
 /**
- * Brings an execution, which may have no waiting caller left, to the outcome in its host's journal. If no journal can
+ * Ends an execution, which may have no waiting caller any more, with the outcome in its host's journal. If no journal can
  * provide one any more, the execution ends `failed` without output, or `cancelled` if that was requested.
  */
 @Injectable()
@@ -38,7 +38,7 @@ export class Settlement {
     private readonly hosts: ExecutionHosts,
     private readonly followed: FollowedExecutions,
     private readonly rerouting: Rerouting,
-    @Inject(ExecConfig) private readonly config: Pick<ExecConfig, 'patience'>,
+    @Inject(ExecConfig) private readonly config: Pick<ExecConfig, 'giveUpAfter'>,
   ) {}
 
   async settle({ executionId, agentEnded }: Pick<RunningRow, 'executionId' | 'agentEnded'>): Promise<void> {
@@ -82,12 +82,12 @@ export class Settlement {
     return this.#forget(state.executionId);
   }
 
-  /** It has not started there, but may still be in flight to this epoch or another. */
+  /** The command has not started there, but may still be in flight to this epoch or another. */
   async #absent(
     state: RunningExecution,
     { epoch, awake }: Extract<FoundExecution, { state: 'absent' }>,
   ): Promise<void> {
-    const { absent, preclude, inFlight } = this.config.patience;
+    const { absent, preclude, inFlight } = this.config.giveUpAfter;
     const canStart = awake && epoch === state.epoch;
     const lasts = this.#lasts(state, 'absent');
     if (lasts < (canStart ? preclude : absent)) return;
@@ -95,7 +95,7 @@ export class Settlement {
     await this.#giveUp(state);
   }
 
-  /** Whether it certainly never starts. */
+  /** Returns whether the command certainly never starts. */
   async #preclude(state: RunningExecution): Promise<boolean> {
     if (await this.rerouting.isOn(state.executionId)) return false;
     try {
@@ -108,10 +108,10 @@ export class Settlement {
 
   /** At present no journal can provide the outcome. */
   async #missing(state: RunningExecution): Promise<void> {
-    if (this.#lasts(state, 'missing') >= this.config.patience.missing) await this.#giveUp(state);
+    if (this.#lasts(state, 'missing') >= this.config.giveUpAfter.missing) await this.#giveUp(state);
   }
 
-  /** For how long the condition has held without interruption, in milliseconds. */
+  /** Returns how long the condition has held without interruption, in milliseconds. */
   #lasts({ executionId }: RunningExecution, what: 'absent' | 'missing'): number {
     const now = performance.now();
     const watched = this.#since.get(executionId);

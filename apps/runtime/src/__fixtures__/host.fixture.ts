@@ -26,7 +26,7 @@ import { TransfersNatsController } from '../transfer/transfers.nats-controller.j
 import { TransferTickets } from '../transfer/transfer-tickets.js';
 
 /** Ticket lifetime: long enough for a slow machine to redeem one, short enough for a test to see one expire. */
-export const TICKETS_GOOD_FOR_MS = 2_000;
+export const TICKET_LIFETIME_MS = 2_000;
 const root = join(import.meta.dirname, '../../../..');
 export const SHIPPED_TEMPLATES = join(root, 'infra/templates');
 export const TEST_TEMPLATES = join(import.meta.dirname, 'templates');
@@ -56,7 +56,7 @@ export class HostFixture {
     this.logs = new AgentLogs({ dataDir });
     this.deliveries = new Deliveries(agents, new DeliveryJournal({ dataDir }));
     this.executions = new HostExecutions(agents, new ExecutionJournal({ dataDir }));
-    this.transfers = new Transfers(agents, new TransferTickets(TICKETS_GOOD_FOR_MS));
+    this.transfers = new Transfers(agents, new TransferTickets(TICKET_LIFETIME_MS));
     this.dataPort = new DataPort(
       this.transfers,
       { dataPort: { host: '127.0.0.1', port: 0, url: undefined } },
@@ -65,7 +65,7 @@ export class HostFixture {
   }
 
   static async open(
-    options: { dataDir?: string; means?: ProcessDriverOptions['means'] } = {},
+    options: { dataDir?: string; features?: ProcessDriverOptions['features'] } = {},
   ): Promise<HostFixture> {
     const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-host-'));
     const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
@@ -75,7 +75,7 @@ export class HostFixture {
       guestMain: GUEST_MAIN,
       uidBase: undefined,
       outsideDir,
-      ...(options.means === undefined ? {} : { means: options.means }),
+      ...(options.features === undefined ? {} : { features: options.features }),
       log: quietLog,
     });
     await driver.open();

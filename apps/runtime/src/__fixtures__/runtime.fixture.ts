@@ -18,7 +18,7 @@ import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host
 
 const PAGE_BYTES = 4_096;
 
-/** The reports that hosts sent, and the agents that hosts are told to end. */
+/** The reports of hosts, and the orders that the fake `agents` returns to them. */
 export const received = {
   announcements: [] as AnnounceHost[],
   observations: [] as ReportObservation[],

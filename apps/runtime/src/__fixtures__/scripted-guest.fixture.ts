@@ -7,7 +7,7 @@ import { BoxedGuest } from '../agent/boxed-guest.js';
 
 type Script = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** A server on a unix socket that responds as a test scripts it, wrapped in a guest and a box. */
+/** A server on a unix socket whose responses a test scripts, wrapped in a guest and a box. */
 export class ScriptedGuest {
   readonly requests: string[] = [];
   readonly guest: BoxedGuest;
@@ -106,7 +106,7 @@ export class ScriptedGuest {
 }
 
 /** Responds with JSON. */
-export const says =
+export const respondsWith =
   (body: unknown, status = 200): Script =>
   (_, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -118,7 +118,7 @@ export const refuses = (
   code: string,
   context: object = {},
   effect?: 'none' | 'unknown',
-): Script => says({ error: { kind, code, message: 'No.', context, effect } }, 422);
+): Script => respondsWith({ error: { kind, code, message: 'No.', context, effect } }, 422);
 
 /** Reads the request and closes the connection without a response. */
-export const breaksOff: Script = (request) => void request.socket.destroy();
+export const disconnects: Script = (request) => void request.socket.destroy();

@@ -5,7 +5,7 @@ export interface ActivityView {
   /** Milliseconds since the Unix epoch. */
   readonly lastActiveAt: number;
   readonly lastActivityKind: ActivityKind;
-  /** null: never, or not while work is in flight. */
+  /** When the agent becomes idle; null if it never does, and while work is in flight. */
   readonly sleepAt: number | null;
 }
 
@@ -64,7 +64,7 @@ export class Activity {
     } finally {
       this.#inFlight -= 1;
       this.#touch(kind);
-      if (this.#inFlight === 0) this.#tellQuiet();
+      if (this.#inFlight === 0) this.#notifyQuiet();
     }
   }
 
@@ -73,14 +73,14 @@ export class Activity {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#ended = true;
-    this.#tellQuiet();
+    this.#notifyQuiet();
   }
 
   #ended = false;
   readonly #waiting = new Set<() => void>();
 
-  #tellQuiet(): void {
-    for (const tell of this.#waiting) tell();
+  #notifyQuiet(): void {
+    for (const notify of this.#waiting) notify();
     this.#waiting.clear();
   }
 

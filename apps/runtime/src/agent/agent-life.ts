@@ -4,8 +4,8 @@ import type { BoxedGuest } from './boxed-guest.js';
 export type Life =
   { readonly at: 'resting' | 'starting' } | { readonly at: 'awake' | 'frozen'; readonly guest: BoxedGuest };
 
-/** Snapshot of an agent's epoch and guest. */
-export interface AgentStanding {
+/** The epoch of an agent at this moment, and its guest. */
+export interface CurrentGuest {
   readonly epoch: number;
   /** The guest, if the agent is awake. */
   readonly awake: BoxedGuest | null;

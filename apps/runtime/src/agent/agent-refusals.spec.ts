@@ -6,7 +6,7 @@ import { startFailure } from './agent-refusals.js';
 const INTERNAL = 'EACCES: permission denied, mkdir /var/lib/berth/secret';
 
 describe('a start that fails', () => {
-  it('tells the owner what the driver cannot run', () => {
+  it('shows the owner what the driver cannot run', () => {
     const refused = new DriverError('spec_unsupported', 'This host cannot run agents from image sources.');
     expect(startFailure(refused)).toMatchObject({
       kind: 'upstream',
@@ -22,7 +22,7 @@ describe('a start that fails', () => {
     'guest_not_started',
     'box_absent',
     'box_stuck',
-  ])('does not tell the owner the driver’s text for %s, and keeps it for the log', (code) => {
+  ])('does not show the owner the driver’s text for %s, and keeps it for the log', (code) => {
     const failure = startFailure(new DriverError(code, INTERNAL));
     expect(failure).toMatchObject({ kind: 'upstream', code: 'agent_start_failed', context: {} });
     expect(failure.message).not.toContain('berth/secret');

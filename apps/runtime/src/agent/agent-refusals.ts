@@ -8,7 +8,7 @@ export const staleEpoch = (epoch: number, state: string): DomainError =>
   new DomainError(
     'conflict',
     'stale_epoch',
-    'The agent has moved on since this was decided.',
+    "The agent's epoch has changed since this was decided.",
     { epoch, state },
     NOT_DONE,
   );

@@ -111,11 +111,11 @@ const toProgram = (
 const untilListening = async (client: GuestClient, end: AbortSignal): Promise<void> => {
   for (;;) {
     end.throwIfAborted();
-    const answered = await client.health().then(
+    const responds = await client.health().then(
       () => true,
       () => false,
     );
-    if (answered) return;
+    if (responds) return;
     await delay(POLL_EVERY_MS, undefined, { signal: end });
   }
 };

@@ -28,10 +28,10 @@ export interface AbortSignals {
   /**
    * For commands: aborts after the agent was frozen or ended, so that an ending guest can still report their outcome.
    */
-  readonly still: AbortSignal;
+  readonly halted: AbortSignal;
 }
 
-/** State from wake to rest. */
+/** State of a guest while it is awake. */
 interface Awake {
   readonly activity: Activity;
   readonly ending: AbortController;
@@ -43,7 +43,7 @@ export class BoxedGuest {
   readonly #events = { last: 0 };
   readonly #deliveries = new AwaitedDeliveries((deliveryId) => void this.#abandon(deliveryId));
   #awake: Awake | undefined;
-  #still = new AbortController();
+  #halted = new AbortController();
   #refusesCommands: boolean;
   #ended = false;
 
@@ -75,10 +75,10 @@ export class BoxedGuest {
   get signals(): AbortSignals {
     if (this.#awake === undefined) {
       const now = AbortSignal.abort();
-      return { closing: now, ending: now, still: now };
+      return { closing: now, ending: now, halted: now };
     }
     const { closing, ending } = this.#awake;
-    return { closing: closing.signal, ending: ending.signal, still: this.#still.signal };
+    return { closing: closing.signal, ending: ending.signal, halted: this.#halted.signal };
   }
 
   /** Whether the guest and all its processes are gone for good. */
@@ -86,7 +86,7 @@ export class BoxedGuest {
     return this.#ended;
   }
 
-  /** Whether the guest may be rejecting commands, as far as is known; see `reopen`. */
+  /** Whether the guest may be rejecting commands, so that it needs `reopen`. */
   get refusesCommands(): boolean {
     return this.#refusesCommands;
   }
@@ -96,7 +96,7 @@ export class BoxedGuest {
     const ending = new AbortController();
     const activity = new Activity('start', idleTtlSeconds, { onIdle, onChange: onActivity });
     this.#awake = { activity, ending, closing: new AbortController() };
-    this.#still = new AbortController();
+    this.#halted = new AbortController();
     void watchEvents(this.client, this.#events, ending.signal, onEvent);
   }
 
@@ -120,7 +120,7 @@ export class BoxedGuest {
     await this.client.failExecutions().catch(() => undefined);
   }
 
-  /** Reverts `quiesce`. Commands that are still running end anyway: the guest was told to end them. */
+  /** Reverts `quiesce`. Commands that are still running end anyway: the guest was requested to end them. */
   async reopen(): Promise<void> {
     if (this.#awake !== undefined && this.closing) {
       this.#awake = { ...this.#awake, closing: new AbortController() };
@@ -141,13 +141,13 @@ export class BoxedGuest {
   }
 
   /** Call after `rest`, once all processes are frozen or gone. */
-  still(): void {
-    this.#still.abort();
+  halt(): void {
+    this.#halted.abort();
   }
 
-  /** Resolves once `still` is called, or after `withinMs`. */
-  async untilStill(withinMs: number): Promise<void> {
-    await delay(withinMs, undefined, { signal: this.#still.signal, ref: false }).catch(() => undefined);
+  /** Resolves once `halt` is called, or after `withinMs`. */
+  async untilHalted(withinMs: number): Promise<void> {
+    await delay(withinMs, undefined, { signal: this.#halted.signal, ref: false }).catch(() => undefined);
   }
 
   /** Keeps the agent awake while `work` runs. Errors: unavailable `agent_unavailable`. */
@@ -209,7 +209,7 @@ export class BoxedGuest {
     this.rest();
     this.#ended = ended;
     await this.client.close();
-    this.still();
+    this.halt();
   }
 }
 

@@ -22,7 +22,7 @@ export const startGuest = async (
   return new BoxedGuest(started.box, { guest: started.guest }, started.client);
 };
 
-/** The guest that an earlier process of this host left; ends it if it cannot be taken over. */
+/** Takes over the guest that an earlier process of this host left; ends it if that is impossible. */
 export const findGuest = async (driver: Driver, keeper: RecordKeeper): Promise<BoxedGuest | undefined> => {
   const { agentId, box: recorded, guest } = keeper.record;
   const box = guest === null ? undefined : await driver.find(agentId, recorded);

@@ -8,12 +8,12 @@ import type { AgentStarter } from './agent-starter.js';
 
 /** Reports what happened to an agent to the service `agents`. */
 export interface Observations {
-  /** Repeats the report until it is acknowledged or `stillTrue` returns false. */
+  /** Repeats the report until it is acknowledged or `isCurrent` returns false. */
   report(
     agentId: string,
     epoch: number,
     observation: ReportObservation['observation'],
-    stillTrue: () => boolean,
+    isCurrent: () => boolean,
   ): void;
 }
 

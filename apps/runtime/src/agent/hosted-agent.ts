@@ -7,8 +7,8 @@ import type {
 } from '@berth/contracts/runtime';
 import { isDomainError } from '@berth/kernel';
 import pLimit from 'p-limit';
-import { keepUpWithRunning } from '../execution/follow-execution.js';
-import type { AgentStanding, Life } from './agent-life.js';
+import { stayAwakeForRunning } from '../execution/follow-execution.js';
+import type { CurrentGuest, Life } from './agent-life.js';
 import { NO_BOX, type AgentRecord } from './agent-record.js';
 import { agentNotFrozen, agentNotOnHost, agentUnavailable, staleEpoch } from './agent-refusals.js';
 import type { HostedAgentDeps } from './hosted-agent-deps.js';
@@ -25,12 +25,12 @@ const RELOAD_WITHIN_MS = 50_000;
 
 /**
  * One agent on this host. State changes run one at a time, in order; an old epoch is rejected before anything is done.
- * Only this class freezes an agent, and because of idleness only while nothing is in flight.
+ * Only this class freezes an agent; it freezes an idle one only while nothing is in flight.
  */
 export class HostedAgent {
   #life: Life = { at: 'resting' };
   readonly #serial = pLimit(1);
-  readonly #long = new InterruptibleTask();
+  readonly #longTask = new InterruptibleTask();
   readonly #keeper: RecordKeeper;
 
   constructor(
@@ -57,11 +57,11 @@ export class HostedAgent {
 
   start(request: StartAgent): Promise<StartedAgent> {
     const { epoch } = request;
-    const joined = this.#long.startOf(epoch);
+    const joined = this.#longTask.startOf(epoch);
     if (joined !== undefined) return joined;
-    if (epoch < this.#long.epoch) return Promise.reject(this.#stale());
-    this.#long.interrupt(epoch - 1);
-    return this.#long.start(epoch, (interrupt) => this.#serial(() => this.#startNow(request, interrupt)));
+    if (epoch < this.#longTask.epoch) return Promise.reject(this.#stale());
+    this.#longTask.interrupt(epoch - 1);
+    return this.#longTask.start(epoch, (interrupt) => this.#serial(() => this.#startNow(request, interrupt)));
   }
 
   thaw({ agentId, epoch }: AgentEpoch): Promise<StartedAgent> {
@@ -93,7 +93,7 @@ export class HostedAgent {
   }
 
   async stop({ epoch }: AgentEpoch): Promise<void> {
-    this.#long.interrupt(epoch);
+    this.#longTask.interrupt(epoch);
     await this.#serial(async () => {
       this.#refuseBelow(this.#record.epoch, epoch);
       const ran = this.#life.at !== 'resting';
@@ -105,7 +105,7 @@ export class HostedAgent {
 
   /** Ends the agent because its host shuts down; returns the epoch at which it was running, or null if it was not. */
   async shutDown(graceMs: number): Promise<number | null> {
-    this.#long.interrupt();
+    this.#longTask.interrupt();
     return this.#serial(async () => {
       if (this.#life.at === 'resting') return null;
       await this.#end(graceMs);
@@ -117,7 +117,7 @@ export class HostedAgent {
 
   async remove(): Promise<void> {
     this.#keeper.removed = true;
-    this.#long.interrupt();
+    this.#longTask.interrupt();
     await this.#serial(async () => {
       await this.#end(REMOVE_GRACE_MS);
       await this.deps.driver.remove(this.agentId);
@@ -126,7 +126,7 @@ export class HostedAgent {
   }
 
   replaceEnv({ epoch, env }: ReplaceEnv): Promise<void> {
-    return this.#long.run(epoch, (interrupt) => this.#serial(() => this.#reload(epoch, env, interrupt)));
+    return this.#longTask.run(epoch, (interrupt) => this.#serial(() => this.#reload(epoch, env, interrupt)));
   }
 
   /** The guest, if it is awake at exactly that epoch. Errors: not_found `agent_not_on_host`, conflict `stale_epoch`. */
@@ -143,8 +143,8 @@ export class HostedAgent {
     return guest;
   }
 
-  /** The agent's current state. Errors: not_found `agent_not_on_host`. */
-  get standing(): AgentStanding {
+  /** The agent's current epoch and guest. Errors: not_found `agent_not_on_host`. */
+  get current(): CurrentGuest {
     const { epoch } = this.#record;
     if (epoch === 0 || this.#keeper.removed) throw agentNotOnHost();
     return { epoch, awake: this.#life.at === 'awake' ? this.#life.guest : null };
@@ -158,7 +158,7 @@ export class HostedAgent {
       if (guest === undefined) return;
       this.#watchEnd(guest);
       if (await driver.isFrozen(this.agentId)) this.#life = { at: 'frozen', guest };
-      else await this.#wakeAmidCommands(guest);
+      else await this.#wakeWithRunningCommands(guest);
     });
   }
 
@@ -207,7 +207,7 @@ export class HostedAgent {
     });
   }
 
-  async #wakeAmidCommands(guest: BoxedGuest): Promise<void> {
+  async #wakeWithRunningCommands(guest: BoxedGuest): Promise<void> {
     this.#wake(guest);
     await this.#reopen(guest);
   }
@@ -215,7 +215,7 @@ export class HostedAgent {
   /** Accepts commands again; commands that are already running keep the agent awake. */
   async #reopen(guest: BoxedGuest): Promise<void> {
     await guest.reopen();
-    void keepUpWithRunning(guest);
+    void stayAwakeForRunning(guest);
   }
 
   async #quiesce(epoch: number): Promise<void> {
@@ -237,10 +237,10 @@ export class HostedAgent {
     guest.rest();
     try {
       await this.deps.driver.freeze(this.agentId);
-      guest.still();
+      guest.halt();
     } catch (error) {
-      guest.still();
-      await this.#wakeAmidCommands(guest);
+      guest.halt();
+      await this.#wakeWithRunningCommands(guest);
       this.deps.log.error({ agentId: this.agentId, err: error }, 'could not freeze an agent');
       throw agentUnavailable('The agent cannot be put to sleep right now.');
     }

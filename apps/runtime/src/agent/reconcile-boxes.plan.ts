@@ -4,7 +4,7 @@ import type { AgentRecord } from './agent-record.js';
 /** What the record of an agent says about its box. */
 export type RecordedBox = Pick<AgentRecord, 'agentId' | 'box' | 'boxEpoch' | 'guest'>;
 
-/** One step of bringing boxes and records together after a restart of the host's process. */
+/** One step of reconciling boxes and records after a restart of the host's process. */
 export type BoxAction =
   /** The box is the one of the record: take it over. */
   | { readonly type: 'adopt'; readonly agentId: string }
@@ -38,12 +38,12 @@ export const planBoxes = (
 const planRecord = (record: RecordedBox, box: ListedBox | undefined): BoxAction | undefined => {
   const { agentId } = record;
   if (box === undefined) return record.box !== null ? { type: 'forget', agentId } : undefined;
-  const reason = whyNot(record, box);
+  const reason = reasonToStop(record, box);
   return reason === undefined ? { type: 'adopt', agentId } : { type: 'stop', agentId, reason };
 };
 
-/** Why the box is not the one of the record; undefined if it is. */
-const whyNot = (
+/** Returns why the box is not the one of the record; undefined if it is. */
+const reasonToStop = (
   { box, guest, boxEpoch }: RecordedBox,
   { epoch }: ListedBox,
 ): Extract<BoxAction, { type: 'stop' }>['reason'] | undefined => {

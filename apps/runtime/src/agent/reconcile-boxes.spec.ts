@@ -11,13 +11,13 @@ const started = (agentId: string, boxEpoch: number | null = 3): RecordedBox => (
 const resting = (agentId: string): RecordedBox => ({ agentId, box: null, boxEpoch: null, guest: null });
 
 describe('the boxes of a host whose process starts again', () => {
-  it('are taken over if their agent has recorded that very start', () => {
+  it('are taken over if the record of their agent names the same start', () => {
     expect(planBoxes([started('a')], [{ agentId: 'a', epoch: 3 }])).toEqual([
       { type: 'adopt', agentId: 'a' },
     ]);
   });
 
-  it('are ended without a record of their agent', () => {
+  it('are ended if there is no record of their agent', () => {
     expect(planBoxes([], [{ agentId: 'x', epoch: 1 }])).toEqual([
       { type: 'stop', agentId: 'x', reason: 'no_record' },
     ]);

@@ -30,7 +30,7 @@ export class RecordKeeper {
   /** Repeats the report until it is acknowledged, while the agent is at this epoch. */
   report(observation: Parameters<HostedAgentDeps['observations']['report']>[2]): void {
     const { agentId, epoch } = this.#record;
-    const stillTrue = (): boolean => !this.removed && this.#record.epoch === epoch;
-    this.deps.observations.report(agentId, epoch, observation, stillTrue);
+    const isCurrent = (): boolean => !this.removed && this.#record.epoch === epoch;
+    this.deps.observations.report(agentId, epoch, observation, isCurrent);
   }
 }

@@ -18,17 +18,19 @@ export class Deliveries {
 
   /** See `runtimeRequests.findDelivery`. */
   async find({ agentId, deliveryId }: FindDelivery): Promise<FoundDelivery> {
-    const { awake } = this.agents.of(agentId).standing;
+    const { awake } = this.agents.of(agentId).current;
     const reported =
       awake === null
         ? undefined
-        : await awake.client.delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS)).catch(unlessDead);
+        : await awake.client
+            .delivery(deliveryId, AbortSignal.timeout(GUEST_WITHIN_MS))
+            .catch(unlessUnreachable);
     return toFound(reported ?? (await this.journal.read(agentId, deliveryId)));
   }
 }
 
 /** The journal has the same state as the guest, except for messages still queued in a guest that does not respond. */
-const unlessDead = (error: unknown): undefined => {
+const unlessUnreachable = (error: unknown): undefined => {
   if (isDomainError(error)) return undefined;
   throw error;
 };

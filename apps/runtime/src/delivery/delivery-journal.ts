@@ -12,7 +12,7 @@ import { isId } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
 import { RuntimeConfig } from '../config.js';
-import { readDelivery } from '../guest/delivery-answers.js';
+import { readDelivery } from '../guest/delivery-responses.js';
 
 /** More than the longest response of a program, escaped as JSON. */
 const LONGEST_LINE_BYTES = 16 * 1024 * 1024;

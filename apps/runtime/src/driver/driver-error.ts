@@ -6,7 +6,7 @@
  * - `spec_unsupported`: the driver cannot run such a box here.
  * - `guest_not_started`: the guest exited at once.
  * - `box_absent`: the agent has no box here.
- * - `box_stuck`: the processes did not obey within the driver's time limit.
+ * - `box_stuck`: the processes did not stop, continue or end within the driver's time limit.
  */
 export type DriverErrorCode =
   | 'host_unsuitable'

@@ -7,7 +7,7 @@ import { isId } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
 import { RuntimeConfig } from '../config.js';
-import { readExecution } from '../guest/execution-answers.js';
+import { readExecution } from '../guest/execution-responses.js';
 import { toOutcome } from './execution-outcome.js';
 
 /** Reads the execution journals of guests that are not running. */

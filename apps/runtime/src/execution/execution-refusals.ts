@@ -15,7 +15,7 @@ export const outcomeUnknown = (cause?: unknown): DomainError =>
   new DomainError(
     'unavailable',
     'execution_outcome_unknown',
-    'It is not known whether the command was started.',
+    'Whether the command was started is unknown.',
     {},
     { cause, effect: 'unknown' },
   );

@@ -14,18 +14,18 @@ export type Followed = ExecutionReport | 'unknown' | 'at_rest';
 export const followExecution = async (
   guest: BoxedGuest,
   executionId: string,
-  still: AbortSignal,
+  halted: AbortSignal,
   onReport: (report: ExecutionReport) => void = () => undefined,
 ): Promise<Followed> => {
-  while (!still.aborted) {
+  while (!halted.aborted) {
     try {
-      const report = await guest.client.execution(executionId, WAIT_MS, still);
+      const report = await guest.client.execution(executionId, WAIT_MS, halted);
       if (report.status !== 'running') return report;
       onReport(report);
     } catch (error) {
       if (isUnknown(error)) return 'unknown';
       // The end of the guest is handled elsewhere; all other errors are temporary.
-      await pause(RETRY_PAUSE_MS, still);
+      await pause(RETRY_PAUSE_MS, halted);
     }
   }
   return 'at_rest';
@@ -36,28 +36,28 @@ export const isUnknown = (error: unknown): boolean =>
   isDomainError(error, 'not_found') && error.code === 'execution_unknown';
 
 /** After a wake or an adoption with commands still running: keeps the agent awake until they are over. */
-export const keepUpWithRunning = async (guest: BoxedGuest): Promise<void> => {
+export const stayAwakeForRunning = async (guest: BoxedGuest): Promise<void> => {
   await guest
-    .during('start', async ({ still }) => {
-      for (const executionId of await untilTold(guest, still)) void keepAwake(guest, executionId);
+    .during('start', async ({ halted }) => {
+      for (const executionId of await listRunning(guest, halted)) void keepAwake(guest, executionId);
     })
     .catch(() => undefined);
 };
 
 const keepAwake = async (guest: BoxedGuest, executionId: string): Promise<void> => {
   await guest
-    .during('exec', async ({ still }) => void (await followExecution(guest, executionId, still)))
+    .during('exec', async ({ halted }) => void (await followExecution(guest, executionId, halted)))
     .catch(() => undefined);
 };
 
-const untilTold = async (guest: BoxedGuest, still: AbortSignal): Promise<readonly string[]> => {
-  while (!still.aborted) {
+const listRunning = async (guest: BoxedGuest, halted: AbortSignal): Promise<readonly string[]> => {
+  while (!halted.aborted) {
     try {
-      return await guest.client.runningExecutions(still);
+      return await guest.client.runningExecutions(halted);
     } catch (error) {
       // Older guests have no executions that outlive their request.
       if (isDomainError(error) && error.code !== 'guest_unreachable') return [];
-      await pause(RETRY_PAUSE_MS, still);
+      await pause(RETRY_PAUSE_MS, halted);
     }
   }
   return [];

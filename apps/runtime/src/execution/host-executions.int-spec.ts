@@ -202,7 +202,7 @@ describe('a command in an agent of a host', () => {
     });
   });
 
-  it('is not started while the agent prepares to sleep, and is again once a wake has won', async () => {
+  it('is not started while the agent prepares to sleep, and can be started again once a wake has won', async () => {
     const agent = host.agents.of(agentId);
     const chat = host.deliver(
       agentId,

@@ -11,10 +11,10 @@ import type {
 import type { ExecutionReport } from '@berth/guest-protocol';
 import { isDomainError } from '@berth/kernel';
 import { Injectable } from '@nestjs/common';
-import type { AgentStanding } from '../agent/agent-life.js';
+import type { CurrentGuest } from '../agent/agent-life.js';
 import type { BoxedGuest } from '../agent/boxed-guest.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
-import { guestUnreachable } from '../guest/guest-answers.js';
+import { guestUnreachable } from '../guest/guest-responses.js';
 import { ExecutionJournal } from './execution-journal.js';
 import { toOutcome } from './execution-outcome.js';
 import { executionUnknown, outcomeUnknown } from './execution-refusals.js';
@@ -26,7 +26,7 @@ const STARTED_WITHIN_MS = 15_000;
 /** Extra time for a command to end after its own time-out. */
 const END_GRACE_MS = 15_000;
 /** How long to wait for a guest that does not respond, in case it is being frozen or ended. */
-const STILL_WITHIN_MS = 3_000;
+const HALTED_WITHIN_MS = 3_000;
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 /** Runs commands in the agents of this host. */
@@ -43,7 +43,7 @@ export class HostExecutions {
     const agent = this.agents.of(agentId);
     const { started, ended } = runCommand(agent.openAt(epoch), command, {
       record: () => this.journal.read(agentId, executionId),
-      stillHere: () => !agent.removed,
+      isOnHost: () => !agent.removed,
     });
     return wait ? orUnknown(ended, timeoutMs + END_GRACE_MS) : orUnknown(started, STARTED_WITHIN_MS);
   }
@@ -58,9 +58,9 @@ export class HostExecutions {
     timeoutMs,
   }: ExecuteLegacyCommand): Promise<LegacyOutcome> {
     const guest = this.agents.of(agentId).openAt(epoch);
-    const ran = guest.during('exec', async ({ still }) => {
+    const ran = guest.during('exec', async ({ halted }) => {
       try {
-        return await guest.client.executeLegacy({ command, cwd, env, timeoutMs }, still);
+        return await guest.client.executeLegacy({ command, cwd, env, timeoutMs }, halted);
       } catch (error) {
         throw whyNotStarted(error, guest, epoch) ?? outcomeUnknown(error);
       }
@@ -71,17 +71,17 @@ export class HostExecutions {
   /** See `runtimeRequests.findExecution`. */
   async find({ agentId, executionId, waitMs }: FindExecution): Promise<FoundExecution> {
     const wait = Math.min(Math.max(0, waitMs), WAIT_MS);
-    const { standing, outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.execution(executionId, wait, guest.signals.still),
+    const { current, outcome } = await this.#lookUp(agentId, executionId, (guest) =>
+      guest.client.execution(executionId, wait, guest.signals.halted),
     );
     if (outcome !== undefined) return { state: 'known', outcome };
-    return { state: 'absent', epoch: standing.epoch, awake: standing.awake !== null };
+    return { state: 'absent', epoch: current.epoch, awake: current.awake !== null };
   }
 
   /** See `runtimeRequests.precludeExecution`. */
   async preclude({ agentId, epoch, executionId }: PrecludeExecution): Promise<PrecludedExecution> {
     const guest = this.agents.of(agentId).awakeAt(epoch);
-    return guest.client.precludeExecution(executionId, guest.signals.still);
+    return guest.client.precludeExecution(executionId, guest.signals.halted);
   }
 
   /** See `runtimeRequests.cancelExecution`. */
@@ -92,33 +92,33 @@ export class HostExecutions {
     readonly agentId: string;
     readonly executionId: string;
   }): Promise<ExecutionOutcome> {
-    const { outcome } = await this.#learn(agentId, executionId, (guest) =>
-      guest.client.cancelExecution(executionId, guest.signals.still),
+    const { outcome } = await this.#lookUp(agentId, executionId, (guest) =>
+      guest.client.cancelExecution(executionId, guest.signals.halted),
     );
     if (outcome === undefined) throw executionUnknown();
     if (outcome.status === 'running') throw guestUnreachable();
     return outcome;
   }
 
-  /** Queries the guest, or reads its journal if the guest is at rest. `standing` is the state before the request. */
-  async #learn(
+  /** Queries the guest, or reads its journal if the guest is at rest. `current` is the state before the request. */
+  async #lookUp(
     agentId: string,
     executionId: string,
     query: (guest: BoxedGuest) => Promise<ExecutionReport>,
-  ): Promise<{ readonly standing: AgentStanding; readonly outcome: ExecutionOutcome | undefined }> {
-    const { standing } = this.agents.of(agentId);
-    const guest = standing.awake;
+  ): Promise<{ readonly current: CurrentGuest; readonly outcome: ExecutionOutcome | undefined }> {
+    const { current } = this.agents.of(agentId);
+    const guest = current.awake;
     if (guest !== null) {
       try {
-        return { standing, outcome: toOutcome(await query(guest)) };
+        return { current, outcome: toOutcome(await query(guest)) };
       } catch (error) {
-        if (isUnknown(error)) return { standing, outcome: undefined };
+        if (isUnknown(error)) return { current, outcome: undefined };
         if (isDomainError(error) && error.code !== 'guest_unreachable') throw guestUnreachable(error);
-        await guest.untilStill(STILL_WITHIN_MS);
+        await guest.untilHalted(HALTED_WITHIN_MS);
         if (guest.awake) throw error;
       }
     }
-    return { standing, outcome: await this.journal.read(agentId, executionId) };
+    return { current, outcome: await this.journal.read(agentId, executionId) };
   }
 }
 

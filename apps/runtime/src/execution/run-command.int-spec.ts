@@ -2,7 +2,7 @@ import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime'
 import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { breaksOff, refuses, says, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
+import { disconnects, refuses, respondsWith, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
 import { runCommand, type AfterRest, type RunningCommand } from './run-command.js';
 
 const EXECUTE = '/v1/executions';
@@ -54,18 +54,18 @@ describe('a command on its way through a guest', () => {
         wait: true,
         ...changes,
       },
-      { record: async () => undefined, stillHere: () => true, ...after },
+      { record: async () => undefined, isOnHost: () => true, ...after },
     );
 
   it('returns the outcome of a command that ends at once', async () => {
-    scripted.on(EXECUTE, says(over));
+    scripted.on(EXECUTE, respondsWith(over));
     expect(await run().ended).toEqual(outcomeOf(over));
   });
 
   it('is followed to its end, and keeps the agent awake after its start was confirmed', async () => {
     let ended = false;
-    scripted.on(EXECUTE, says(running));
-    scripted.on(ONE, (...all) => says(ended ? over : running)(...all));
+    scripted.on(EXECUTE, respondsWith(running));
+    scripted.on(ONE, (...all) => respondsWith(ended ? over : running)(...all));
     const command = run({ wait: false });
     expect(await command.started).toMatchObject({
       status: 'running',
@@ -99,25 +99,25 @@ describe('a command on its way through a guest', () => {
   });
 
   it.each([
-    ['breaks off', breaksOff],
-    ['returns nonsense', says({ status: 'fine' })],
-    ['reports another execution', says({ ...over, executionId: newId('exe') })],
+    ['disconnects', disconnects],
+    ['returns nonsense', respondsWith({ status: 'fine' })],
+    ['reports another execution', respondsWith({ ...over, executionId: newId('exe') })],
     ['fails internally', refuses('internal', 'guest_failed')],
     ['reports that it may have started', refuses('unavailable', 'guest_command_unavailable', {}, 'unknown')],
   ])('is sent once and found again by its id when the guest %s', async (_, script) => {
-    scripted.on(EXECUTE, script).on(ONE, says(over));
+    scripted.on(EXECUTE, script).on(ONE, respondsWith(over));
     expect(await run().ended).toEqual(outcomeOf(over));
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('is sent once and found again by its id when the guest breaks off in the middle of its response', async () => {
-    scripted.onArrival(EXECUTE, breaksOff).on(ONE, says(over));
+  it('is sent once and found again by its id when the guest disconnects before it has read the request', async () => {
+    scripted.onArrival(EXECUTE, disconnects).on(ONE, respondsWith(over));
     expect(await run({ command: 'x'.repeat(1_048_576) }).ended).toEqual(outcomeOf(over));
     expect(scripted.times(EXECUTE)).toBe(1);
   });
 
-  it('has an unknown outcome when the guest broke off and lives on without a record of it, because it may still read the request', async () => {
-    scripted.on(EXECUTE, breaksOff).on(ONE, refuses('not_found', 'execution_unknown'));
+  it('has an unknown outcome when the connection broke and the guest, still alive, has no record of it yet', async () => {
+    scripted.on(EXECUTE, disconnects).on(ONE, refuses('not_found', 'execution_unknown'));
     await expect(run().ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });
     expect(scripted.times(EXECUTE)).toBe(1);
   });
@@ -130,7 +130,7 @@ describe('a command on its way through a guest', () => {
   });
 
   it('was not started when the guest is gone and has no record of it', async () => {
-    scripted.on(EXECUTE, breaksOff);
+    scripted.on(EXECUTE, disconnects);
     const { ended } = run();
     const refused = expect(ended).rejects.toMatchObject({ code: 'guest_command_unavailable' });
     await eventually(() => scripted.times(EXECUTE) === 1);
@@ -140,15 +140,15 @@ describe('a command on its way through a guest', () => {
 
   it.each([
     [
-      'frozen: it may read it once it is woken',
-      async (one: ScriptedGuest) => (one.guest.rest(), one.guest.still()),
+      'frozen, because it may read the request once it is woken',
+      async (one: ScriptedGuest) => (one.guest.rest(), one.guest.halt()),
       true,
     ],
-    ['removed, and the journal with it', (one: ScriptedGuest) => one.guest.close(true), false],
+    ['removed together with its journal', (one: ScriptedGuest) => one.guest.close(true), false],
     ['not known to be gone', (one: ScriptedGuest) => one.guest.close(false), true],
   ])('has an unknown outcome when there is no record of it and the guest is %s', async (_, end, here) => {
-    scripted.on(EXECUTE, breaksOff);
-    const { ended } = run({}, { stillHere: () => here });
+    scripted.on(EXECUTE, disconnects);
+    const { ended } = run({}, { isOnHost: () => here });
     const refused = expect(ended).rejects.toMatchObject({ code: 'execution_outcome_unknown' });
     await eventually(() => scripted.times(EXECUTE) === 1);
     await end(scripted);
@@ -156,7 +156,7 @@ describe('a command on its way through a guest', () => {
   });
 
   it('ends as recorded when the guest ended meanwhile, and only once all processes have stopped', async () => {
-    scripted.on(EXECUTE, says(running)).on('/v1/health', breaksOff);
+    scripted.on(EXECUTE, respondsWith(running)).on('/v1/health', disconnects);
     let written = outcomeOf({ ...over, stdout: 'too early' });
     const command = run({}, { record: async () => written });
     await command.started;
@@ -164,13 +164,13 @@ describe('a command on its way through a guest', () => {
     // This request takes longer than the host needs to notice.
     await expect(scripted.guest.client.health()).rejects.toThrow();
     written = outcomeOf({ ...over, status: 'failed', exitCode: -1, stdout: 'partial' });
-    scripted.guest.still();
+    scripted.guest.halt();
     expect(await command.ended).toMatchObject({ status: 'failed', exitCode: -1, stdout: 'partial' });
   });
 
   it('that was seen running has failed with its agent even if no record of it is left', async () => {
-    scripted.on(EXECUTE, says(running));
-    const command = run({}, { stillHere: () => false });
+    scripted.on(EXECUTE, respondsWith(running));
+    const command = run({}, { isOnHost: () => false });
     await command.started;
     await scripted.guest.close(true);
     expect(await command.ended).toMatchObject({ status: 'failed', exitCode: -1, stdout: '', startedAt });

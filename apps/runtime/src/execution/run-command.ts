@@ -23,13 +23,13 @@ export interface AfterRest {
   /** The guest's record of the execution; undefined if it never started. */
   readonly record: () => Promise<ExecutionOutcome | undefined>;
   /** Whether the agent still exists; its removal deletes the journal. */
-  readonly stillHere: () => boolean;
+  readonly isOnHost: () => boolean;
 }
 
 /** Runs a command and keeps the agent awake until it is over, even without a waiting caller. */
 export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: AfterRest): RunningCommand => {
   const started = Promise.withResolvers<ExecutionOutcome>();
-  const ended = guest.during('exec', ({ still }) => run(guest, command, after, still, started.resolve));
+  const ended = guest.during('exec', ({ halted }) => run(guest, command, after, halted, started.resolve));
   ended.then(started.resolve, started.reject);
   started.promise.catch(() => undefined);
   return { started: started.promise, ended };
@@ -48,40 +48,40 @@ const run = async (
   guest: BoxedGuest,
   command: ExecuteCommand,
   after: AfterRest,
-  still: AbortSignal,
+  halted: AbortSignal,
   onStarted: (outcome: ExecutionOutcome) => void,
 ): Promise<ExecutionOutcome> => {
   let seen: ExecutionReport | undefined;
-  let answered = true;
+  let responded = true;
   const onReport = (report: ExecutionReport): void => {
     seen = report;
     onStarted(toOutcome(report));
   };
   try {
-    const first = await guest.client.execute(toRun(command), still);
+    const first = await guest.client.execute(toRun(command), halted);
     if (first.status !== 'running') return toOutcome(first);
     onReport(first);
   } catch (error) {
     const refusal = whyNotStarted(error, guest, command.epoch);
     if (refusal !== undefined) throw refusal;
-    answered = isDomainError(error) && error.code !== 'guest_unreachable';
+    responded = isDomainError(error) && error.code !== 'guest_unreachable';
   }
-  for (let until = still; ;) {
+  for (let until = halted; ;) {
     const followed = await followExecution(guest, command.executionId, until, onReport);
     // A guest that has not responded yet may still read the request.
     if (followed === 'unknown')
-      throw answered && seen === undefined ? commandUnavailable() : outcomeUnknown();
+      throw responded && seen === undefined ? commandUnavailable() : outcomeUnknown();
     if (followed !== 'at_rest') return toOutcome(followed);
     // If putting the agent to sleep failed, everything is still running.
     if (!guest.awake) return afterRest(guest, seen, after);
-    until = guest.signals.still;
+    until = guest.signals.halted;
   }
 };
 
 const afterRest = async (
   guest: BoxedGuest,
   seen: ExecutionReport | undefined,
-  { record, stillHere }: AfterRest,
+  { record, isOnHost }: AfterRest,
 ): Promise<ExecutionOutcome> => {
   const recorded = await record();
   if (recorded !== undefined) return recorded;
@@ -90,7 +90,7 @@ const afterRest = async (
     return { ...toOutcome(seen), status: 'failed', exitCode: -1, stdout: '', stderr: '', endedAt };
   }
   // A frozen guest may still read the request later, and the journal of a removed agent is gone.
-  throw guest.ended && stillHere() ? commandUnavailable() : outcomeUnknown();
+  throw guest.ended && isOnHost() ? commandUnavailable() : outcomeUnknown();
 };
 
 const toRun = ({ executionId, command, cwd, env, timeoutMs, wait }: ExecuteCommand): RunCommand => ({

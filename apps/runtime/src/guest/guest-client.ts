@@ -16,15 +16,15 @@ import {
   type RunCommand,
   type RunLegacyCommand,
 } from '@berth/guest-protocol';
-import { readDelivery } from './delivery-answers.js';
+import { readDelivery } from './delivery-responses.js';
 import {
   readExecution,
   readLegacyReport,
   readPrecluded,
   readRunningExecutions,
-} from './execution-answers.js';
-import { readFileChange } from './file-answers.js';
-import { readEvents, readHealth, readProgramResponse } from './guest-answers.js';
+} from './execution-responses.js';
+import { readFileChange } from './file-responses.js';
+import { readEvents, readHealth, readProgramResponse } from './guest-responses.js';
 import { GuestSocket } from './guest-socket.js';
 
 const HEALTH_WITHIN_MS = 2_000;
@@ -50,36 +50,36 @@ export class GuestClient {
 
   async health(): Promise<GuestHealth> {
     const signal = AbortSignal.timeout(HEALTH_WITHIN_MS);
-    return readHealth(await this.#socket.ask({ route: GUEST_ROUTES.health, signal }));
+    return readHealth(await this.#socket.send({ route: GUEST_ROUTES.health, signal }));
   }
 
   async putProgram(program: PutProgram, signal: AbortSignal): Promise<GuestHealth> {
     const bounded = within(program.readyWithinMs + SLACK_MS, signal);
     return readHealth(
-      await this.#socket.ask({ route: GUEST_ROUTES.program, body: program, signal: bounded }),
+      await this.#socket.send({ route: GUEST_ROUTES.program, body: program, signal: bounded }),
     );
   }
 
   async putEnv(change: PutEnv, signal: AbortSignal): Promise<GuestHealth> {
-    return readHealth(await this.#socket.ask({ route: GUEST_ROUTES.env, body: change, signal }));
+    return readHealth(await this.#socket.send({ route: GUEST_ROUTES.env, body: change, signal }));
   }
 
   async deliver(message: DeliverToProgram, signal: AbortSignal): Promise<ProgramResponse> {
     const bounded = within(GUEST_LIMITS.chatMs + SLACK_MS, signal);
     return readProgramResponse(
-      await this.#socket.ask({ route: GUEST_ROUTES.deliver, body: message, signal: bounded, begins: true }),
+      await this.#socket.send({ route: GUEST_ROUTES.deliver, body: message, signal: bounded, begins: true }),
     );
   }
 
   /** null: every message that waits for its turn. */
   async abandonDelivery(deliveryId: string | null): Promise<void> {
     const signal = AbortSignal.timeout(HEALTH_WITHIN_MS);
-    await this.#socket.ask({ route: GUEST_ROUTES.abandonDelivery, body: { deliveryId }, signal });
+    await this.#socket.send({ route: GUEST_ROUTES.abandonDelivery, body: { deliveryId }, signal });
   }
 
   async delivery(deliveryId: string, signal: AbortSignal): Promise<DeliveryReport> {
     return readDelivery(
-      await this.#socket.ask({ route: GUEST_ROUTES.delivery, query: { id: deliveryId }, signal }),
+      await this.#socket.send({ route: GUEST_ROUTES.delivery, query: { id: deliveryId }, signal }),
     );
   }
 
@@ -87,39 +87,39 @@ export class GuestClient {
     const waitMs = GUEST_LIMITS.eventsWaitMs;
     const query = { after, waitMs };
     const bounded = within(waitMs + SLACK_MS, signal);
-    return readEvents(await this.#socket.ask({ route: GUEST_ROUTES.events, query, signal: bounded }));
+    return readEvents(await this.#socket.send({ route: GUEST_ROUTES.events, query, signal: bounded }));
   }
 
   async shutDown(graceMs: number): Promise<void> {
     const signal = AbortSignal.timeout(graceMs + SLACK_MS / 4);
-    await this.#socket.ask({ route: GUEST_ROUTES.shutdown, body: { graceMs }, signal });
+    await this.#socket.send({ route: GUEST_ROUTES.shutdown, body: { graceMs }, signal });
   }
 
   /** Starts a command. No time-out of its own. On an error, `neverSent` determines whether the request was sent. */
   async execute(command: RunCommand, signal: AbortSignal): Promise<ExecutionReport> {
     const request = { route: GUEST_ROUTES.execute, body: command, signal, begins: true };
-    const response = await this.#socket.askOnce(request);
+    const response = await this.#socket.sendOnNewConnection(request);
     return readExecution(response, command.executionId);
   }
 
   async execution(executionId: string, waitMs: number, signal: AbortSignal): Promise<ExecutionReport> {
     const query = { id: executionId, waitMs };
     const bounded = within(waitMs + SLACK_MS, signal);
-    const response = await this.#socket.ask({ route: GUEST_ROUTES.execution, query, signal: bounded });
+    const response = await this.#socket.send({ route: GUEST_ROUTES.execution, query, signal: bounded });
     return readExecution(response, executionId);
   }
 
   async runningExecutions(signal: AbortSignal): Promise<readonly string[]> {
     const bounded = within(HEALTH_WITHIN_MS, signal);
     return readRunningExecutions(
-      await this.#socket.ask({ route: GUEST_ROUTES.runningExecutions, signal: bounded }),
+      await this.#socket.send({ route: GUEST_ROUTES.runningExecutions, signal: bounded }),
     );
   }
 
   async cancelExecution(executionId: string, signal: AbortSignal): Promise<ExecutionReport> {
     const bounded = within(END_COMMANDS_WITHIN_MS, signal);
     const body = { executionId };
-    const response = await this.#socket.ask({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
+    const response = await this.#socket.send({ route: GUEST_ROUTES.cancelExecution, body, signal: bounded });
     return readExecution(response, executionId);
   }
 
@@ -127,25 +127,25 @@ export class GuestClient {
     const bounded = within(HEALTH_WITHIN_MS, signal);
     const body = { executionId };
     return readPrecluded(
-      await this.#socket.ask({ route: GUEST_ROUTES.precludeExecution, body, signal: bounded }),
+      await this.#socket.send({ route: GUEST_ROUTES.precludeExecution, body, signal: bounded }),
     );
   }
 
   async failExecutions(): Promise<void> {
     const signal = AbortSignal.timeout(END_COMMANDS_WITHIN_MS);
-    await this.#socket.ask({ route: GUEST_ROUTES.failExecutions, body: {}, signal });
+    await this.#socket.send({ route: GUEST_ROUTES.failExecutions, body: {}, signal });
   }
 
   /** Like `execute`, for an older guest. */
   async executeLegacy(command: RunLegacyCommand, signal: AbortSignal): Promise<LegacyReport> {
     const request = { route: GUEST_ROUTES.executeLegacy, body: command, signal, begins: true };
-    return readLegacyReport(await this.#socket.askOnce(request));
+    return readLegacyReport(await this.#socket.sendOnNewConnection(request));
   }
 
   async changeFile(command: FileCommand, signal: AbortSignal): Promise<FileChange> {
     const bounded = within(CHANGE_FILE_WITHIN_MS, signal);
     const request = { route: GUEST_ROUTES.changeFile, body: command, signal: bounded, begins: true };
-    return readFileChange(await this.#socket.askOnce(request));
+    return readFileChange(await this.#socket.sendOnNewConnection(request));
   }
 
   /** Aborts every open request. */

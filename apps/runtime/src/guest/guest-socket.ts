@@ -12,7 +12,7 @@ import {
 import { isDomainError } from '@berth/kernel';
 import { requestContext } from '@berth/telemetry';
 import { Agent, request as undiciRequest } from 'undici';
-import { guestUnreachable, readRefusal } from './guest-answers.js';
+import { guestUnreachable, readRefusal } from './guest-responses.js';
 
 /** Maximum length of a socket path in bytes, including the terminating NUL. */
 const SOCKET_PATH_BYTES = 108;
@@ -35,7 +35,7 @@ export class GuestSocket {
   /** Shortened to fit the kernel's limit. */
   readonly path: string;
   readonly #connections: Agent;
-  readonly #onceEach: Agent;
+  readonly #newConnections: Agent;
   readonly #folder: number | undefined;
   /**
    * A lower bound of (guest's clock − own clock); undefined before the first response, and for guests that do not send
@@ -52,26 +52,26 @@ export class GuestSocket {
     this.path = this.#folder === undefined ? socket : `/proc/self/fd/${this.#folder}/${basename(socket)}`;
     const options = { connect: { socketPath: this.path }, headersTimeout: 0, bodyTimeout: 0 };
     this.#connections = new Agent(options);
-    this.#onceEach = new Agent({ ...options, pipelining: 0 });
+    this.#newConnections = new Agent({ ...options, pipelining: 0 });
   }
 
   /** Errors: unavailable `guest_unreachable`, and the guest's own errors. */
-  ask(request: GuestRequest): Promise<unknown> {
-    return this.#ask(request, this.#connections);
+  send(request: GuestRequest): Promise<unknown> {
+    return this.#send(request, this.#connections);
   }
 
-  /** Like `ask`, over a new connection: a request that fails before it was written was certainly not sent. */
-  askOnce(request: GuestRequest): Promise<unknown> {
-    return this.#ask(request, this.#onceEach);
+  /** Like `send`, over a new connection: a request that fails before it was written was certainly not sent. */
+  sendOnNewConnection(request: GuestRequest): Promise<unknown> {
+    return this.#send(request, this.#newConnections);
   }
 
   /** Aborts every open request. */
   async close(): Promise<void> {
-    await Promise.all([this.#connections.destroy(), this.#onceEach.destroy()]);
+    await Promise.all([this.#connections.destroy(), this.#newConnections.destroy()]);
     if (this.#folder !== undefined) closeSync(this.#folder);
   }
 
-  async #ask(request: GuestRequest, connections: Agent): Promise<unknown> {
+  async #send(request: GuestRequest, connections: Agent): Promise<unknown> {
     for (let tooLate = 0; ; tooLate++) {
       const { status, json, clock } = await exchange(request, connections, this.#deadline(request)).catch(
         (error: unknown) => {

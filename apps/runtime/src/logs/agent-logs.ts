@@ -97,7 +97,7 @@ const readOnwards = async (
 ): Promise<{ entries: LogEntry[]; next: LogPlace; atEnd: boolean }> => {
   const filter = logFilter(query);
   const entries: LogEntry[] = [];
-  let [scanned, answered] = [0, 0];
+  let [scanned, returned] = [0, 0];
   let next = place;
   for (const number of (await fileNumbers(folder)).filter((candidate) => candidate >= place.file)) {
     await using file = await openFile(folder, number);
@@ -107,10 +107,10 @@ const readOnwards = async (
       const entry = decodeLogLine(line);
       const wanted = entry !== undefined && filter.wants(entry);
       const bytes = end - next.offset;
-      if (wanted && answered > 0 && answered + bytes > PART_BYTES) return { entries, next, atEnd: false };
+      if (wanted && returned > 0 && returned + bytes > PART_BYTES) return { entries, next, atEnd: false };
       if (wanted) {
         entries.push(entry);
-        answered += bytes;
+        returned += bytes;
       }
       scanned += bytes;
       next = { file: number, offset: end };

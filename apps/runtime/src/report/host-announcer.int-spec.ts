@@ -16,13 +16,13 @@ describe('a host that announces itself', () => {
     const { agentId } = recipe;
     await host.agents.start(recipe);
     const driver = { freeMemMb: (): number => 512 };
-    const answering = async (_: unknown, { agents, freeMemMb }: AnnounceHost): Promise<unknown> => {
+    const respond = async (_: unknown, { agents, freeMemMb }: AnnounceHost): Promise<unknown> => {
       expect(freeMemMb).toBe(512);
       expect(agents).toEqual([{ agentId, epoch: 1, state: 'running' }]);
       await host.agents.start({ ...recipe, epoch: 2 });
       return { remove: [], stop: [agentId], logId: 'log_1' };
     };
-    const requester = { request: answering } as unknown as Pick<Requester, 'request'>;
+    const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
     await new HostAnnouncer(
       { id: 'hst_1' },
       host.agents,
@@ -38,11 +38,11 @@ describe('a host that announces itself', () => {
   it('names the event log of its first announcement from then on, also after a restart', async () => {
     host = await HostFixture.open();
     const named: (string | null)[] = [];
-    const answering = (_: unknown, { logId }: AnnounceHost): Promise<HostOrders> => {
+    const respond = (_: unknown, { logId }: AnnounceHost): Promise<HostOrders> => {
       named.push(logId);
       return Promise.resolve({ remove: [], stop: [], logId: 'log_1' });
     };
-    const requester = { request: answering } as unknown as Pick<Requester, 'request'>;
+    const requester = { request: respond } as unknown as Pick<Requester, 'request'>;
     const driver = { freeMemMb: (): number => 512 };
     for (let start = 0; start < 2; start++) {
       const hostLog = await HostLog.open(host.dataDir);

@@ -81,7 +81,7 @@ export class HostAnnouncer {
 
   async #obey(agentId: string, work: () => Promise<void>): Promise<void> {
     await work().catch((error: unknown) => {
-      this.log.warn({ agentId, err: error }, 'could not end an agent that should not be here yet');
+      this.log.warn({ agentId, err: error }, 'could not yet end an agent that should not be on this host');
     });
   }
 }

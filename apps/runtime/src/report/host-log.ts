@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { readJsonFile, writeDurably } from '../durable-file.js';
 
 /**
- * The event log that the agents of this host are in, stored in its data folder. Without it, a host that is pointed at
- * another installation would be told to remove all of its agents.
+ * The identity of the event log that contains the agents of this host, stored in its data folder. Without it, a host that is
+ * connected to another installation by mistake would get the order to remove all of its agents.
  */
 export class HostLog {
   private constructor(

@@ -24,13 +24,13 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
     agentId: string,
     epoch: number,
     observation: ReportObservation['observation'],
-    stillTrue: () => boolean,
+    isCurrent: () => boolean,
   ): void {
-    void this.#tell({ host: this.host.id, agentId, epoch, observation }, stillTrue);
+    void this.#send({ host: this.host.id, agentId, epoch, observation }, isCurrent);
   }
 
-  /** Sends one attempt per agent, in parallel, within that time, because the host is shutting down. */
-  async lastWords(
+  /** Reports the agents that ended with the host: one attempt per agent, in parallel, within `withinMs`. */
+  async reportShutdown(
     ended: readonly { readonly agentId: string; readonly epoch: number }[],
     withinMs: number,
   ): Promise<void> {
@@ -50,11 +50,11 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
     this.#stopping.abort();
   }
 
-  async #tell(report: ReportObservation, stillTrue: () => boolean): Promise<void> {
+  async #send(report: ReportObservation, isCurrent: () => boolean): Promise<void> {
     const { signal } = this.#stopping;
     for (
       let pauseMs = FIRST_PAUSE_MS;
-      stillTrue() && !signal.aborted;
+      isCurrent() && !signal.aborted;
       pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
     ) {
       try {
@@ -62,7 +62,7 @@ export class ObservationReporter implements Observations, BeforeApplicationShutd
         return;
       } catch (error) {
         if (!signal.aborted)
-          this.log.warn({ agentId: report.agentId, err: error }, 'an observation is not acknowledged yet');
+          this.log.warn({ agentId: report.agentId, err: error }, 'could not report an observation yet');
       }
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
     }

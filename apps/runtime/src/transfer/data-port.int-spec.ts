@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import type { StartAgent, Transfer } from '@berth/contracts/runtime';
 import { eventually, sendBodyLate } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HostFixture, TICKETS_GOOD_FOR_MS } from '../__fixtures__/host.fixture.js';
-import { breaksOff, refuses, says, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
+import { HostFixture, TICKET_LIFETIME_MS } from '../__fixtures__/host.fixture.js';
+import { disconnects, refuses, respondsWith, ScriptedGuest } from '../__fixtures__/scripted-guest.fixture.js';
 
 const LIST: Transfer = { kind: 'list', path: null };
 const DOWNLOAD: Transfer = { kind: 'download', path: '/f', within: 'agent', limitBytes: 1_000 };
@@ -87,7 +87,11 @@ describe('the data port of a host', () => {
 
   it('transfers bytes to an agent', async () => {
     scripted.on('/v1/files/staged', (request, response, body) =>
-      says({ url: request.url, length: request.headers['content-length'], body })(request, response, body),
+      respondsWith({ url: request.url, length: request.headers['content-length'], body })(
+        request,
+        response,
+        body,
+      ),
     );
     const response = await host.transfer(agentId, 1, STAGE, { method: 'PUT', body: 'hello' });
     expect(await response.body.json()).toEqual({
@@ -98,7 +102,7 @@ describe('the data port of a host', () => {
   });
 
   it('accepts a ticket once, and nothing else', async () => {
-    scripted.on('/v1/files/list', says({ entries: [] }));
+    scripted.on('/v1/files/list', respondsWith({ entries: [] }));
     const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
     expect((await host.redeem(ticket)).statusCode).toBe(200);
     const unknown = { kind: 'unauthenticated', code: 'ticket_unknown' };
@@ -111,7 +115,7 @@ describe('the data port of a host', () => {
   it('rejects an expired ticket', async () => {
     const ticket = host.transfers.open({ agentId, epoch: 1, transfer: LIST });
     const minted = performance.now();
-    await eventually(() => performance.now() - minted > TICKETS_GOOD_FOR_MS);
+    await eventually(() => performance.now() - minted > TICKET_LIFETIME_MS);
     expect(await refusalOf(await host.redeem(ticket))).toMatchObject({ code: 'ticket_unknown' });
   });
 
@@ -164,8 +168,8 @@ describe('the data port of a host', () => {
   });
 
   it.each([
-    ['breaks off', breaksOff],
-    ['returns another status', says({}, 302)],
+    ['disconnects', disconnects],
+    ['returns another status', respondsWith({}, 302)],
     ['forges an error', refuses('unauthenticated', 'token_unknown')],
     ['sends no length', (_, response) => response.writeHead(200).end('abc')],
     [
@@ -239,7 +243,7 @@ describe('the data port of a host', () => {
     await eventually(() => ended.includes('PUT'));
   });
 
-  it('breaks off when the agent’s side breaks off, so that a partial body does not look complete', async () => {
+  it('disconnects when the agent’s side disconnects, so that a partial body does not look complete', async () => {
     scripted.on('/v1/files/content', (request, response) => {
       response.writeHead(200, { 'content-length': 900 }).write('only a part', () => request.socket.destroy());
     });
@@ -281,7 +285,7 @@ describe('the data port of a host', () => {
       await eventually(() => state() === 'frozen');
     });
 
-    it('falls asleep even if a client follows output that does not come', async () => {
+    it('falls asleep even if a client follows an output that stays empty', async () => {
       scripted.on('/v1/executions/output', hold);
       const response = await host.transfer(agentId, 1, OUTPUT);
       await eventually(() => state() === 'frozen');
@@ -293,12 +297,12 @@ describe('the data port of a host', () => {
     ['put to sleep', () => host.agents.of(agentId).freeze({ agentId, epoch: 1 })],
     ['stopped', () => host.agents.of(agentId).stop({ agentId, epoch: 1 })],
     ['removed', () => host.agents.remove(agentId)],
-  ])('is disconnected from an agent that is %s, immediately', async (_, end) => {
+  ])('immediately ends the transfers of an agent that is %s', async (_, end) => {
     scripted
       .on('/v1/files/list', (__, response) => void response.writeHead(200).write('{'))
       .onArrival('/v1/files/staged', (request) => void request.on('error', () => undefined).resume())
-      .on('/v1/executions/fail', says({}))
-      .on('/v1/shutdown', says({}));
+      .on('/v1/executions/fail', respondsWith({}))
+      .on('/v1/shutdown', respondsWith({}));
     const open = await host.transfer(agentId, 1, LIST);
     const waiting = host.transfer(agentId, 1, STAGE, {
       method: 'PUT',
@@ -363,7 +367,7 @@ describe('the data port of a host', () => {
       socket.write('HTTP/1.1 101 X\r\nconnection: Upgrade\r\nupgrade: websocket\r\n\r\n');
       socket.on('error', () => undefined);
     });
-    scripted.on('/v1/executions/fail', says({}));
+    scripted.on('/v1/executions/fail', respondsWith({}));
     const { client, text } = openConsole();
     await eventually(() => text().startsWith('HTTP/1.1 101'));
     expect(host.activities.get(agentId)).toMatchObject({ lastActivityKind: 'console', sleepAt: null });

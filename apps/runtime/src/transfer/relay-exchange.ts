@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { request as askGuest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request as requestGuest, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { guestUnreachable, readRefusal } from '../guest/guest-answers.js';
+import { guestUnreachable, readRefusal } from '../guest/guest-responses.js';
 import { readBoundedJson } from '../guest/guest-socket.js';
 import { checkResponse, type GuestExchange } from './guest-exchange.js';
 
@@ -30,7 +30,7 @@ export const relayExchange = async (
   { request, response, socketPath, cut }: Exchange,
 ): Promise<void> => {
   const connection = connect({ path: socketPath });
-  const upstream = askGuest({
+  const upstream = requestGuest({
     createConnection: () => connection,
     method: request.method,
     path: rules.target,

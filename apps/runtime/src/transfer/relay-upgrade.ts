@@ -2,7 +2,7 @@ import { request as httpRequest, type ClientRequest, type IncomingMessage } from
 import { connect, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { holdSocket } from '@berth/sockets';
-import { guestUnreachable } from '../guest/guest-answers.js';
+import { guestUnreachable } from '../guest/guest-responses.js';
 import { readRefusalOf } from './relay-exchange.js';
 
 /** A connection whose request asked for a WebSocket. */
@@ -26,7 +26,7 @@ interface Opened {
 
 const PASSED_ON = ['sec-websocket-key', 'sec-websocket-version', 'sec-websocket-protocol'];
 const PASSED_BACK = ['sec-websocket-accept', 'sec-websocket-protocol'];
-const ANSWERED_WITHIN_MS = 10_000;
+const RESPONSE_WITHIN_MS = 10_000;
 /** Time for the last bytes to leave once one side has ended. */
 const LINGER_MS = 1_000;
 const REFUSED = 422;
@@ -44,7 +44,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
     headers: { host: 'guest', connection: 'Upgrade', upgrade: 'websocket', ...pick(request, PASSED_ON) },
   });
   const giveUp = (): void => void guestRequest.destroy();
-  const timer = setTimeout(giveUp, ANSWERED_WITHIN_MS);
+  const timer = setTimeout(giveUp, RESPONSE_WITHIN_MS);
   const held = holdSocket(client, head);
   held.gone.addEventListener('abort', giveUp, { once: true });
   cut.addEventListener('abort', giveUp, { once: true });
@@ -57,7 +57,7 @@ export const relayUpgrade = async (target: string, upgrade: Upgrade): Promise<vo
     held.gone.removeEventListener('abort', giveUp);
     cut.removeEventListener('abort', giveUp);
   }
-  // A gateway whose machine is gone sends nothing; without keep-alive its shell would live on.
+  // A gateway whose machine has failed sends nothing; without keep-alive, its terminal would stay open.
   if (client instanceof Socket) client.setKeepAlive(true, PROBE_AFTER_MS);
   client.write(agreement(opened.response));
   if (opened.head.length > 0) client.write(opened.head);

@@ -7,18 +7,18 @@ export interface HeldTransfer extends OpenTransfer {
 }
 
 const TICKET_BYTES = 32;
-const GOOD_FOR_MS = 10_000;
+const LIFETIME_MS = 10_000;
 
 /** Stores tickets that are not redeemed yet, by their hashes only. */
 export class TransferTickets {
   readonly #held = new Map<string, { readonly transfer: HeldTransfer; readonly timer: NodeJS.Timeout }>();
 
-  constructor(private readonly goodForMs: number = GOOD_FOR_MS) {}
+  constructor(private readonly lifetimeMs: number = LIFETIME_MS) {}
 
   mint(transfer: HeldTransfer): string {
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
     const hash = hashOf(ticket);
-    const timer = setTimeout(() => this.#take(hash)?.release(), this.goodForMs);
+    const timer = setTimeout(() => this.#take(hash)?.release(), this.lifetimeMs);
     timer.unref();
     this.#held.set(hash, { transfer, timer });
     return ticket;

@@ -22,7 +22,7 @@ export interface BegunTransfer {
   readonly guest: BoxedGuest;
   /** Aborts when the agent prepares to sleep; for output, only once it is frozen or ended. */
   readonly cut: AbortSignal;
-  /** Creates the error to report once `cut` has aborted: the agent has moved on. */
+  /** Creates the error to report once `cut` has aborted: the epoch of the transfer is over. */
   readonly cutError: () => Error;
   /** Call when the transfer is over. */
   readonly release: () => void;
@@ -50,9 +50,9 @@ export class Transfers {
     try {
       const guest = this.agents.of(agentId).openAt(epoch);
       const cutError = (): Error => staleEpoch(epoch, 'freezing');
-      const { closing, still } = guest.signals;
+      const { closing, halted } = guest.signals;
       // Falling asleep ends the commands; output is relayed until the freeze, so that its client receives that end.
-      return { transfer, guest, cut: transfer.kind === 'output' ? still : closing, cutError, release };
+      return { transfer, guest, cut: transfer.kind === 'output' ? halted : closing, cutError, release };
     } catch (error) {
       release();
       throw error;

@@ -140,7 +140,7 @@ export const describeBoxes = (host: () => DriverFixture, codeFile: string): void
     expect(await one.sh(`ls ${guestFolders.run} >/dev/null 2>&1 && echo read || echo denied`)).toBe(outcome);
   });
 
-  it('of an unknown agent is no error for stop and remove, and there is nothing to freeze or measure', async () => {
+  it('of an unknown agent can be stopped and removed without an error, but not frozen or measured', async () => {
     const { driver } = host();
     const agentId = newId('agt');
     await driver.stop(agentId, 0);

@@ -39,7 +39,7 @@ export const describeLimits = (host: () => DriverFixture): void => {
     expect((await stats(started)).cpuSeconds).toBeCloseTo(first.cpuSeconds ?? -1, 2);
   });
 
-  it('loses the processes that exceed its memory and counts them, and neither its guest nor another box is harmed', async () => {
+  it('loses the processes that exceed its memory and counts them, without harm to its guest or another box', async () => {
     const { limits } = host().driver.capabilities;
     const [greedy, other] = await Promise.all([
       host().start({ limits: { memoryBytes: 64 * MB, cpus: 1, processes: 256, diskBytes: 256 * MB } }),

@@ -9,7 +9,7 @@ export const describeRestarts = (
   host: () => DriverFixture,
   openOther: () => Promise<DriverFixture>,
 ): void => {
-  it('lives on without its driver, and is found again by its record', async () => {
+  it('continues to run without its driver, and is found again by its record', async () => {
     const before = await host().start({ epoch: 7 });
     const { agentId, socket, inside, runAs, command, record } = before.box;
     await before.sh('echo alive > $BERTH_VOLUME/state');

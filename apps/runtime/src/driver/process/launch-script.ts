@@ -17,7 +17,7 @@ export interface Launch {
   readonly command: readonly string[];
 }
 
-/** KiB. */
+/** Minimum stack limit of a guest in KiB. */
 const STACK_KIB = 10_240;
 
 /**

@@ -63,7 +63,7 @@ export class MarkerProcessGroup implements ProcessGroup {
       const entries = await this.#entries(agentId);
       absent = entries.length === 0;
       for (const { pid, state } of entries) if (state !== 'T') signal(pid, 'SIGSTOP');
-      return entries.every(standsStill);
+      return entries.every(isStopped);
     };
     const stopped = await becomesTrue(allStopped, OBEYED_WITHIN_MS);
     if (absent) throw boxAbsent();
@@ -80,7 +80,7 @@ export class MarkerProcessGroup implements ProcessGroup {
 
   async isFrozen(agentId: string): Promise<boolean> {
     const entries = await this.#entries(agentId);
-    return entries.length > 0 && entries.every(standsStill);
+    return entries.length > 0 && entries.every(isStopped);
   }
 
   /** Counts only what the living processes and their ended children have used. */
@@ -144,4 +144,4 @@ const boxAbsent = (): DriverError =>
  * A process in an uninterruptible wait (D), for example for a child that was stopped on its way to exec, stops before
  * it continues.
  */
-const standsStill = ({ state }: ProcessEntry): boolean => state === 'T' || state === 'D';
+const isStopped = ({ state }: ProcessEntry): boolean => state === 'T' || state === 'D';

@@ -7,7 +7,7 @@ import { describeDriverContract } from '../driver-contract/driver.contract.js';
 import { ProcessDriver, type ProcessDriverOptions } from './process.driver.js';
 
 /** The driver uses what the host offers, so each combination is a driver of its own. Most need root. */
-const VARIANTS: readonly (readonly [string, ProcessDriverOptions['means']])[] = [
+const VARIANTS: readonly (readonly [string, ProcessDriverOptions['features']])[] = [
   ...(process.getuid?.() === 0
     ? ([
         ['process driver with cgroups of version 2', { cgroups: 'v2' }],
@@ -22,7 +22,7 @@ const outsideDir = mkdtempSync(join(tmpdir(), 'berth-outside-'));
 chmodSync(outsideDir, 0o755);
 afterAll(() => rmSync(outsideDir, { recursive: true, force: true }));
 
-for (const [name, means] of VARIANTS) {
+for (const [name, features] of VARIANTS) {
   describeDriverContract(name, {
     create: (dataDir) =>
       new ProcessDriver({
@@ -30,7 +30,7 @@ for (const [name, means] of VARIANTS) {
         guestMain: GUEST_MAIN,
         uidBase: undefined,
         outsideDir,
-        ...(means === undefined ? {} : { means }),
+        ...(features === undefined ? {} : { features }),
         log: quietLog,
       }),
     source: { kind: 'template', version: 1, name: 'shell', folder: join(TEST_TEMPLATES, 'shell') },

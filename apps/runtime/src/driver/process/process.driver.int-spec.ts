@@ -7,10 +7,10 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import type { ProcessDriverOptions } from './process.driver.js';
 import { listPids, readStartVariable } from './process-table.js';
 
-type Means = ProcessDriverOptions['means'];
+type HostFeatures = ProcessDriverOptions['features'];
 
-/** Variants that need root. The available means depend on who runs the tests; the driver uses those that it finds. */
-const AS_ROOT: readonly (readonly [string, Means])[] =
+/** Variants that need root. Which features are available depends on who runs the tests; the driver uses those that it finds. */
+const AS_ROOT: readonly (readonly [string, HostFeatures])[] =
   process.getuid?.() === 0
     ? [
         ['with cgroups of version 2', { cgroups: 'v2' }],
@@ -18,7 +18,7 @@ const AS_ROOT: readonly (readonly [string, Means])[] =
         ['as root without cgroups and namespaces', { cgroups: 'none', views: false }],
       ]
     : [];
-const ALL_WAYS: readonly (readonly [string, Means])[] = [
+const ALL_VARIANTS: readonly (readonly [string, HostFeatures])[] = [
   ...AS_ROOT,
   ['without root', { cgroups: 'none', users: false }],
 ];
@@ -49,34 +49,40 @@ describe('the process driver', () => {
     return marks.filter((mark) => mark?.endsWith(agentId)).length;
   };
 
-  it.each(ALL_WAYS)('%s keeps the volume on stop and deletes everything on removal', async (_, means) => {
-    host = await HostFixture.open({ means });
-    const agentId = await start();
-    await sh(agentId, 'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d');
-    const path = await volume(agentId);
-    await host.agents.of(agentId).stop({ agentId, epoch: 1 });
-    await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
-    expect(
-      await host.deliver(
+  it.each(ALL_VARIANTS)(
+    '%s keeps the volume on stop and deletes everything on removal',
+    async (_, features) => {
+      host = await HostFixture.open({ features });
+      const agentId = await start();
+      await sh(
         agentId,
-        2,
-        'chmod 700 $BERTH_VOLUME/d; cat $BERTH_VOLUME/d/f; chmod 0 $BERTH_VOLUME/d',
-      ),
-    ).toBe('kept');
-    await host.agents.remove(agentId);
-    await host.agents.remove(agentId);
-    expect(existsSync(path)).toBe(false);
-    expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
-    expect(await processesOf(agentId)).toBe(0);
-  });
+        'mkdir -p $BERTH_VOLUME/d && echo kept > $BERTH_VOLUME/d/f && chmod 0 $BERTH_VOLUME/d',
+      );
+      const path = await volume(agentId);
+      await host.agents.of(agentId).stop({ agentId, epoch: 1 });
+      await host.agents.start(HostFixture.recipe({ agentId, templateId: 'shell', epoch: 2 }));
+      expect(
+        await host.deliver(
+          agentId,
+          2,
+          'chmod 700 $BERTH_VOLUME/d; cat $BERTH_VOLUME/d/f; chmod 0 $BERTH_VOLUME/d',
+        ),
+      ).toBe('kept');
+      await host.agents.remove(agentId);
+      await host.agents.remove(agentId);
+      expect(existsSync(path)).toBe(false);
+      expect(existsSync(agentFolders(host.dataDir, agentId).root)).toBe(false);
+      expect(await processesOf(agentId)).toBe(0);
+    },
+  );
 
-  it.each(ALL_WAYS)(
+  it.each(ALL_VARIANTS)(
     '%s empties the staging folder at every start, and the agent itself cannot access it',
-    async (_, means) => {
-      host = await HostFixture.open({ means });
+    async (_, features) => {
+      host = await HostFixture.open({ features });
       const agentId = await start();
       const staging = join(dirname(await volume(agentId)), 'staging');
-      const asRoot = process.getuid?.() === 0 && means?.users !== false;
+      const asRoot = process.getuid?.() === 0 && features?.users !== false;
       expect(statSync(staging).mode & 0o777).toBe(0o700);
       mkdirSync(join(staging, 'folder'));
       writeFileSync(join(staging, 'half'), '');
@@ -90,46 +96,52 @@ describe('the process driver', () => {
     },
   );
 
-  it.each(ALL_WAYS)('%s exposes no secret of the agent in a process list or a file', async (_, means) => {
-    host = await HostFixture.open({ means });
-    const agentId = await start();
-    expect(await sh(agentId, 'echo $API_KEY')).toBe('sesame-open');
-    const lines = await Promise.all(
-      (await listPids()).map(async (pid) =>
-        (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
-      ),
-    );
-    expect(lines.filter((line) => /sesame-open|token-of-this-start/.test(line))).toEqual([]);
-    const { state, logs } = agentFolders(host.dataDir, agentId);
-    for (const file of [state, join(logs, '00000001.log'), join(logs, 'guest.log')]) {
-      expect(readFileSync(file, 'utf8')).not.toMatch(/sesame-open|token-of-this-start/);
-    }
-  });
+  it.each(ALL_VARIANTS)(
+    '%s exposes no secret of the agent in a process list or a file',
+    async (_, features) => {
+      host = await HostFixture.open({ features });
+      const agentId = await start();
+      expect(await sh(agentId, 'echo $API_KEY')).toBe('sesame-open');
+      const lines = await Promise.all(
+        (await listPids()).map(async (pid) =>
+          (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' '),
+        ),
+      );
+      expect(lines.filter((line) => /sesame-open|token-of-this-start/.test(line))).toEqual([]);
+      const { state, logs } = agentFolders(host.dataDir, agentId);
+      for (const file of [state, join(logs, '00000001.log'), join(logs, 'guest.log')]) {
+        expect(readFileSync(file, 'utf8')).not.toMatch(/sesame-open|token-of-this-start/);
+      }
+    },
+  );
 
-  it.each(AS_ROOT)('%s denies an agent access to the host’s data and to other agents', async (_, means) => {
-    host = await HostFixture.open({ means });
-    const [one, other] = await Promise.all([start(), start()]);
-    writeFileSync(join(host.dataDir, 'secret'), 'hush', { mode: 0o600 });
-    mkdirSync(join(host.dataDir, 'agents/pub'), { mode: 0o755 });
-    await sh(other, 'echo mine > $BERTH_VOLUME/f');
-    const theirs = await volume(other);
-    expect(statSync(host.dataDir).mode & 0o777).toBe(0o700);
-    const uids = await Promise.all([sh(one, 'id -u'), sh(other, 'id -u')]);
-    expect(new Set([...uids, '0']).size).toBe(3);
-    for (const path of [
-      join(host.dataDir, 'secret'),
-      join(theirs, 'f'),
-      agentFolders(host.dataDir, one).state,
-    ]) {
-      expect(await sh(one, `cat ${path} 2>&1`)).toMatch(/Permission denied/);
-    }
-    expect(await sh(one, `kill -9 $(pgrep -u 0 -f ${GUEST_MAIN}) 2>&1`)).toMatch(/not permitted/);
-    expect(await sh(other, 'echo still')).toBe('still');
-    expect(await sh(one, 'sudo -n id -u 2>/dev/null || su -c id 2>/dev/null </dev/null || echo no')).toBe(
-      'no',
-    );
-    expect(
-      await sh(one, 'touch $BERTH_VOLUME/../template/x 2>&1; ls $BERTH_VOLUME/../template 2>/dev/null'),
-    ).not.toMatch(/^x$/m);
-  });
+  it.each(AS_ROOT)(
+    '%s denies an agent access to the host’s data and to other agents',
+    async (_, features) => {
+      host = await HostFixture.open({ features });
+      const [one, other] = await Promise.all([start(), start()]);
+      writeFileSync(join(host.dataDir, 'secret'), 'hush', { mode: 0o600 });
+      mkdirSync(join(host.dataDir, 'agents/pub'), { mode: 0o755 });
+      await sh(other, 'echo mine > $BERTH_VOLUME/f');
+      const theirs = await volume(other);
+      expect(statSync(host.dataDir).mode & 0o777).toBe(0o700);
+      const uids = await Promise.all([sh(one, 'id -u'), sh(other, 'id -u')]);
+      expect(new Set([...uids, '0']).size).toBe(3);
+      for (const path of [
+        join(host.dataDir, 'secret'),
+        join(theirs, 'f'),
+        agentFolders(host.dataDir, one).state,
+      ]) {
+        expect(await sh(one, `cat ${path} 2>&1`)).toMatch(/Permission denied/);
+      }
+      expect(await sh(one, `kill -9 $(pgrep -u 0 -f ${GUEST_MAIN}) 2>&1`)).toMatch(/not permitted/);
+      expect(await sh(other, 'echo still')).toBe('still');
+      expect(await sh(one, 'sudo -n id -u 2>/dev/null || su -c id 2>/dev/null </dev/null || echo no')).toBe(
+        'no',
+      );
+      expect(
+        await sh(one, 'touch $BERTH_VOLUME/../template/x 2>&1; ls $BERTH_VOLUME/../template 2>/dev/null'),
+      ).not.toMatch(/^x$/m);
+    },
+  );
 });

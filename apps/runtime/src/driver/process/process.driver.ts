@@ -29,8 +29,8 @@ export interface ProcessDriverOptions {
   readonly uidBase: number | undefined;
   /** Folder of volumes on a host that runs as root without namespaces; undefined: below /var/lib/berth. */
   readonly outsideDir: string | undefined;
-  /** The host's means that the driver may use; tests disable some. */
-  readonly means?: {
+  /** The host's features that the driver may use; tests disable some. */
+  readonly features?: {
     readonly cgroups?: 'v2' | 'v1' | 'none';
     readonly views?: boolean;
     readonly users?: boolean;
@@ -43,10 +43,10 @@ const GUEST_MEMORY_BYTES = 128 * 1024 * 1024;
 const JOINED_WITHIN_MS = 1_000;
 /** Delay between TERM and KILL for processes that outlive the agent's program. */
 const LEFTOVER_GRACE_MS = 1_000;
-/** Set for the guest only, so that a later host process can tell what the box was started for. */
+/** Set for the guest only, so that a later host process can read the epoch that the box was started for. */
 const EPOCH_VARIABLE = 'BERTH_BOX_EPOCH';
 
-interface Means {
+interface HostFeatures {
   readonly processGroup: ProcessGroup;
   readonly uids: UidAllocation | null;
   readonly workspaceMounts: WorkspaceMounts;
@@ -62,7 +62,7 @@ export class ProcessDriver extends Driver {
   override readonly name = 'process';
   readonly #boxes = new Map<string, ProcessBox>();
   #instance = '';
-  #means: Means | undefined;
+  #features: HostFeatures | undefined;
 
   constructor(private readonly options: ProcessDriverOptions) {
     super();
@@ -73,24 +73,24 @@ export class ProcessDriver extends Driver {
   }
 
   async open(): Promise<void> {
-    const { dataDir, uidBase, outsideDir, means = {}, log } = this.options;
+    const { dataDir, uidBase, outsideDir, features = {}, log } = this.options;
     if (process.platform !== 'linux')
       throw new DriverError('host_unsuitable', 'The process driver needs Linux.');
     this.#instance = createHash('sha256')
       .update(await realpath(dataDir))
       .digest('hex')
       .slice(0, 12);
-    const asRoot = process.getuid?.() === 0 && (means.users ?? true);
+    const asRoot = process.getuid?.() === 0 && (features.users ?? true);
     const uids = asRoot
       ? await UidAllocation.open(join(dataDir, 'uids.json'), this.#instance, uidBase)
       : null;
     const workspaceMounts = await WorkspaceMounts.open({
       dataDir,
       asRoot,
-      useViews: means.views ?? true,
+      useViews: features.views ?? true,
       outside: outsideDir ?? join('/var/lib/berth', this.#instance),
     });
-    const cgroups = means.cgroups ?? 'v2';
+    const cgroups = features.cgroups ?? 'v2';
     const hierarchies = cgroups === 'none' ? [] : await openHierarchies(`berth-${this.#instance}`, cgroups);
     const traces = {
       markPrefix: this.#instance,
@@ -111,7 +111,7 @@ export class ProcessDriver extends Driver {
       network: 'host',
     };
     const noNewPrivileges = await toolExists('setpriv');
-    this.#means = { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities };
+    this.#features = { processGroup, uids, workspaceMounts, noNewPrivileges, capabilities };
     log.warn(
       { isolation: capabilities.isolation, limits: capabilities.limits },
       'Agents run as plain processes of this host. Do not run code of untrusted users.',
@@ -218,12 +218,12 @@ export class ProcessDriver extends Driver {
 
   async close(): Promise<void> {
     for (const box of this.#boxes.values()) box.forget();
-    await this.#means?.processGroup.close();
+    await this.#features?.processGroup.close();
   }
 
-  get #open(): Means {
-    if (this.#means === undefined) throw new Error('The driver is not open.');
-    return this.#means;
+  get #open(): HostFeatures {
+    if (this.#features === undefined) throw new Error('The driver is not open.');
+    return this.#features;
   }
 }
 

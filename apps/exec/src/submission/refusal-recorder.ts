@@ -5,12 +5,12 @@ import { Injectable, Inject } from '@nestjs/common';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
 import { AcceptedPositions } from './accepted-positions.js';
 
-/** The reconciler ends what is still not recorded after these. */
+/** After these attempts, the reconciler ends an execution whose refusal is still not recorded. */
 const ATTEMPTS = 20;
 
-/** Withdraws accepted executions that certainly never started; afterwards their ids are unknown. */
+/** Records the refusal of accepted executions that certainly never started; from then on their ids are not found. */
 @Injectable()
-export class Refusing {
+export class RefusalRecorder {
   constructor(
     private readonly executions: ExecutionRepository,
     private readonly positions: AcceptedPositions,
@@ -19,7 +19,7 @@ export class Refusing {
   ) {}
 
   /** Never throws: even while the log is unavailable, nothing has started. Retries in the background. */
-  async now(owned: Owned, code: string): Promise<void> {
+  async record(owned: Owned, code: string): Promise<void> {
     try {
       await this.refuse(owned, code);
     } catch {
@@ -30,7 +30,7 @@ export class Refusing {
   /** For an attempt whose append failed: takes the execution back if the log accepted it from this attempt. Never throws. */
   withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
     return this.later(owned, async () => {
-      await this.note(owned, await this.executions.withdraw(owned, attempt, code));
+      await this.recordPosition(owned, await this.executions.withdraw(owned, attempt, code));
     });
   }
 
@@ -46,11 +46,11 @@ export class Refusing {
   }
 
   private async refuse(owned: Owned, code: string): Promise<void> {
-    await this.note(owned, await this.executions.refuse(owned, code));
+    await this.recordPosition(owned, await this.executions.refuse(owned, code));
   }
 
   /** Makes lists that are requested from now on reflect the refusal. */
-  private async note(owned: Owned, position: bigint | null): Promise<void> {
-    if (position !== null) await this.positions.note(owned.agentId, position).catch(() => undefined);
+  private async recordPosition(owned: Owned, position: bigint | null): Promise<void> {
+    if (position !== null) await this.positions.record(owned.agentId, position).catch(() => undefined);
   }
 }

@@ -1,8 +1,8 @@
 import { newId } from '@berth/kernel';
 import { CUT_MARK, KEPT_CHARACTERS } from '@berth/guest-protocol';
 import { describe, expect, it } from 'vitest';
-import { readExecution, readLegacyReport, readRunningExecutions } from './execution-answers.js';
-import { readFileChange } from './file-answers.js';
+import { readExecution, readLegacyReport, readRunningExecutions } from './execution-responses.js';
+import { readFileChange } from './file-responses.js';
 
 const executionId = newId('exe');
 const time = '2026-01-02T03:04:05.678Z';

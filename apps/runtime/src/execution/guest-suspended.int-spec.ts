@@ -11,7 +11,7 @@ import { agentFolders } from '../agent/agent-folders.js';
 import { listPids, readStartVariable } from '../driver/process/process-table.js';
 
 /** Longer than a guest's time limit to begin the work of a request. */
-const STANDSTILL_MS = 4_500;
+const SUSPENDED_MS = 4_500;
 
 describe('a guest that was suspended', () => {
   let host: HostFixture;
@@ -50,10 +50,10 @@ describe('a guest that was suspended', () => {
         .catch((error: unknown) => error),
     );
 
-  const standStill = async (pid: number, meanwhile: () => void): Promise<void> => {
+  const suspendGuest = async (pid: number, meanwhile: () => void): Promise<void> => {
     process.kill(pid, 'SIGSTOP');
     meanwhile();
-    await new Promise((resolve) => setTimeout(resolve, STANDSTILL_MS));
+    await new Promise((resolve) => setTimeout(resolve, SUSPENDED_MS));
     process.kill(pid, 'SIGCONT');
   };
 
@@ -61,7 +61,7 @@ describe('a guest that was suspended', () => {
     const waiting = { gaveUp: false, waitedMs: 0 };
     const leaving = { gaveUp: false, waitedMs: 0 };
     const outcomes: Promise<unknown>[] = [];
-    await standStill(await guestPid(), () => {
+    await suspendGuest(await guestPid(), () => {
       outcomes.push(execute('echo wanted >> marks', waiting), execute('echo unwanted >> marks', leaving));
       leaving.gaveUp = true;
     });

@@ -1,6 +1,6 @@
 import { NAME_LIMIT_BYTES, type FileChange } from '@berth/guest-protocol';
-import { fields, isText } from './answer-fields.js';
-import { guestUnreachable } from './guest-answers.js';
+import { fields, isText } from './response-fields.js';
+import { guestUnreachable } from './guest-responses.js';
 
 /** The kernel's limit, plus some room for a volume whose path inside the agent is longer than outside. */
 const LONGEST_PATH = 8_192;

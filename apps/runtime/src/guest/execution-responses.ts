@@ -8,10 +8,10 @@ import {
   type LegacyReport,
   type PrecludedExecution,
 } from '@berth/guest-protocol';
-import { fields, isText } from './answer-fields.js';
-import { guestUnreachable } from './guest-answers.js';
+import { fields, isText } from './response-fields.js';
+import { guestUnreachable } from './guest-responses.js';
 
-// As in guest-answers: nothing from a guest is passed on unchecked.
+// As in guest-responses: nothing from a guest is passed on unchecked.
 
 /** A character takes up to two UTF-16 units. */
 const LONGEST_STREAM = CUT_MARK.length + 2 * KEPT_CHARACTERS;

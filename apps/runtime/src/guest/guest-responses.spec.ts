@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readEvents, readHealth, readProgramResponse, readRefusal } from './guest-answers.js';
+import { readEvents, readHealth, readProgramResponse, readRefusal } from './guest-responses.js';
 
 describe('a guest’s response', () => {
   it('is accepted in the agreed shape', () => {

@@ -1,6 +1,6 @@
 import { DomainError, isEffect, type ErrorKind } from '@berth/kernel';
 import type { GuestEvents, GuestHealth, ProgramResponse, ProgramState } from '@berth/guest-protocol';
-import { fields, isText } from './answer-fields.js';
+import { fields, isText } from './response-fields.js';
 
 // A guest runs among the agent's own processes: everything it returns is checked and bounded before it is passed on.
 

@@ -1,8 +1,8 @@
 import { GUEST_LIMITS, type DeliveryReport } from '@berth/guest-protocol';
-import { fields, isText } from './answer-fields.js';
-import { guestUnreachable, readFailure } from './guest-answers.js';
+import { fields, isText } from './response-fields.js';
+import { guestUnreachable, readFailure } from './guest-responses.js';
 
-// As in guest-answers: nothing from a guest is passed on unchecked.
+// As in guest-responses: nothing from a guest is passed on unchecked.
 
 /** Response of `delivery`, or the report from the journal. */
 export const readDelivery = (body: unknown): DeliveryReport => {
