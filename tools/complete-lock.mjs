@@ -24,7 +24,7 @@ export function completeLock(lock) {
       const platform = platformOf(name);
       const exact = version.replace(/^[\^~]/, '');
       if (!platform || isLocked(lock, path, name, exact)) continue;
-      // Next to the dependent, which may be nested because another version of it stands at the top.
+      // Next to the dependent, which may be nested because another version of it is at the top level.
       const place = `${path.slice(0, path.lastIndexOf('node_modules/'))}node_modules/${name}`;
       lock.packages[place] = {
         version: exact,

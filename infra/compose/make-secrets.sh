@@ -7,14 +7,14 @@ folder=.data/compose
 mkdir -p "$folder"
 
 # Starts with a letter, so that no configuration language parses it as a number.
-draw() { printf 'p%s' "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
+generate() { printf 'p%s' "$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"; }
 keep() { [ -s "$folder/$1" ] || printf '%s' "$2" > "$folder/$1"; }
 
 # The id of the runtime's host: the permissions of its broker user are limited to this id.
 keep host_id "hst_0$(od -An -N13 -tx1 /dev/urandom | tr -d ' \n' | cut -c1-25)"
 # One broker user for each service (infra/compose/nats-users.conf); nats_users contains all of them for the broker.
 for service in $(sed -n 's/^  nats_url_\([a-z-]*\):.*/\1/p' docker-compose.yml); do
-  keep "nats_url_$service" "nats://$service:$(draw)@nats:4222"
+  keep "nats_url_$service" "nats://$service:$(generate)@nats:4222"
 done
 {
   for url in "$folder"/nats_url_*; do
@@ -29,7 +29,7 @@ done
 } > "$folder/nats_users.new"
 mv -f "$folder/nats_users.new" "$folder/nats_users"
 rm -f "$folder/nats_url" "$folder/nats_password"
-keep postgres_password "$(draw)"
+keep postgres_password "$(generate)"
 keep database_url "postgres://berth:$(cat "$folder/postgres_password")@postgres:5432/berth"
 # `<id>:<base64 of 32 bytes>`; to rotate, put a new pair and a comma in front.
 keep secret_key "k1:$(head -c 32 /dev/urandom | base64 | tr -d '\n')"

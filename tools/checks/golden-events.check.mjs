@@ -6,9 +6,9 @@ import { walk } from './workspace.mjs';
 const STORED_TYPE = /^[A-Z][A-Za-z0-9]+(\.v\d+)?$/;
 
 /**
- * Events stay in the log for ever, so every stored type needs a golden file, which may be added but never changed or
- * deleted. Compares with the last release, the merge base with the main branch, and the last commit;
- * `BERTH_CHECK_BASE` names one more commit.
+ * Events stay in the log forever, so every stored type needs a golden file, which may be added but never changed or
+ * deleted. Compares with the last release, the merge base with the main branch, and the last commit; `BERTH_CHECK_BASE`
+ * names one more commit.
  */
 export const checkGoldenEvents = ({ root, packages }) => {
   const goldens = readGoldens(root);

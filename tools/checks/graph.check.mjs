@@ -12,16 +12,16 @@ export const checkGraph = ({ packages }) => {
   for (const one of packages) {
     const { files } = one;
     const byPath = new Map(files.map((file) => [file.path, file]));
-    const arrows = new Map(files.map((file) => [file.path, arrowsOf(file, byPath, problems)]));
+    const edges = new Map(files.map((file) => [file.path, edgesOf(file, byPath, problems)]));
     read += files.length;
-    for (const circle of circlesOf(arrows)) problems.push(`cycle: ${[...circle, circle[0]].join(' → ')}`);
+    for (const cycle of cyclesOf(edges)) problems.push(`cycle: ${[...cycle, cycle[0]].join(' → ')}`);
     const reached = reachedFrom(
       files.filter((file) => isEntry(one, file)).map((file) => file.path),
-      arrows,
+      edges,
     );
     const tested = reachedFrom(
       files.filter((file) => file.test).map((file) => file.path),
-      arrows,
+      edges,
     );
     for (const { path, test } of files) {
       if (test || reached.has(path)) continue;
@@ -37,7 +37,7 @@ const isEntry = ({ manifest, dir }, { path }) =>
   ENTRIES.test(path) ||
   (manifest.exports?.['./*'] !== undefined && /^[^/]+\/index\.ts$/.test(path.slice(`${dir}/src/`.length)));
 
-const arrowsOf = (file, byPath, problems) => {
+const edgesOf = (file, byPath, problems) => {
   const targets = [];
   for (const { specifier, line } of file.imports) {
     if (!specifier.startsWith('.') || specifier.endsWith('.json')) continue;
@@ -55,8 +55,8 @@ const arrowsOf = (file, byPath, problems) => {
 };
 
 /** Strongly connected components of more than one file (Tarjan), and files that import themselves. */
-const circlesOf = (arrows) => {
-  const circles = [];
+const cyclesOf = (edges) => {
+  const cycles = [];
   const index = new Map();
   const low = new Map();
   const stack = [];
@@ -64,20 +64,20 @@ const circlesOf = (arrows) => {
     index.set(path, index.size);
     low.set(path, index.get(path));
     stack.push(path);
-    for (const next of arrows.get(path)) {
+    for (const next of edges.get(path)) {
       if (!index.has(next)) visit(next);
       if (stack.includes(next)) low.set(path, Math.min(low.get(path), low.get(next)));
     }
     if (low.get(path) !== index.get(path)) return;
     const part = stack.splice(stack.indexOf(path));
-    if (part.length > 1 || arrows.get(path).includes(path)) circles.push(part);
+    if (part.length > 1 || edges.get(path).includes(path)) cycles.push(part);
   };
-  for (const path of arrows.keys()) if (!index.has(path)) visit(path);
-  return circles;
+  for (const path of edges.keys()) if (!index.has(path)) visit(path);
+  return cycles;
 };
 
-const reachedFrom = (starts, arrows) => {
+const reachedFrom = (starts, edges) => {
   const reached = new Set(starts);
-  for (const path of reached) for (const next of arrows.get(path)) reached.add(next);
+  for (const path of reached) for (const next of edges.get(path)) reached.add(next);
   return reached;
 };

@@ -11,7 +11,7 @@ const MAY_IMPORT = {
 };
 
 /** Platform packages that services must not import: test support, and the infrastructure that `npm start` embeds. */
-const TEST_BENCH = '@berth/testing';
+const TEST_SUPPORT = '@berth/testing';
 const EMBEDDED = '@berth/embedded';
 /** Contracts that the platform implements or calls for every service. */
 const USED_BY_PLATFORM = new Set([
@@ -78,9 +78,9 @@ const isExported = (to, specifier) => {
 };
 
 const judgeTypes = (from, to, specifier) => {
-  if (to.name === TEST_BENCH) return `only tests may import ${TEST_BENCH}`;
-  if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_BENCH) {
-    return `only the composition and ${TEST_BENCH} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
+  if (to.name === TEST_SUPPORT) return `only tests may import ${TEST_SUPPORT}`;
+  if (to.name === EMBEDDED && from.type !== 'composition' && from.name !== TEST_SUPPORT) {
+    return `only the composition and ${TEST_SUPPORT} may import ${EMBEDDED}: a service gets the URLs of its dependencies`;
   }
   if (USED_BY_PLATFORM.has(`${from.name} → ${specifier}`)) return null;
   if (MAY_IMPORT[from.type].includes(to.type)) return null;

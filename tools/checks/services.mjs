@@ -3,21 +3,21 @@ import { format, resolveConfig } from 'prettier';
 
 export const SERVICES_SOURCE = 'libs/contracts/src/operations/services.ts';
 
-/** Renders the list of the services that handle the requests of the operations interface. */
+/** Renders the list of the services servicesWith handle the requests of the operations interface. */
 export const renderServices = async (root, access) => {
   const options = await resolveConfig(join(root, SERVICES_SOURCE));
-  const that = (question) =>
+  const servicesWith = (query) =>
     Object.entries(access)
-      .filter(([name, { handles }]) => handles.includes(`qry.${name}.${question}.v1`))
+      .filter(([name, { handles }]) => handles.includes(`qry.${name}.${query}.v1`))
       .map(([name]) => name);
   return format(
     `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
 
-/** Every service that \`/health\` queries. */
-export const SERVICES = ${JSON.stringify(that('health'))} as const;
+/** Every service servicesWith \`/health\` queries. */
+export const SERVICES = ${JSON.stringify(servicesWith('health'))} as const;
 
 /** The services with tables and event consumers: they list projections and dead letters. */
-export const SERVICES_WITH_TABLES = ${JSON.stringify(that('projections'))} as const;
+export const SERVICES_WITH_TABLES = ${JSON.stringify(servicesWith('projections'))} as const;
 `,
     { ...options, parser: 'typescript' },
   );

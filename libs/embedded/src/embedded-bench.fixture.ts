@@ -16,7 +16,7 @@ export function recordingLog(): EmbeddedLog & { readonly lines: string[] } {
   return { lines, info: note, warn: note, error: note };
 }
 
-/** A path below a private temporary folder, where a careful operator would put it, and a function that removes it. */
+/** Returns a path below a private temporary folder, and a function that removes the folder. */
 export function temporaryDataDir(): { dataDir: string; remove(): void } {
   const parent = mkdtempSync(join(tmpdir(), 'berth-embedded-'));
   return {
@@ -48,7 +48,7 @@ export function runs(pid: number): boolean {
   return identifyProcess(pid) !== undefined;
 }
 
-/** The TCP addresses that a process and its children listen on, as "hexAddress:port" of /proc (Linux). */
+/** All addresses on which this machine listens at a TCP port, as "hexAddress:port" of /proc (Linux). */
 export function listeners(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) =>

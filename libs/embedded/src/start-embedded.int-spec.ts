@@ -66,14 +66,14 @@ async function lastPublished(url: string): Promise<string | undefined> {
   }
 }
 
-function answersSql({ databaseUrl }: EmbeddedInfrastructure): Promise<boolean> {
+function respondsToSql({ databaseUrl }: EmbeddedInfrastructure): Promise<boolean> {
   return query(databaseUrl, 'SELECT 1').then(
     () => true,
     () => false,
   );
 }
 
-function answersNats({ natsUrl }: EmbeddedInfrastructure): Promise<boolean> {
+function respondsToNats({ natsUrl }: EmbeddedInfrastructure): Promise<boolean> {
   return publish(natsUrl, 'ping').then(
     () => true,
     () => false,
@@ -151,7 +151,11 @@ describe('the embedded infrastructure', () => {
 
   it('works again after all parts were killed', async () => {
     for (const [, part] of partsOf(running)) part.kill('SIGKILL');
-    await eventually('both respond', async () => (await answersSql(running)) && answersNats(running), 10_000);
+    await eventually(
+      'both respond',
+      async () => (await respondsToSql(running)) && respondsToNats(running),
+      10_000,
+    );
   });
 
   it('keeps committed rows when PostgreSQL is killed', async () => {

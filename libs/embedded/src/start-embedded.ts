@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { acquireDataLock } from './data-folder/data-lock.js';
 import { isFree, PortBook } from './data-folder/ports.js';
 import { ensurePrivateFolder } from './data-folder/private-file.js';
-import { readOrDrawSecrets } from './data-folder/secrets.js';
+import { readOrGenerateSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';
 import { planNats } from './nats/nats-part.js';
 import { SERVICE_ACCESS, type ServiceName } from './nats/service-access.js';
@@ -71,7 +71,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedI
   ensurePrivateFolder(join(lock.dataDir, 'logs'));
   const context: PartContext = {
     dataDir: lock.dataDir,
-    secrets: readOrDrawSecrets(folder, Object.keys(SERVICE_ACCESS)),
+    secrets: readOrGenerateSecrets(folder, Object.keys(SERVICE_ACCESS)),
     broker: scopeOf(options),
     log: options.log,
   };

@@ -5,15 +5,15 @@ import { join } from 'node:path';
 const TEMPLATES = join(import.meta.dirname, 'files');
 
 /**
- * Makes a new service: `npx nx g ./tools/nx:service notes`. Writes the app and its contract, and adds the service to the
- * build, the composition, the compose file and the id prefixes. Then installs it and writes the generated pages.
+ * Generates a new service: `npx nx g ./tools/nx:service notes`. Writes the app and its contract, and adds the service
+ * to the build, the composition, the compose file and the id prefixes. Then installs it and writes the generated pages.
  *
  * @param {import('nx/src/generators/tree').Tree} tree
  * @param {{ name: string, thing?: string, prefix?: string }} options
  */
 export const generate = (tree, options) => {
   const names = namesOf(options);
-  if (tree.exists(`apps/${names.name}`)) throw new Error(`There is a service ${names.name} already.`);
+  if (tree.exists(`apps/${names.name}`)) throw new Error(`The service ${names.name} already exists.`);
   for (const path of globSync('**/*.template', { cwd: TEMPLATES }))
     tree.write(targetOf(path, names), fill(readFileSync(join(TEMPLATES, path), 'utf8'), names));
   for (const [path, change] of Object.entries(changesOf(names)))

@@ -24,7 +24,7 @@ export const newEvent = (): NewEvent => ({
   },
 });
 
-/** Streams by worker; a later round continues at their current revisions. */
+/** Returns the stream of each worker. A later round continues at the current revisions of the streams. */
 const streamsOf = (category: string): ((worker: number) => { name: string; at: bigint | 'no_stream' }) => {
   const streams = new Map<number, { name: string; at: bigint | 'no_stream' }>();
   return (worker) => {

@@ -53,7 +53,7 @@ interface Measured {
   readonly peer: ContainerPeer | undefined;
 }
 
-/** On a machine without containers the rest is measured all the same. */
+/** Without containers, everything else is still measured. */
 const findPeer = async ({
   folder,
   env,

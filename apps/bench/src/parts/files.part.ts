@@ -100,8 +100,8 @@ const growth = async ({ berth, server, shell, upload }: Measured): Promise<reado
     ),
     await inventory(
       `… during ${TIMES} commands that output ${OUTPUT_BYTES / 1e6} MB`,
-      () => putOut(shell, OUTPUT_BYTES / 10),
-      () => putOut(shell, OUTPUT_BYTES),
+      () => printOutput(shell, OUTPUT_BYTES / 10),
+      () => printOutput(shell, OUTPUT_BYTES),
     ),
   ];
 };
@@ -122,12 +122,12 @@ const writeTo = async (file: string, { body }: PreparedUpload): Promise<number> 
 };
 
 const downloadFrom = async (server: FileServer, { name, bytes } = LARGE): Promise<number> => {
-  const came = await server.download(name);
-  if (came !== bytes) throw new BenchError(`Of ${bytes} bytes, ${came} arrived.`);
+  const received = await server.download(name);
+  if (received !== bytes) throw new BenchError(`Of ${bytes} bytes, ${received} arrived.`);
   return bytes / 2 ** 20;
 };
 
-const putOut = async (shell: AgentShell, bytes: number): Promise<void> => {
+const printOutput = async (shell: AgentShell, bytes: number): Promise<void> => {
   const { stdout = '' } = await shell.run(`head -c ${bytes} /dev/zero | tr "\\0" x`);
   if (!/^\[output truncated\]\nx+$/.test(stdout)) throw new BenchError('The end of the output is missing.');
 };

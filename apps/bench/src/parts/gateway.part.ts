@@ -12,7 +12,7 @@ import type { Part } from './part.js';
 
 const CONNECTIONS = 50;
 /** Headers that every server adds itself. */
-const OF_THE_CONNECTION = new Set([
+const CONNECTION_HEADERS = new Set([
   'connection',
   'keep-alive',
   'date',
@@ -47,7 +47,7 @@ const startBareFastify = async (
   response: ApiResponse,
 ): Promise<{ program: ChildProgram; url: string }> => {
   const headers = Object.fromEntries(
-    Object.entries(response.headers).filter(([name]) => !OF_THE_CONNECTION.has(name)),
+    Object.entries(response.headers).filter(([name]) => !CONNECTION_HEADERS.has(name)),
   );
   const file = context.file('response.json');
   writeFileSync(file, JSON.stringify({ body: response.text, headers }));

@@ -25,7 +25,7 @@ export const run = ({ command, args: before, env }: CommandLine, ...args: readon
   });
 
 /** The same tool, but the kernel asks it to end when this process dies for any reason, if the system supports that. */
-export const endingWithUs = (tool: CommandLine, folders: readonly string[]): CommandLine => {
+export const endingWithParent = (tool: CommandLine, folders: readonly string[]): CommandLine => {
   const setpriv = findExecutable('setpriv', folders);
   if (setpriv === undefined) return tool;
   return { ...tool, command: setpriv, args: ['--pdeathsig', 'TERM', tool.command, ...tool.args] };

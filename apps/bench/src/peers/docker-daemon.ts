@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ChildProgram } from '../programs/child-program.js';
 import { undoneOnFailure, type CleanUp } from './clean-up.js';
-import { endingWithUs, type CommandLine } from './command-line.js';
+import { endingWithParent, type CommandLine } from './command-line.js';
 import { findExecutable } from './executables.js';
 
 type Variables = Readonly<Record<string, string>>;
@@ -14,7 +14,7 @@ const CONTROL_GROUPS = '/sys/fs/cgroup';
  * Folders outside /run where dockerd and containerd write regardless of their settings; only docker has a file there.
  */
 const SETTINGS = '/etc/docker';
-const OWN_TO_THE_CLIENT = /^DOCKER_(HOST|CONTEXT|TLS.*|CERT_PATH)$/;
+const CLIENT_VARIABLES = /^DOCKER_(HOST|CONTEXT|TLS.*|CERT_PATH)$/;
 
 /** Runs in its own mount namespace, with empty folders where the daemon would leave files behind. */
 const SCRIPT = `set -e
@@ -41,7 +41,7 @@ export class DockerDaemon {
       const host = `unix://${join(paths.sockets, 'docker.sock')}`;
       const { program } = await ChildProgram.start({
         name: 'dockerd',
-        ...endingWithUs(inOwnMounts(daemonOptions(host, controlGroup, paths), env, folders), folders),
+        ...endingWithParent(inOwnMounts(daemonOptions(host, controlGroup, paths), env, folders), folders),
         ready: /API listen on/,
         channel: false,
       });
@@ -51,7 +51,7 @@ export class DockerDaemon {
   }
 
   clientEnvironment(env: Variables): Variables {
-    const kept = Object.entries(env).filter(([name]) => !OWN_TO_THE_CLIENT.test(name));
+    const kept = Object.entries(env).filter(([name]) => !CLIENT_VARIABLES.test(name));
     return { ...Object.fromEntries(kept), DOCKER_HOST: this.host };
   }
 }

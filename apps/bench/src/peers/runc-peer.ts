@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { childEnvironment } from '../programs/child-environment.js';
 import { ChildProgram } from '../programs/child-program.js';
 import { undoneOnFailure } from './clean-up.js';
-import { endingWithUs, run } from './command-line.js';
+import { endingWithParent, run } from './command-line.js';
 import { findExecutable } from './executables.js';
 import type { ContainerPeer, PeerPlace } from './peer.js';
 import { FIRST_PROGRAM, writeRootFileSystem } from './root-file-system.js';
@@ -31,7 +31,7 @@ export const openRuncPeer = async ({
     cleanUp.add(() => run(runc, 'delete', '--force', name));
     const { program } = await ChildProgram.start({
       name: 'runc',
-      ...endingWithUs({ ...runc, args: [...runc.args, 'run', '--bundle', bundle, name] }, folders),
+      ...endingWithParent({ ...runc, args: [...runc.args, 'run', '--bundle', bundle, name] }, folders),
       ready: /^ready$/m,
       channel: false,
     });

@@ -100,7 +100,7 @@ describe('a chat', () => {
 
   it('is not delivered after its 503, even if the log accepts it late', async () => {
     const chat = aChat();
-    delivery.lines.log.holdAnswers();
+    delivery.lines.log.holdResponses();
     await refusal(chat);
     delivery.lines.log.thaw();
     await eventually(async () => expect(await types(chat)).toContain('MessageAccepted'));
@@ -123,10 +123,10 @@ describe('a chat', () => {
   it('is 503 within 5 s if its wake is lost once, and its delivery every time', async () => {
     delivery.fakes.on(agentsRequests.ensureAwake, (request) => {
       if (request.asleep !== 'refuse') {
-        delivery.lines.fakes.holdAnswers();
+        delivery.lines.fakes.holdResponses();
         return awakeAt(1, request);
       }
-      delivery.lines.fakes.holdAnswers();
+      delivery.lines.fakes.holdResponses();
       setTimeout(() => delivery.lines.fakes.thaw(), LOST_MS);
       throw new DomainError('conflict', 'agent_asleep', 'Asleep.');
     });
@@ -136,10 +136,10 @@ describe('a chat', () => {
 
   it('is 503 within 5 s if the chat itself is lost once, and its delivery every time', async () => {
     delivery.fakes.on(agentsRequests.ensureAwake, (request) => {
-      delivery.lines.fakes.holdAnswers();
+      delivery.lines.fakes.holdResponses();
       return awakeAt(1, request);
     });
-    delivery.lines.broker.holdAnswers();
+    delivery.lines.broker.holdResponses();
     setTimeout(() => delivery.lines.broker.thaw(), LOST_MS);
     expect(await refusal(aChat())).toMatchObject({ kind: 'unavailable', code: 'agent_unavailable' });
     expect(delivery.fakes.requestsOf(agentsRequests.ensureAwake)).not.toEqual([]);

@@ -266,7 +266,7 @@ describe('a submission while the log is unavailable', () => {
   });
 
   it('dispatches nothing if only the reply of the log is lost, and withdraws the execution', async () => {
-    test.storeProxy.swallowAnswers();
+    test.storeProxy.dropResponses();
     const { executionId, response } = await submitting();
     expect(response).toMatchObject(notStarted);
     test.storeProxy.cut();

@@ -12,7 +12,7 @@ export interface PartSecrets {
 }
 
 /** Reads the passwords of a data folder and generates the missing ones (192 random bits each, URL-safe). */
-export function readOrDrawSecrets(folder: string, services: readonly string[]): PartSecrets {
+export function readOrGenerateSecrets(folder: string, services: readonly string[]): PartSecrets {
   const file = join(folder, 'secrets.json');
   const kept = readJsonObject(file) ?? {};
   const servicePasswords: Record<string, unknown> = { ...asObject(kept['natsServicePasswords']) };

@@ -68,7 +68,7 @@ export class StoreFixture {
     return (await this.read(stream, options)).map(numberOf);
   }
 
-  /** The same, once the stream is found: just after a new append to a deleted stream, it may not be. */
+  /** Like `numbers`, but waits until the stream is found: just after an append to a deleted stream, it may not be. */
   async numbersOnceFound(stream: string): Promise<number[]> {
     const deadline = Date.now() + DEADLINE_MS;
     for (;;) {

@@ -76,7 +76,7 @@ describe('a filtered subscription', () => {
     await eventuallyEquals(received, [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp', `event ${position}`]);
   });
 
-  it('gets it on an empty log too, because a real log is never empty', async () => {
+  it('gets it on an empty log too, because the log of EventStoreDB is never empty', async () => {
     await eventuallyEquals(subscribeTo('wanted-'), [`checkpoint ${UNSIGNED_MINUS_ONE}`, 'caughtUp']);
   });
 

@@ -88,7 +88,7 @@ export class FilteredFeed implements Feed {
     const items: FeedItem[] = [];
     let considered = 0;
     while (considered < window && items.length < most) {
-      const event = this.#read[this.#readIndex] ?? this.#readOn();
+      const event = this.#read[this.#readIndex] ?? this.#readNextPage();
       if (event === undefined) return { items, considered, full: false };
       this.#readIndex += 1;
       considered += 1;
@@ -101,7 +101,7 @@ export class FilteredFeed implements Feed {
   }
 
   /** Reads the next page of the log, which spans several pages of matches, and returns its first event. */
-  #readOn(): RecordedEvent | undefined {
+  #readNextPage(): RecordedEvent | undefined {
     const { lastPosition } = this.log;
     this.#readIndex = 0;
     this.#read =

@@ -2,7 +2,7 @@ import { ServerCredentials, type Server } from '@grpc/grpc-js';
 import { createServer, type AddressInfo, type Server as TcpServer } from 'node:net';
 import { isOwnPeer } from './peer-user.js';
 
-/** Services share a few connections each, but any process on this machine can open one. */
+/** Each service opens only a few connections, but any process on this machine can open one. */
 const MAX_CONNECTIONS = 1_000;
 /** A client's preface and settings (RFC 9113 §3.4), which it sends immediately. */
 const FIRST_BYTES = 33;

@@ -6,7 +6,7 @@ const IN_FLIGHT_BYTES = 524_288;
 
 /**
  * The server library writes one message, waits until the socket has accepted it, then writes the next: a system call
- * and a turn of the event loop for each event. This call passes several on at once, so that they leave together.
+ * and a turn of the event loop for each event. This call passes several on at once, so that one system call sends them.
  */
 class PipelinedCall extends ServerInterceptingCall {
   #messages = 0;

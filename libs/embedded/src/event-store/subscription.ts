@@ -29,13 +29,13 @@ export async function runSubscription(
   writer: PacedWriter,
   resolveLinks: boolean,
 ): Promise<void> {
-  const news = new News(signal, feed.stream, writer);
+  const commits = new NewCommits(signal, feed.stream, writer);
   try {
     await send(writer, confirmation());
     let live = false;
     while (!writer.closed) {
       if (signal.closed) throw shuttingDown();
-      news.seen();
+      commits.seen();
       const { items, complete } = feed.next();
       await sendItems(log, writer, items, resolveLinks);
       if (writer.closed) return;
@@ -52,10 +52,10 @@ export async function runSubscription(
         live = true;
         await send(writer, new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp()));
       }
-      await news.next();
+      await commits.next();
     }
   } finally {
-    news.stop();
+    commits.stop();
   }
 }
 
@@ -87,7 +87,7 @@ function checkpoint(position: number): streams.ReadResp {
 }
 
 /* A commit between reading and waiting must end the wait immediately, so it is remembered. */
-class News {
+class NewCommits {
   #pending = false;
   #wake: (() => void) | undefined;
   readonly #stops: readonly (() => void)[];

@@ -14,15 +14,15 @@ interface PackageManager {
   readonly command: string;
   readonly steps: readonly (readonly string[])[];
   readonly needsRoot: boolean;
-  /** The arguments as one would type them. */
-  readonly byHand: string;
+  /** The arguments for a person who runs the command. */
+  readonly manualArguments: string;
 }
 
 const MANAGERS: readonly PackageManager[] = [
   {
     command: 'apt-get',
     needsRoot: true,
-    byHand: 'install -y nats-server',
+    manualArguments: 'install -y nats-server',
     steps: [
       ['update', '-q'],
       ['-o', 'DPkg::Lock::Timeout=120', 'install', '-y', '-q', '--no-install-recommends', 'nats-server'],
@@ -31,16 +31,21 @@ const MANAGERS: readonly PackageManager[] = [
   {
     command: 'dnf',
     needsRoot: true,
-    byHand: 'install -y nats-server',
+    manualArguments: 'install -y nats-server',
     steps: [['install', '-y', 'nats-server']],
   },
   {
     command: 'apk',
     needsRoot: true,
-    byHand: 'add nats-server',
+    manualArguments: 'add nats-server',
     steps: [['add', '--no-cache', 'nats-server']],
   },
-  { command: 'brew', needsRoot: false, byHand: 'install nats-server', steps: [['install', 'nats-server']] },
+  {
+    command: 'brew',
+    needsRoot: false,
+    manualArguments: 'install nats-server',
+    steps: [['install', 'nats-server']],
+  },
 ];
 
 /** Where to look: the PATH, and folders that an ordinary user's PATH omits (Debian installs it into /usr/sbin). */
@@ -95,8 +100,8 @@ async function install(log: EmbeddedLog, folders: readonly string[]): Promise<st
   return installed;
 }
 
-function commandLine({ command, byHand, needsRoot }: PackageManager): string {
-  return `${needsRoot && process.getuid?.() !== 0 ? 'sudo ' : ''}${command} ${byHand}`;
+function commandLine({ command, manualArguments, needsRoot }: PackageManager): string {
+  return `${needsRoot && process.getuid?.() !== 0 ? 'sudo ' : ''}${command} ${manualArguments}`;
 }
 
 function howToInstall(command: string | undefined): string {

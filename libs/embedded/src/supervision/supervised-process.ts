@@ -35,7 +35,7 @@ export class SupervisedProcess {
   readonly #file: BoundedLog;
   #child: ChildProcess | undefined;
   #exited: Promise<void> = Promise.resolve();
-  #reviving: Promise<void> | undefined;
+  #restarting: Promise<void> | undefined;
   #backoffMs = FIRST_BACKOFF_MS;
   readonly #stopping = new AbortController();
 
@@ -72,7 +72,7 @@ export class SupervisedProcess {
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
-    await this.#reviving?.catch(() => undefined);
+    await this.#restarting?.catch(() => undefined);
     await this.#end();
     forgetPid(this.spec.pidFile);
     this.#file.close();
@@ -90,11 +90,11 @@ export class SupervisedProcess {
       if (this.#stopping.signal.aborted) return;
       this.#log.warn({ part: this.spec.name }, 'an embedded part ended unexpectedly, restarting it');
       if (performance.now() - since > STEADY_AFTER_MS) this.#backoffMs = FIRST_BACKOFF_MS;
-      this.#reviving = this.#revive();
+      this.#restarting = this.#restart();
     });
   }
 
-  async #revive(): Promise<void> {
+  async #restart(): Promise<void> {
     for (;;) {
       await delay(this.#backoffMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
       this.#backoffMs = Math.min(this.#backoffMs * 2, LONGEST_BACKOFF_MS);

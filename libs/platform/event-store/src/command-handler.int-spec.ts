@@ -167,7 +167,7 @@ describe('a command whose response was lost', () => {
     const stream = `tally-${id}`;
     const handler = handlerOn(fixture.proxied);
     await handler.load(id);
-    fixture.proxy.swallowAnswers();
+    fixture.proxy.dropResponses();
     const lost = outcomeOf(handler.handle(id, { add: 7 }, meta('cmd_1')));
     // The read before the append is lost too; that alone must not write anything.
     expect((await lost).failure).toMatchObject({ kind: 'unavailable' });

@@ -122,7 +122,7 @@ describe('a connection failure', () => {
     await fixture.proxied.ping();
     const stream = newStream('agent');
     const event = newEvent();
-    fixture.proxy.swallowAnswers();
+    fixture.proxy.dropResponses();
     const append = fixture.proxied.append(stream, [event], 'no_stream');
     await eventually(async () => (await idsOf(stream)).length === 1);
     fixture.proxy.cut();
@@ -138,11 +138,11 @@ describe('appends on different connections', () => {
     const [one, two] = [newStream('agent'), newStream('agent')];
     await Promise.all([fixture.proxied.ping(), store.ping()]);
     await store.append(newStream('agent'), [newEvent()], 'no_stream');
-    elsewhere.holdAnswers();
+    elsewhere.holdResponses();
     const responded = { late: false };
     const late = store.append(two, [newEvent()], 'no_stream').finally(() => (responded.late = true));
     await eventually(async () => (await idsOf(two)).length === 1);
-    fixture.proxy.swallowAnswers();
+    fixture.proxy.dropResponses();
     const broken = fixture.proxied.append(one, [newEvent()], 'no_stream');
     await eventually(async () => (await idsOf(one)).length === 1);
     fixture.proxy.cut();

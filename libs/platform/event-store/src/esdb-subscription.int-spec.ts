@@ -141,10 +141,10 @@ describe('a subscription', () => {
     const control = record(fixture.direct, { from: 'start', categories: ['grape'] });
     // The cancellation passes the proxy, and the first appends may overtake it.
     await eventually(async () => {
-      const [before, received] = [fixture.proxy.answeredBytes, control.numbers().length];
+      const [before, received] = [fixture.proxy.responseBytes, control.numbers().length];
       await appendMany('grape', 20, 'x'.repeat(10_000));
       await eventually(() => control.numbers().length === received + 20);
-      expect(fixture.proxy.answeredBytes - before).toBeLessThan(50_000);
+      expect(fixture.proxy.responseBytes - before).toBeLessThan(50_000);
     });
     await control.stop();
   });
@@ -159,7 +159,7 @@ describe('a subscription', () => {
         'no_stream',
       );
     const stop = new AbortController();
-    const before = fixture.proxy.answeredBytes;
+    const before = fixture.proxy.responseBytes;
     const reader = fixture.proxied
       .subscribe({ from: 'start', categories: ['melon'], signal: stop.signal })
       [Symbol.asyncIterator]();
@@ -168,7 +168,7 @@ describe('a subscription', () => {
     // Stable: the server has sent everything that fits the buffers.
     await eventually(
       () => {
-        const now = fixture.proxy.answeredBytes;
+        const now = fixture.proxy.responseBytes;
         const steady = now === seen;
         seen = now;
         return steady;

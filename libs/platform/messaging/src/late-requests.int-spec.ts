@@ -94,7 +94,7 @@ describe('a caller that loses the broker', () => {
     const done = await serve(handler.link, clock);
     const requester = new Requester(caller.link, clock);
     await requester.request(act, 'first');
-    handler.proxy.holdAnswers();
+    handler.proxy.holdResponses();
     const held = failure(requester.request(act, 'held'));
     caller.link.outgoing.flush();
     await caller.link.connection.flush();

@@ -21,7 +21,7 @@ export interface GuardedConnections {
 const UNREAD_MS = 10_000;
 
 /** Number of checks within each time limit. */
-const LOOKS = 5;
+const CHECKS_PER_LIMIT = 5;
 
 /**
  * Bounds the connections of a server in number and time, and gives every socket and response an `error` listener from
@@ -58,8 +58,8 @@ export const guardServer = (server: Server, bounds: ConnectionBounds): GuardedCo
     if (server.listenerCount(event) > 0) server.prependListener(event, takeOver);
   }
   const sweeps = [
-    setInterval(() => connections.closeIdle(), bounds.idleMs / LOOKS),
-    setInterval(() => connections.cutStalled(), bounds.stalledMs / LOOKS),
+    setInterval(() => connections.closeIdle(), bounds.idleMs / CHECKS_PER_LIMIT),
+    setInterval(() => connections.cutStalled(), bounds.stalledMs / CHECKS_PER_LIMIT),
   ];
   for (const sweep of sweeps) sweep.unref();
   server.once('close', () => {
@@ -89,7 +89,7 @@ const discardUnread = (request: IncomingMessage): void => {
   request.resume();
 };
 
-/** A connection cannot serve another request before the end of the body. */
+/** Destroys the socket if the body does not end in time: until its end the connection cannot serve another request. */
 const cutUnread = (request: IncomingMessage): void => {
   const { socket } = request;
   if (request.complete || socket.destroyed) return;
@@ -102,7 +102,7 @@ const cutUnread = (request: IncomingMessage): void => {
 /** A connection with requests in flight, or one that was handed over. */
 interface Held {
   requests: number;
-  /** How much the client had accepted at the last check, and at how many checks that has not changed. */
+  /** How much the client had accepted at the last check, and for how many checks that has not changed. */
   sent: string | undefined;
   unchanged: number;
 }
@@ -161,7 +161,7 @@ class Connections implements GuardedConnections {
       const sent = socket.writableLength === 0 ? undefined : sentOf(socket);
       held.unchanged = sent !== undefined && sent === held.sent ? held.unchanged + 1 : 0;
       held.sent = sent;
-      if (held.unchanged >= LOOKS) socket.destroy();
+      if (held.unchanged >= CHECKS_PER_LIMIT) socket.destroy();
     }
   }
 

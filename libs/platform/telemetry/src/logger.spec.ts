@@ -2,7 +2,7 @@ import { SECRET_PREFIXES } from '@berth/kernel';
 import { describe, expect, it } from 'vitest';
 import { createLogger, requestContext, type Logger, type LoggerOptions } from './index.js';
 
-const keeping = (options: Partial<LoggerOptions> = {}): { log: Logger; lines: string[] } => {
+const recordingLogger = (options: Partial<LoggerOptions> = {}): { log: Logger; lines: string[] } => {
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   return { lines, log: createLogger({ service: 'agents', destination, ...options }) };
@@ -10,7 +10,7 @@ const keeping = (options: Partial<LoggerOptions> = {}): { log: Logger; lines: st
 
 describe('the logger', () => {
   it('writes JSON lines with the service and the request id of the current request, also after awaits', async () => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     await requestContext.run({ requestId: 'req-1' }, async () => {
       await new Promise((resolve) => setImmediate(resolve));
       log.info({ agentId: 'agt_1' }, 'Started.');
@@ -59,7 +59,7 @@ describe('the logger', () => {
     ['the token of an instance', { token: { secret: canary } }, ''],
     ['cookies', { 'set-cookie': `a=${canary}` }, ''],
   ])('hides %s', (_what, fields, message) => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     log.info(fields, message);
     expect(lines).toHaveLength(1);
     expect(lines[0]).not.toContain(canary);
@@ -69,7 +69,7 @@ describe('the logger', () => {
   it.each(Object.entries(SECRET_PREFIXES))(
     'redacts every %s by its prefix, anywhere in a line',
     (_kind, prefix) => {
-      const { log, lines } = keeping();
+      const { log, lines } = recordingLogger();
       const secret = `${prefix}_${canary}-${canary}_${canary}`;
       log.info(
         { where: secret, list: [`x=${secret}`], err: new Error(`<${secret}>`) },
@@ -87,7 +87,7 @@ describe('the logger', () => {
     ['a control character', '\u0001'],
     ['an encoded part of a URL', '%2F'],
   ])('redacts secrets at the beginning of %s', (_what, before) => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     const tokens = Object.values(SECRET_PREFIXES).map(
       (prefix) => `${prefix}_${canary.slice(0, 9)}-${canary}`,
     );
@@ -99,13 +99,13 @@ describe('the logger', () => {
   });
 
   it('redacts the bindings of a child logger', () => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     log.child({ token: canary, url: `?token=${canary}` }).info('x');
     expect(lines[0]).not.toContain(canary);
   });
 
   it('keeps everything that is not a secret', () => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     log.info(
       { env: { key: 'REGION', value: 'eu', isSecret: false }, externalId: 'eus_01', n: 1n, at: new Date(0) },
       'tokens: 3, changed_at_the_time_of_the_start, at_rest, http://host:80/a@b',
@@ -120,7 +120,7 @@ describe('the logger', () => {
   });
 
   it('handles circular references, buffers and deep nesting', () => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     const circle: Record<string, unknown> = { data: Buffer.alloc(1_000) };
     circle['self'] = circle;
     log.info({ circle }, 'x');
@@ -128,7 +128,7 @@ describe('the logger', () => {
   });
 
   it('keeps the type, message, code and stack of an error', () => {
-    const { log, lines } = keeping();
+    const { log, lines } = recordingLogger();
     log.error({ err: Object.assign(new TypeError('broken'), { code: 'E_X' }) }, 'x');
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({
       err: { type: 'TypeError', message: 'broken', code: 'E_X' },
@@ -137,7 +137,7 @@ describe('the logger', () => {
   });
 
   it('prints readable single lines on a terminal', () => {
-    const { log, lines } = keeping({ pretty: true });
+    const { log, lines } = recordingLogger({ pretty: true });
     log.warn({ agentId: 'agt_1', n: 2 }, `Slow ?token=${canary}`);
     expect(lines[0]).toMatch(
       /^\d\d:\d\d:\d\d\.\d{3} {2}WARN {3}agents {2}Slow \?token=\[redacted\] {2}agentId=agt_1 {2}n=2\n$/,
@@ -145,7 +145,7 @@ describe('the logger', () => {
   });
 
   it('logs nothing below its level', () => {
-    const { log, lines } = keeping({ level: 'warn' });
+    const { log, lines } = recordingLogger({ level: 'warn' });
     log.info('x');
     expect(lines).toEqual([]);
   });

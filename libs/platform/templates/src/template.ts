@@ -37,64 +37,64 @@ const ENV_KEY_FORM = /^(?!BERTH_)[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
 /** Parses the text of `<folder>/template.json`; throws `TemplateError`. */
 export const parseTemplate = (text: string, folder: string, folderName: string): Template => {
-  const complain = (what: string): never => {
+  const fail = (what: string): never => {
     throw new TemplateError(`${folder}/template.json: ${what}`);
   };
-  const fields = toObject(parseJson(text, complain), 'the template', complain);
-  const read = reader(fields, complain);
+  const fields = toObject(parseJson(text, fail), 'the template', fail);
+  const read = reader(fields, fail);
   const id = read.text('id');
-  if (!ID_FORM.test(id)) complain('"id" must be lower case letters, digits and dashes');
-  if (id !== folderName) complain(`"id" is "${id}", but the folder is named "${folderName}"`);
+  if (!ID_FORM.test(id)) fail('"id" must be lower case letters, digits and dashes');
+  if (id !== folderName) fail(`"id" is "${id}", but the folder is named "${folderName}"`);
   return {
     id,
     name: read.text('name'),
     description: read.text('description'),
     deprecated: read.flag('deprecated', false),
-    resources: readResources(fields['resources'], complain),
+    resources: readResources(fields['resources'], fail),
     capabilities: read.texts('capabilities'),
-    env: readEnv(fields['env'] ?? [], complain),
-    program: readProgram(fields['program'], complain),
-    generation: readGeneration(fields['generation'] ?? 'current', complain),
+    env: readEnv(fields['env'] ?? [], fail),
+    program: readProgram(fields['program'], fail),
+    generation: readGeneration(fields['generation'] ?? 'current', fail),
     folder,
   };
 };
 
-type Complain = (what: string) => never;
+type Fail = (what: string) => never;
 
-const parseJson = (text: string, complain: Complain): unknown => {
+const parseJson = (text: string, fail: Fail): unknown => {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return complain(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return fail(`invalid JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 };
 
-const toObject = (value: unknown, what: string, complain: Complain): Fields =>
+const toObject = (value: unknown, what: string, fail: Fail): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Fields)
-    : complain(`${what} must be an object`);
+    : fail(`${what} must be an object`);
 
-const reader = (fields: Fields, complain: Complain) => ({
+const reader = (fields: Fields, fail: Fail) => ({
   text(name: string): string {
     const value = fields[name];
-    return typeof value === 'string' && value !== '' ? value : complain(`"${name}" must be a string`);
+    return typeof value === 'string' && value !== '' ? value : fail(`"${name}" must be a string`);
   },
-  flag(name: string, otherwise: boolean): boolean {
-    const value = fields[name] ?? otherwise;
-    return typeof value === 'boolean' ? value : complain(`"${name}" must be true or false`);
+  flag(name: string, fallback: boolean): boolean {
+    const value = fields[name] ?? fallback;
+    return typeof value === 'boolean' ? value : fail(`"${name}" must be true or false`);
   },
   texts(name: string): readonly string[] {
-    return toTexts(fields[name], `"${name}"`, complain);
+    return toTexts(fields[name], `"${name}"`, fail);
   },
 });
 
-const toTexts = (value: unknown, what: string, complain: Complain): readonly string[] =>
+const toTexts = (value: unknown, what: string, fail: Fail): readonly string[] =>
   Array.isArray(value) && value.every((item): item is string => typeof item === 'string' && item !== '')
     ? value
-    : complain(`${what} must be a list of strings`);
+    : fail(`${what} must be a list of strings`);
 
-const readResources = (value: unknown, complain: Complain): Template['resources'] => {
-  const fields = toObject(value, '"resources"', complain);
+const readResources = (value: unknown, fail: Fail): Template['resources'] => {
+  const fields = toObject(value, '"resources"', fail);
   const positive = (name: string, whole: boolean): number => {
     const amount = fields[name];
     return typeof amount === 'number' &&
@@ -102,7 +102,7 @@ const readResources = (value: unknown, complain: Complain): Template['resources'
       amount > 0 &&
       (!whole || Number.isInteger(amount))
       ? amount
-      : complain(`"resources.${name}" must be a ${whole ? 'whole ' : ''}number above 0`);
+      : fail(`"resources.${name}" must be a ${whole ? 'whole ' : ''}number above 0`);
   };
   return {
     memMb: positive('memMb', true),
@@ -111,23 +111,23 @@ const readResources = (value: unknown, complain: Complain): Template['resources'
   };
 };
 
-const readEnv = (value: unknown, complain: Complain): readonly TemplateEnvVar[] => {
-  if (!Array.isArray(value)) return complain('"env" must be a list');
+const readEnv = (value: unknown, fail: Fail): readonly TemplateEnvVar[] => {
+  if (!Array.isArray(value)) return fail('"env" must be a list');
   return value.map((item: unknown, index) => {
     const at = `"env[${index}]"`;
-    const read = reader(toObject(item, at, complain), (what) => complain(`${at}: ${what}`));
+    const read = reader(toObject(item, at, fail), (what) => fail(`${at}: ${what}`));
     const key = read.text('key');
-    if (!ENV_KEY_FORM.test(key)) complain(`${at}: "key" is not a valid name for a variable of an agent`);
+    if (!ENV_KEY_FORM.test(key)) fail(`${at}: "key" is not a valid name for a variable of an agent`);
     return { key, required: read.flag('required', false), description: read.text('description') };
   });
 };
 
-const readProgram = (value: unknown, complain: Complain): Template['program'] => {
+const readProgram = (value: unknown, fail: Fail): Template['program'] => {
   if (value === null) return null;
-  const fields = toObject(value, '"program" (null if there is none)', complain);
-  const [command, ...args] = toTexts(fields['command'], '"program.command"', complain);
-  return command === undefined ? complain('"program.command" is empty') : { command: [command, ...args] };
+  const fields = toObject(value, '"program" (null if there is none)', fail);
+  const [command, ...args] = toTexts(fields['command'], '"program.command"', fail);
+  return command === undefined ? fail('"program.command" is empty') : { command: [command, ...args] };
 };
 
-const readGeneration = (value: unknown, complain: Complain): Template['generation'] =>
-  value === 'current' || value === 'legacy' ? value : complain('"generation" must be "current" or "legacy"');
+const readGeneration = (value: unknown, fail: Fail): Template['generation'] =>
+  value === 'current' || value === 'legacy' ? value : fail('"generation" must be "current" or "legacy"');

@@ -83,7 +83,7 @@ describe('templates', () => {
     await expect(readTemplates([dir])).rejects.toThrow(message);
   });
 
-  it('cannot be read from a folder that is not there', async () => {
+  it('cannot be read from a folder that does not exist', async () => {
     await expect(readTemplates([join(dir, 'nowhere')])).rejects.toThrow(/cannot be read/);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** Decides what happens to one message from the broker; returns whether it takes the message. */
+/** Decides what happens to one message from the broker; returns whether it has handled the message itself. */
 type Fault = (subject: string, deliver: () => void) => boolean;
 
 /**
@@ -55,7 +55,7 @@ export class BrokerProxy {
     return this.#fault !== undefined;
   }
 
-  /** Ends a fault that has not struck. Held messages stay lost. */
+  /** Ends a fault that has not occurred. Held messages stay lost. */
   restore(): void {
     this.#fault = undefined;
   }

@@ -8,8 +8,8 @@ const HOST = '127.0.0.1';
 const NODES = 3;
 
 /**
- * Three nodes on one event log, one of them the leader, each behind a proxy that can cut and freeze it. The followers
- * see a new leader once the test elects one.
+ * Three nodes on one event log, one of them the leader, each behind a proxy that can cut and freeze it. Every node
+ * reports the leader that the test elected.
  */
 export class EventStoreCluster {
   #leader = 0;
@@ -74,7 +74,7 @@ export class EventStoreCluster {
     return node;
   }
 
-  /** Makes another node the leader; the previous one continues as a follower, or is dead to the other nodes. */
+  /** Makes another node the leader; the previous one continues as a follower, or counts as dead. */
   elect(
     next = (this.#leader + 1) % NODES,
     { before = 'follower' }: { before?: 'follower' | 'dead' } = {},

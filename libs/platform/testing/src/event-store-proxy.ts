@@ -41,7 +41,7 @@ export class EventStoreProxy {
   fault: (call: ProxiedCall) => CallFault | undefined = () => undefined;
   readonly #server: Http2Server = createServer();
   readonly #sessions = new Map<ServerHttp2Session, ClientHttp2Session>();
-  readonly #underWay = new Map<string, number>();
+  readonly #inFlight = new Map<string, number>();
 
   private constructor(private readonly targetPort: number) {
     this.#server.on('session', (session: ServerHttp2Session) => this.#accept(session));
@@ -92,23 +92,23 @@ export class EventStoreProxy {
     const far = near.session && this.#sessions.get(near.session as ServerHttp2Session);
     if (body === undefined || far === undefined) return;
     const key = createHash('sha1').update(body).digest('base64');
-    const duplicates = this.#underWay.get(key) ?? 0;
+    const duplicates = this.#inFlight.get(key) ?? 0;
     const path = headers[':path'];
     const method = typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) : '';
-    this.#underWay.set(key, duplicates + 1);
-    near.once('close', () => this.#underWay.set(key, (this.#underWay.get(key) ?? 1) - 1));
+    this.#inFlight.set(key, duplicates + 1);
+    near.once('close', () => this.#inFlight.set(key, (this.#inFlight.get(key) ?? 1) - 1));
     const fault = this.fault({ method, duplicates });
     if (fault?.kind === 'half') sendHalf(near, this.targetPort, headers, body);
     else forward(near, far, headers, body, fault);
   }
 }
 
-/** The whole request; undefined when the caller aborted it. */
+/** Returns the whole request, or undefined if the caller aborted it. */
 const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of stream) chunks.push(chunk as Buffer);
-    // A request that is reset ends like a whole one; only the stream knows.
+    // A request that is reset ends like a whole one; only the state of the stream shows the difference.
     return stream.closed || stream.aborted ? undefined : Buffer.concat(chunks);
   } catch {
     return undefined;
@@ -116,8 +116,8 @@ const received = async (stream: ServerHttp2Stream): Promise<Buffer | undefined> 
 };
 
 /**
- * On a separate connection, which is then lost: Node ends a request before it resets it, and a server could not tell
- * half of an append from a whole one.
+ * Sends half of the body on a separate connection and breaks it: on the shared one Node would end the request before it
+ * resets it, and a server could not distinguish half of an append from a whole one.
  */
 const sendHalf = (
   near: ServerHttp2Stream,
@@ -151,18 +151,18 @@ const forward = (
   far.on('error', () => near.destroy());
   near.once('close', () => far.destroy());
   far.end(body);
-  // They may arrive long before a delayed response is forwarded.
+  // Trailers may arrive long before a delayed response is forwarded.
   let trailers: IncomingHttpHeaders = {};
-  far.on('trailers', (told: IncomingHttpHeaders) => (trailers = told));
+  far.on('trailers', (arrived: IncomingHttpHeaders) => (trailers = arrived));
   far.on('response', (response, flags) => {
-    const pass = (): void => answerWith(near, far, { response, flags, trailers: () => trailers });
+    const pass = (): void => respondWith(near, far, { response, flags, trailers: () => trailers });
     if (fault?.kind === 'lose') far.resume().once('end', () => near.destroy());
     else if (fault?.kind === 'late') setTimeout(pass, fault.afterMs);
     else pass();
   });
 };
 
-const answerWith = (
+const respondWith = (
   near: ServerHttp2Stream,
   far: ClientHttp2Stream,
   {

@@ -10,9 +10,9 @@ export interface LateBodyResult {
 const PIECES = 10;
 
 /**
- * Sends the head of a request, and `body` only after the server has closed its side behind the response: the latest moment
- * at which a client can write. `head` must contain `Connection: close`. A server that has closed the whole connection by
- * then makes the writes fail.
+ * Sends the head of a request, and `body` only after the server has sent its response and closed its side, which is the
+ * latest moment at which a client can write. `head` must contain `Connection: close`. A server that has closed the
+ * whole connection by then makes the writes fail.
  */
 export const sendBodyLate = async (
   target: NetConnectOpts,

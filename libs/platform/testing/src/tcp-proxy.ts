@@ -13,9 +13,9 @@ export class TcpProxy {
   readonly #server: Server;
   #frozen = false;
   #holding = false;
-  #swallowing = false;
+  #dropping = false;
   #refusing = false;
-  #answered = 0;
+  #responseBytes = 0;
   #accepted = 0;
   #delayMs = 0;
 
@@ -54,8 +54,8 @@ export class TcpProxy {
   }
 
   /** Bytes that the target has sent so far. */
-  get answeredBytes(): number {
-    return this.#answered;
+  get responseBytes(): number {
+    return this.#responseBytes;
   }
 
   /** Stops all traffic in both directions; connections stay open and new ones are accepted. */
@@ -81,7 +81,7 @@ export class TcpProxy {
   }
 
   /** Forwards requests but holds responses back until `thaw`, also on new connections. */
-  holdAnswers(): void {
+  holdResponses(): void {
     this.#holding = true;
     for (const { far } of this.#links) far.pause();
   }
@@ -97,14 +97,14 @@ export class TcpProxy {
   }
 
   /** Forwards requests but discards responses, until `cut` or `restore`. */
-  swallowAnswers(): void {
-    this.#swallowing = true;
+  dropResponses(): void {
+    this.#dropping = true;
   }
 
   /** Breaks every connection; with `refuse`, new ones too, until `restore`. */
   cut(options: { refuse?: boolean } = {}): void {
     this.#refusing = options.refuse ?? false;
-    this.#swallowing = false;
+    this.#dropping = false;
     for (const { near, far } of this.#links) {
       near.resetAndDestroy();
       far.resetAndDestroy();
@@ -114,7 +114,7 @@ export class TcpProxy {
   /** Ends all simulated faults. */
   restore(): void {
     this.#refusing = false;
-    this.#swallowing = false;
+    this.#dropping = false;
     this.#delayMs = 0;
     this.thaw();
   }
@@ -139,8 +139,8 @@ export class TcpProxy {
     const responses = new DelayedChunks((chunk) => forward(chunk, far, near));
     near.on('data', (chunk) => forward(chunk, near, far));
     far.on('data', (chunk) => {
-      this.#answered += chunk.length;
-      if (this.#swallowing) return;
+      this.#responseBytes += chunk.length;
+      if (this.#dropping) return;
       responses.add(chunk, this.#delayMs);
     });
     const end = (): void => {

@@ -56,15 +56,15 @@ export class LeaseServer {
   }
 
   async #serve(socket: Socket, parts: readonly SharedPart[]): Promise<void> {
-    if (this.#loss !== undefined) return tell(socket, { kind: 'failed', message: this.#loss });
+    if (this.#loss !== undefined) return send(socket, { kind: 'failed', message: this.#loss });
     const returned = new Promise((resolve) => socket.once('end', resolve).once('close', resolve));
     const taken = await Promise.all(
       parts.map(async (part) => [part, await this.#pools[part].take()] as const),
     );
     const urls = Object.fromEntries(taken.map(([part, { url }]) => [part, url]));
-    tell(socket, { kind: 'leased', urls });
+    send(socket, { kind: 'leased', urls });
     await returned;
-    await Promise.all(taken.map(([, { giveBack }]) => giveBack()));
+    await Promise.all(taken.map(([, { release }]) => release()));
     socket.end();
   }
 
@@ -72,8 +72,8 @@ export class LeaseServer {
   #lose(message: string): void {
     if (this.#loss !== undefined) return;
     this.#loss = message;
-    for (const socket of this.#leases) tell(socket, { kind: 'failed', message });
+    for (const socket of this.#leases) send(socket, { kind: 'failed', message });
   }
 }
 
-const tell = (socket: Socket, line: LeaseLine): void => void socket.write(`${JSON.stringify(line)}\n`);
+const send = (socket: Socket, line: LeaseLine): void => void socket.write(`${JSON.stringify(line)}\n`);

@@ -58,7 +58,7 @@ export const lease = async (
     })
     .on('error', () => undefined);
   socket.once('error', (error) => fail(`The shared test servers cannot be reached: ${error.message}`));
-  socket.once('close', () => fail('The holder of the shared test servers ended.'));
+  socket.once('close', () => fail('The process that leases the shared test servers ended.'));
   const urls = await promise;
   // A test process ends with its tests, whatever it still leases.
   socket.unref();

@@ -7,15 +7,15 @@ export class ServerPool {
 
   constructor(private readonly start: () => Promise<SharedServer>) {}
 
-  /** Returns the URL of empty storage on a server that no other lease uses, and how to return it. */
-  async take(): Promise<{ readonly url: string; giveBack(): Promise<void> }> {
+  /** Returns the URL of empty storage on a server that no other lease uses, and a function that releases it. */
+  async take(): Promise<{ readonly url: string; release(): Promise<void> }> {
     const server = this.#idle.pop() ?? (await this.#startOne());
     const { url, remove } = await server.open();
-    const giveBack = async (): Promise<void> => {
+    const release = async (): Promise<void> => {
       await remove();
       this.#idle.push(server);
     };
-    return { url, giveBack };
+    return { url, release };
   }
 
   /** Stops every server, including those with a lease. */

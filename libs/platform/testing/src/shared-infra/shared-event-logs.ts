@@ -16,7 +16,7 @@ export const startSharedEventLogs = async (folder: string, onLoss: OnLoss): Prom
     if (!stopping.signal.aborted)
       onLoss(`The shared event store of the tests ended unexpectedly (${String(signal ?? code)}).`);
   });
-  const tell = async (what: 'open' | 'close'): Promise<unknown> => {
+  const request = async (what: 'open' | 'close'): Promise<unknown> => {
     if (!child.connected) throw new Error('The shared event store of the tests has ended.');
     const ended = AbortSignal.any([AbortSignal.timeout(30_000), stopping.signal]);
     const reply = once(child, 'message', { signal: ended });
@@ -26,10 +26,10 @@ export const startSharedEventLogs = async (folder: string, onLoss: OnLoss): Prom
   };
   return {
     open: async () => {
-      const port = await tell('open');
+      const port = await request('open');
       return {
         url: `esdb://127.0.0.1:${String(port)}?tls=false`,
-        remove: async () => void (await tell('close')),
+        remove: async () => void (await request('close')),
       };
     },
     stop: async () => {

@@ -96,7 +96,7 @@ describe('a lease of shared servers', () => {
   });
 });
 
-/** Reads only what the servers themselves write about their processes. */
+/** Returns the process id of each server, from its pid file or command line. */
 const pidOf = (part: SharedPart): number => {
   const own = (name: string): boolean => name.startsWith(part === 'postgres' ? 'postgres-' : 'event-logs-');
   const data = join(folder, readdirSync(folder).find(own) ?? '');

@@ -5,5 +5,5 @@ export interface SharedServer {
   stop(): Promise<void>;
 }
 
-/** What the holder does when a shared server ended before the run did. */
+/** Called when a shared server ends before the test run does. */
 export type OnLoss = (message: string) => void;
