@@ -3,7 +3,7 @@ import { format, resolveConfig } from 'prettier';
 
 export const SERVICES_SOURCE = 'libs/contracts/src/operations/services.ts';
 
-/** Renders the list of the services servicesWith handle the requests of the operations interface. */
+/** Renders the list of the services that handle the requests of the operations interface. */
 export const renderServices = async (root, access) => {
   const options = await resolveConfig(join(root, SERVICES_SOURCE));
   const servicesWith = (query) =>
@@ -13,7 +13,7 @@ export const renderServices = async (root, access) => {
   return format(
     `// Generated from the services' code by \`node tools/checks/write-pages.mjs\`; the checks fail when it is out of date.
 
-/** Every service servicesWith \`/health\` queries. */
+/** Every service that \`/health\` queries. */
 export const SERVICES = ${JSON.stringify(servicesWith('health'))} as const;
 
 /** The services with tables and event consumers: they list projections and dead letters. */

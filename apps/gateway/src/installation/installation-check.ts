@@ -1,14 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { ConfigError } from '@berth/config';
 import { installationHolder, NatsLink, UnfitBroker, unlessRefused } from '@berth/messaging';
 import { endProcess } from '@berth/service';
+import { pause, Supervisor } from '@berth/supervision';
 import { Logger } from '@berth/telemetry';
-import {
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnApplicationShutdown,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { Injectable, type OnApplicationBootstrap, type OnModuleInit } from '@nestjs/common';
 import { BoundInstallation } from './bound-installation.js';
 
 /**
@@ -22,14 +17,13 @@ const RECHECK_MS = 2_000;
  * stores. A name that no installation holds at the moment is checked as soon as one does.
  */
 @Injectable()
-export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  readonly #stopping = new AbortController();
+export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap {
   #logId: string | undefined;
-  #failing = false;
 
   constructor(
     private readonly link: NatsLink,
     private readonly bound: BoundInstallation,
+    private readonly supervisor: Supervisor,
     private readonly log: Logger,
   ) {}
 
@@ -44,7 +38,7 @@ export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, 
     } catch (error) {
       if (error instanceof UnfitBroker)
         throw new ConfigError([`NATS_URL ${error.message}`], { cause: error });
-      this.#failed(error);
+      this.log.warn({ err: error }, 'Could not check which installation uses the name on the broker.');
       return;
     }
     throw new ConfigError([
@@ -53,25 +47,14 @@ export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, 
   }
 
   onApplicationBootstrap(): void {
-    void this.#recheck();
+    this.supervisor.start('installation check', (signal) => this.#recheck(signal));
   }
 
-  onApplicationShutdown(): void {
-    this.#stopping.abort();
-  }
-
-  async #recheck(): Promise<void> {
-    const { signal } = this.#stopping;
+  async #recheck(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await pause(RECHECK_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      await pause(RECHECK_MS, signal);
       if (signal.aborted) return;
-      if (!this.link.connected) continue;
-      try {
-        if (!(await this.#isOurs())) return await this.#lost();
-        this.#failing = false;
-      } catch (error) {
-        this.#failed(error);
-      }
+      if (this.link.connected && !(await this.#isOurs())) await this.#lost();
     }
   }
 
@@ -96,11 +79,5 @@ export class InstallationCheck implements OnModuleInit, OnApplicationBootstrap, 
     // Continuing would mix two installations.
     await this.link.close();
     endProcess();
-  }
-
-  #failed(error: unknown): void {
-    if (this.#failing || this.#stopping.signal.aborted) return;
-    this.#failing = true;
-    this.log.warn({ err: error }, 'Could not check which installation uses the name on the broker.');
   }
 }

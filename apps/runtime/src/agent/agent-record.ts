@@ -4,7 +4,7 @@ import type { StartAgent } from '@berth/contracts/runtime';
 import type { Json } from '@berth/kernel';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
-import { readJsonFile, writeDurably } from '../durable-file.js';
+import { readStored, unlessMissing, writeDurably } from '../durable-file.js';
 import { removeTree } from '../remove-tree.js';
 import { agentFolders } from './agent-folders.js';
 
@@ -59,9 +59,16 @@ export class AgentRecords {
     await writeDurably(state, JSON.stringify(record));
   }
 
+  /**
+   * Throws `ConfigError` if a record cannot be read: without the record the agent would be ended, and its host would
+   * accept earlier epochs again.
+   */
   async readAll(): Promise<readonly AgentRecord[]> {
-    const ids = await readdir(join(this.dataDir, 'agents')).catch(() => []);
-    const records = await Promise.all(ids.map((agentId) => this.#read(agentId)));
+    const folder = join(this.dataDir, 'agents');
+    const listed = readdir(folder, { withFileTypes: true });
+    const entries = (await unlessMissing(folder, 'the agents of this host', listed)) ?? [];
+    const agentIds = entries.flatMap((entry) => (entry.isDirectory() ? entry.name : []));
+    const records = await Promise.all(agentIds.map((agentId) => this.#read(agentId)));
     return records.flatMap((record) => record ?? []);
   }
 
@@ -70,10 +77,16 @@ export class AgentRecords {
     await removeTree(agentFolders(this.dataDir, agentId).root);
   }
 
-  async #read(agentId: string): Promise<AgentRecord | undefined> {
-    const stored = await readJsonFile(agentFolders(this.dataDir, agentId).state);
-    if (typeof stored !== 'object' || stored === null) return undefined;
-    const record = { ...blankRecord(agentId), ...stored, agentId } as AgentRecord;
-    return Number.isSafeInteger(record.epoch) && Number.isSafeInteger(record.endedEpoch) ? record : undefined;
+  #read(agentId: string): Promise<AgentRecord | undefined> {
+    return readStored(agentFolders(this.dataDir, agentId).state, {
+      description: 'the record of an agent',
+      parse: (json) => parseRecord(agentId, json),
+    });
   }
 }
+
+const parseRecord = (agentId: string, json: unknown): AgentRecord | undefined => {
+  if (typeof json !== 'object' || json === null) return undefined;
+  const record = { ...blankRecord(agentId), ...json, agentId } as AgentRecord;
+  return Number.isSafeInteger(record.epoch) && Number.isSafeInteger(record.endedEpoch) ? record : undefined;
+};

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadLogs, StartAgent } from '@berth/contracts/runtime';
 import { newId } from '@berth/kernel';
@@ -316,7 +316,7 @@ describe('an agent on a host', () => {
 
   it('whose record was lost with the host is ended when the host restarts', async () => {
     const agentId = await start();
-    writeFileSync(agentFolders(host.dataDir, agentId).state, '{"torn');
+    rmSync(agentFolders(host.dataDir, agentId).state);
     const next = await HostFixture.open({ dataDir: host.dataDir });
     expect(await guestsOf(agentId)).toEqual([]);
     expect(next.agents.observed).toEqual([]);

@@ -1,5 +1,10 @@
 import { join } from 'node:path';
-import { readJsonFile, writeDurably } from '../durable-file.js';
+import { readStored, writeDurably, type StoredContent } from '../durable-file.js';
+
+const LOG_ID: StoredContent<string> = {
+  description: "the identity of this host's event log",
+  parse: (json) => (typeof json === 'string' ? json : undefined),
+};
 
 /**
  * The identity of the event log that contains the agents of this host, stored in its data folder. Without it, a host that is
@@ -12,10 +17,10 @@ export class HostLog {
     private kept: string | null,
   ) {}
 
+  /** Throws `ConfigError` if the stored identity cannot be read. */
   static async open(dataDir: string): Promise<HostLog> {
     const file = join(dataDir, 'event-log.json');
-    const kept = await readJsonFile(file);
-    return new HostLog(file, typeof kept === 'string' ? kept : null);
+    return new HostLog(file, (await readStored(file, LOG_ID)) ?? null);
   }
 
   /** The log's identity; null before the first announcement. */

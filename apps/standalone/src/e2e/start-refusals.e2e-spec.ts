@@ -9,13 +9,16 @@ import { Program, readKey, temporaryFolder, TEST_TEMPLATES } from './stack.fixtu
 
 let folder: ReturnType<typeof temporaryFolder>;
 let elsewhere: ReturnType<typeof temporaryFolder>;
+const programs: Program[] = [];
 
 beforeEach(() => {
   folder = temporaryFolder();
   elsewhere = temporaryFolder();
 });
 
-afterEach(() => {
+afterEach(async () => {
+  // A test that failed halfway leaves its programs running.
+  await Promise.all(programs.splice(0).map((program) => program.end('SIGTERM')));
   expect(processesOf(folder.path)).toEqual([]);
   folder.remove();
   elsewhere.remove();
@@ -27,6 +30,12 @@ const environment = (more: Record<string, string>): Record<string, string> => ({
   BERTH_TEMPLATES_DIR: TEST_TEMPLATES,
   ...more,
 });
+
+const start = (more: Record<string, string> = {}): Program => {
+  const program = Program.start('standalone', environment(more));
+  programs.push(program);
+  return program;
+};
 
 /** A separate event log that keeps its address when it is restarted. */
 const startLog = (): Promise<EmbeddedInfrastructure> =>
@@ -43,7 +52,7 @@ describe('a mistake in the URL of a backing service', () => {
     ['NATS_URL', 'nats://berth:hunter2@localhost:422222'],
     ['DATABASE_URL', 'postgres://berth:hunter2@localhost:0/berth'],
   ])('%s: exits 78 with one line that names the variable, not its value', async (name, url) => {
-    const program = Program.start('standalone', environment({ [name]: url }));
+    const program = start({ [name]: url });
     expect(await program.exited).toBe(78);
     expect(program.printed.trim().split('\n')).toHaveLength(1);
     expect(program.printed).toContain(`Bad configuration: ${name} must have a port from 1 to 65535.`);
@@ -60,7 +69,7 @@ describe('an unreachable backing service', () => {
       const { eventStoreUrl } = first;
       const port = first.parts.eventStore?.port ?? 0;
       await first.stop();
-      const program = Program.start('standalone', environment({ EVENTSTORE_URL: eventStoreUrl }));
+      const program = start({ EVENTSTORE_URL: eventStoreUrl });
       await program.untilPrinted(
         new RegExp(`Waiting for the event log at [^ ]*:${port} \\(EVENTSTORE_URL\\): .*ECONNREFUSED`),
         90_000,
@@ -84,7 +93,7 @@ describe('an unreachable backing service', () => {
   );
 
   it('does not keep the process from ending on SIGTERM', async () => {
-    const program = Program.start('standalone', environment({ NATS_URL: 'nats://127.0.0.1:1' }));
+    const program = start({ NATS_URL: 'nats://127.0.0.1:1' });
     await program.untilPrinted(/Waiting for the message broker at 127\.0\.0\.1:1 \(NATS_URL\)/, 30_000);
     const begun = Date.now();
     expect(await program.end('SIGTERM')).toBe(0);
@@ -94,12 +103,12 @@ describe('an unreachable backing service', () => {
 
 describe('a terminal', () => {
   it('shows that Berth is ready even if the bootstrap key was deleted', async () => {
-    const env = environment({});
-    const first = Program.start('standalone', env);
+    const first = start();
     await first.untilPrinted(/Berth is ready at/);
     await first.end('SIGTERM');
     rmSync(join(folder.path, 'bootstrap-key'));
-    const onTerminal = Program.onTerminal('standalone', env);
+    const onTerminal = Program.onTerminal('standalone', environment({}));
+    programs.push(onTerminal);
     await onTerminal.untilPrinted(/Berth is ready at/);
     await onTerminal.end('SIGTERM');
     expect(onTerminal.printed).not.toContain('ENOENT');

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { readJsonFile, writeDurably } from '../../durable-file.js';
+import { readStored, writeDurably, type StoredContent } from '../../durable-file.js';
 import { DriverError } from '../driver-error.js';
 
 /** Number of user ids that one host reserves for agents. */
@@ -9,6 +9,18 @@ const HIGH_BASE = 0x70000000;
 const HIGH_BLOCKS = 65_535;
 /** For user namespaces with only 65,536 ids. */
 const LOW_BASE = 61_000;
+
+/** The user id of each agent. */
+const UIDS: StoredContent<[string, number][]> = {
+  description: 'the user ids of the agents',
+  parse: (json) => {
+    if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined;
+    const entries = Object.entries(json);
+    return entries.every((entry): entry is [string, number] => Number.isSafeInteger(entry[1]))
+      ? entries
+      : undefined;
+  },
+};
 
 /** Assigns each agent a user and group that are unique on this host, stored in a file until the agent is removed. */
 export class UidAllocation {
@@ -20,15 +32,13 @@ export class UidAllocation {
     private readonly base: number,
   ) {}
 
-  /** `instance` spreads the hosts of one machine over different ranges; `base` sets the range explicitly. */
+  /**
+   * `instance` spreads the hosts of one machine over different ranges; `base` sets the range explicitly. Throws
+   * `ConfigError` if the file cannot be read: new agents would get the users, and so the files, of existing ones.
+   */
   static async open(file: string, instance: string, base: number | undefined): Promise<UidAllocation> {
     const allocation = new UidAllocation(file, base ?? (await defaultBase(instance)));
-    const stored = await readJsonFile(file);
-    for (const [agentId, uid] of Object.entries(
-      typeof stored === 'object' && stored !== null ? stored : {},
-    )) {
-      if (typeof uid === 'number') allocation.#uids.set(agentId, uid);
-    }
+    for (const [agentId, uid] of (await readStored(file, UIDS)) ?? []) allocation.#uids.set(agentId, uid);
     return allocation;
   }
 
