@@ -61,15 +61,15 @@ describe('a service whose broker has no leader yet', () => {
       env: { ...environment(first.url), BERTH_LOG_LEVEL: 'info' },
     });
     onTestFinished(() => void service.kill('SIGKILL'));
-    let said = '';
+    let logged = '';
     for (const output of [service.stdout, service.stderr])
-      output.on('data', (chunk) => (said += String(chunk)));
-    await eventually(() => expect(said).toContain('Waiting for the message broker'));
+      output.on('data', (chunk) => (logged += String(chunk)));
+    await eventually(() => expect(logged).toContain('Waiting for the message broker'));
     for (const index of [1, 2]) {
       const server = await NatsServer.configured(inCluster(ports, index));
       onTestFinished(() => server.stop());
     }
-    await eventually(() => expect(said).toContain('"started"'), { timeoutMs: 40_000 });
+    await eventually(() => expect(logged).toContain('"started"'), { timeoutMs: 40_000 });
     expect(service.exitCode).toBeNull();
   }, 60_000);
 });
@@ -91,16 +91,16 @@ describe('a service whose cluster has too few servers for NATS_REPLICAS', () => 
       },
     });
     onTestFinished(() => void service.kill('SIGKILL'));
-    let said = '';
+    let logged = '';
     for (const output of [service.stdout, service.stderr])
-      output.on('data', (chunk) => (said += String(chunk)));
-    await eventually(() => expect(said).toContain('"started"'), { timeoutMs: 40_000 });
-    expect(said).toMatch(
+      output.on('data', (chunk) => (logged += String(chunk)));
+    await eventually(() => expect(logged).toContain('"started"'), { timeoutMs: 40_000 });
+    expect(logged).toMatch(
       /too few can hold the stream berth_EVT_ACCOUNTS: it has 1 replicas, NATS_REPLICAS wants 3/,
     );
     const third = await NatsServer.configured(inCluster(ports, 2));
     onTestFinished(() => third.stop());
-    await eventually(() => expect(said).toContain('The broker can serve again.'), { timeoutMs: 60_000 });
+    await eventually(() => expect(logged).toContain('The broker can serve again.'), { timeoutMs: 60_000 });
     const state = await fetch(`http://127.0.0.1:${monitor}/jsz?streams=1&config=1`).then((got) => got.text());
     expect(state).toMatch(/"num_replicas": 3/);
     expect(service.exitCode).toBeNull();

@@ -4,8 +4,8 @@ import { Module } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
 import { agentListProjection } from './agent-list/agent-list.projection.js';
 import { AgentListQuery } from './agent-list/agent-list.query.js';
-import { DecidedAgents } from './agent-list/decided-agents.js';
-import { Admission, OwnersAdmission } from './agent/admission.js';
+import { AgentsFromLog } from './agent-list/agents-from-log.js';
+import { Admission, UnrestrictedAdmission } from './agent/admission.js';
 import { AgentCommandHandler } from './agent/agent.command-handler.js';
 import { agentCodec } from './agent/agent.events.js';
 import { AgentNatsController } from './agent/agent.nats-controller.js';
@@ -60,7 +60,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     StartRecipe,
     AgentDeletion,
     Transitions,
-    { provide: Admission, useClass: OwnersAdmission },
+    { provide: Admission, useClass: UnrestrictedAdmission },
     EnsureAwakeHandler,
     AgentMetrics,
 
@@ -74,7 +74,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     Reservations,
 
     AgentActivity,
-    DecidedAgents,
+    AgentsFromLog,
     AgentListQuery,
 
     AgentEnvStreams,

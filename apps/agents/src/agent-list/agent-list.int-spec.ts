@@ -22,7 +22,7 @@ import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
-import { DecidedAgents } from './decided-agents.js';
+import { AgentsFromLog } from './agents-from-log.js';
 
 const AGENTS = 40;
 const STEPS = 12;
@@ -137,8 +137,8 @@ describe('the agent list', () => {
     return last ?? 0n;
   };
 
-  const decided = (): DecidedAgents =>
-    new DecidedAgents(
+  const agentsFromLog = (): AgentsFromLog =>
+    new AgentsFromLog(
       new AgentCommandHandler(new AgentStreams(store, new SnapshotTable(database, log)), store, runner),
       new AgentActivity(database),
     );
@@ -158,7 +158,7 @@ describe('the agent list', () => {
   });
 
   it('returns every agent as its log describes it', async () => {
-    const fromLog = decided();
+    const fromLog = agentsFromLog();
     const query = new AgentListQuery(database, fromLog, runner);
     const shown = await database.query<{ id: string }>(`SELECT id FROM agent_list WHERE state <> 'deleting'`);
     expect(shown.length).toBeGreaterThan(5);
@@ -166,7 +166,7 @@ describe('the agent list', () => {
   });
 
   it('returns only agents that match its filters, each on exactly one page', async () => {
-    const query = new AgentListQuery(database, decided(), runner);
+    const query = new AgentListQuery(database, agentsFromLog(), runner);
     const all = {
       accountId: 'acc_1',
       externalId: null,
@@ -210,7 +210,7 @@ describe('the agent list', () => {
       expect(await runner.waitFor(last ?? 0n, 10_000)).toBe(true);
       ids.unshift(agentId);
     }
-    const query = new AgentListQuery(database, decided(), runner);
+    const query = new AgentListQuery(database, agentsFromLog(), runner);
     const filters = {
       accountId,
       externalId: null,

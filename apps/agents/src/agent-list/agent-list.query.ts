@@ -8,7 +8,7 @@ import { agentCodec } from '../agent/agent.events.js';
 import { agentListProjection } from './agent-list.projection.js';
 import type { AgentRow } from './agent-row.js';
 import { viewOf } from './agent-view.js';
-import { DecidedAgents } from './decided-agents.js';
+import { AgentsFromLog } from './agents-from-log.js';
 
 /** A row joined with the agent's last use. */
 interface ShownRow extends Omit<AgentRow, 'state_changed_at' | 'woken_at' | 'created_at' | 'updated_at'> {
@@ -42,7 +42,7 @@ const JSON_BYTES = `octet_length(coalesce(to_json(l.instructions)::text, '')) + 
 export class AgentListQuery {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
-    private readonly decided: DecidedAgents,
+    private readonly fromLog: AgentsFromLog,
     @InjectProjection(agentListProjection)
     private readonly agentList: Pick<ProjectionRunner, 'watchStream'>,
   ) {}
@@ -54,7 +54,7 @@ export class AgentListQuery {
       [agentId, accountId],
     );
     const row = rows[0];
-    return row === undefined ? this.decided.view(accountId, agentId) : toView(row);
+    return row === undefined ? this.fromLog.view(accountId, agentId) : toView(row);
   }
 
   /** Returns once the agent is in the requested state or has failed, or when the time is over. */
@@ -85,7 +85,7 @@ export class AgentListQuery {
       `SELECT host, guest FROM agent_list WHERE id = $1 AND account_id = $2 AND state <> 'deleting'`,
       [agentId, accountId],
     );
-    return rows[0] ?? this.decided.locate(accountId, agentId);
+    return rows[0] ?? this.fromLog.locate(accountId, agentId);
   }
 }
 

@@ -23,7 +23,7 @@ import { migrations } from '../migrations/migrations.js';
 import { AgentActivity } from './agent-activity.js';
 import { agentListProjection } from './agent-list.projection.js';
 import { AgentListQuery } from './agent-list.query.js';
-import { DecidedAgents } from './decided-agents.js';
+import { AgentsFromLog } from './agents-from-log.js';
 
 const ACCOUNT = 'acc_1';
 const NOTICES = 'berth.notice.agents.projections.agent-list';
@@ -53,11 +53,11 @@ const start = async (natsUrl: string): Promise<Instance> => {
   const notices = new NatsNotices(link, 'agents');
   const runner = new ProjectionRunner({ store, database, notices, projection: agentListProjection, log });
   const streams = new AgentStreams(store, new SnapshotTable(database, log));
-  const decided = new DecidedAgents(
+  const fromLog = new AgentsFromLog(
     new AgentCommandHandler(streams, store, runner),
     new AgentActivity(database),
   );
-  return { link, database, runner, query: new AgentListQuery(database, decided, runner) };
+  return { link, database, runner, query: new AgentListQuery(database, fromLog, runner) };
 };
 
 beforeAll(async () => {

@@ -9,7 +9,7 @@ export abstract class Admission {
 
 /** No policy applies to an account's own agents. */
 @Injectable()
-export class OwnersAdmission implements Admission {
+export class UnrestrictedAdmission implements Admission {
   admitWake(): Promise<void> {
     return Promise.resolve();
   }

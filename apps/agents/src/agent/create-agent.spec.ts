@@ -17,7 +17,7 @@ import { CreationTiming } from './creation-timing.js';
 const TEMPLATES = fileURLToPath(new URL('../../../../infra/templates', import.meta.url));
 
 /** The parts of `Placement` and `EnvVault` that a creation calls. `variables` is keyed by `<agent>/<attempt>`. */
-class Surroundings {
+class FakeResources {
   readonly variables = new Map<string, CreateAgent['env']>();
   placeOn: () => Promise<string> = () => Promise.resolve('hst_1');
 
@@ -42,7 +42,7 @@ class Surroundings {
 
 let templates: TemplateCatalogue;
 let memory: MemoryAgents;
-let surroundings: Surroundings;
+let fakes: FakeResources;
 
 beforeAll(async () => {
   templates = await TemplateCatalogue.read([TEMPLATES]);
@@ -51,7 +51,7 @@ beforeAll(async () => {
 beforeEach(() => {
   memory = new MemoryAgents();
   memory.hosts.on(runtimeRequests.start, () => ({ guest }));
-  surroundings = new Surroundings();
+  fakes = new FakeResources();
 });
 
 /** Each call returns the `AgentCreation` of another process on the same log. */
@@ -59,14 +59,14 @@ const creation = (): AgentCreation => {
   const { agents, lifecycle, store } = memory;
   const snapshots = new SnapshotTable(emptyTables, silent);
   const timing = new CreationTiming();
-  const attempts = new CreationAttempts(agents, surroundings, surroundings);
+  const attempts = new CreationAttempts(agents, fakes, fakes);
   const reservations = new Reservations(
     new AgentNameStreams(store, snapshots),
     new AgentExternalIdStreams(store, snapshots),
     attempts,
     timing,
   );
-  const resources = new CreationResources(reservations, surroundings, surroundings);
+  const resources = new CreationResources(reservations, fakes, fakes);
   const rollback = new CreationRollback(attempts, resources, lifecycle, timing, silent);
   return new AgentCreation(agents, lifecycle, templates, resources, rollback);
 };
@@ -105,7 +105,7 @@ describe('creating an agent', () => {
   it('stores its variables in the vault under its attempt, and not in the log', async () => {
     const one = request({ env: [{ key: 'TOKEN', value: 'canary', isSecret: true }] });
     await creation().create(one);
-    expect(surroundings.variables.get(`${idOf(one)}/0`)).toEqual(one.env);
+    expect(fakes.variables.get(`${idOf(one)}/0`)).toEqual(one.env);
     const events = await memory.store.read(`agent-${idOf(one)}`);
     expect(JSON.stringify(events.map(({ data }) => data))).not.toContain('canary');
   });
@@ -154,30 +154,30 @@ describe('creating an agent', () => {
 
 describe('a creation that fails', () => {
   it('without a host is abandoned in the log and releases its name', async () => {
-    surroundings.placeOn = noHost;
+    fakes.placeOn = noHost;
     const one = request();
     await expect(creation().create(one)).rejects.toMatchObject({ kind: 'unavailable' });
     expect(await memory.after(idOf(one), 0)).toEqual(['AgentCreationAbandoned']);
-    surroundings.placeOn = () => Promise.resolve('hst_1');
+    fakes.placeOn = () => Promise.resolve('hst_1');
     expect(await creation().create(request())).toMatchObject({ name: 'ada' });
   });
 
   it('succeeds as the next attempt when the command is sent again', async () => {
-    surroundings.placeOn = noHost;
+    fakes.placeOn = noHost;
     const one = request({ env: [{ key: 'A', value: '1', isSecret: false }] });
     await expect(creation().create(one)).rejects.toMatchObject({ kind: 'unavailable' });
-    surroundings.placeOn = () => Promise.resolve('hst_2');
+    fakes.placeOn = () => Promise.resolve('hst_2');
     expect(await creation().create(one)).toMatchObject({ id: idOf(one) });
-    expect([...surroundings.variables.keys()]).toEqual([`${idOf(one)}/1`]);
+    expect([...fakes.variables.keys()]).toEqual([`${idOf(one)}/1`]);
     expect(await created(one)).toHaveLength(1);
   });
 
   it('after its agent was created returns that agent', async () => {
     const one = request();
-    const put = surroundings.putCreated.bind(surroundings);
+    const put = fakes.putCreated.bind(fakes);
     // A concurrent try of the same command creates the agent before this one fails.
-    surroundings.putCreated = async (agentId, attempt, variables) => {
-      surroundings.putCreated = put;
+    fakes.putCreated = async (agentId, attempt, variables) => {
+      fakes.putCreated = put;
       await creation().create(one);
       await put(agentId, attempt, variables);
       throw new Error('The vault is unavailable.');

@@ -3,7 +3,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { isDomainError, stepOf } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { DecidedAgents } from '../agent-list/decided-agents.js';
+import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentsConfig } from '../config.js';
 import { AgentCommandHandler } from './agent.command-handler.js';
 import type { AgentCommand } from './agent.commands.js';
@@ -24,7 +24,7 @@ export class Transitions {
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
-    private readonly decided: DecidedAgents,
+    private readonly fromLog: AgentsFromLog,
     private readonly config: AgentsConfig,
   ) {}
 
@@ -49,7 +49,7 @@ export class Transitions {
     const requested = events.find((event) => event.type === 'AgentSleepRequested');
     if (requested !== undefined) {
       if (await this.freeze(requested.data, request))
-        return { agent: await this.decided.view(accountId, agentId), settled: true };
+        return { agent: await this.fromLog.view(accountId, agentId), settled: true };
       const { epoch } = requested.data;
       const command = { type: 'Stop', target: 'sleeping', epoch, at: now() } as const;
       await this.agents.handle(agentId, command, stepOf(request, 'stop'));
@@ -80,7 +80,7 @@ export class Transitions {
 
   private async drive(request: AgentRef, unsettled: ReadonlySet<string>): Promise<TransitionResult> {
     await within(SETTLE_MS, this.lifecycle.drive(request.agentId), undefined);
-    const agent = await this.decided.view(request.accountId, request.agentId);
+    const agent = await this.fromLog.view(request.accountId, request.agentId);
     return { agent, settled: !unsettled.has(agent.state) };
   }
 }

@@ -11,7 +11,7 @@ import { runtimeRequests } from '@berth/contracts/runtime';
 import { DomainError, isDomainError } from '@berth/kernel';
 import { Requester } from '@berth/messaging';
 import { Inject, Injectable } from '@nestjs/common';
-import { DecidedAgents } from '../agent-list/decided-agents.js';
+import { AgentsFromLog } from '../agent-list/agents-from-log.js';
 import { AgentCommandHandler } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 import type { LiveAgent } from '../agent/agent.js';
@@ -31,7 +31,7 @@ export class EnvCommandHandler {
     private readonly agents: AgentCommandHandler,
     private readonly vault: EnvVault,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
-    private readonly decided: DecidedAgents,
+    private readonly fromLog: AgentsFromLog,
     private readonly lifecycle: AgentLifecycle,
   ) {}
 
@@ -81,7 +81,7 @@ export class EnvCommandHandler {
     for (let attempt = 1; ; attempt++) {
       try {
         await this.renew(ofAccount(await this.agents.load(agentId), accountId));
-        return await this.decided.view(accountId, agentId);
+        return await this.fromLog.view(accountId, agentId);
       } catch (error) {
         // The agent fell asleep or woke up in between.
         const overtaken = isDomainError(error, 'conflict') && error.code === 'stale_epoch';

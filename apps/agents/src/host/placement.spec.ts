@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { roomiest } from './placement.js';
+import { hostWithMostMemory } from './placement.js';
 
 const hosts = [
   { host: 'a', freeMemMb: 1_000 },
@@ -7,14 +7,14 @@ const hosts = [
 ];
 
 describe('the host of a new agent', () => {
-  it('has the most free memory', () => expect(roomiest(hosts, new Map())).toBe('b'));
+  it('has the most free memory', () => expect(hostWithMostMemory(hosts, new Map())).toBe('b'));
 
   it('is chosen by its free memory less the agents placed there that it has not reported yet', () =>
-    expect(roomiest(hosts, new Map([['b', 501]]))).toBe('a'));
+    expect(hostWithMostMemory(hosts, new Map([['b', 501]]))).toBe('a'));
 
   it('may be overcommitted when all hosts are', () =>
     expect(
-      roomiest(
+      hostWithMostMemory(
         hosts,
         new Map([
           ['a', 2_000],
@@ -23,5 +23,5 @@ describe('the host of a new agent', () => {
       ),
     ).toBe('b'));
 
-  it('is null without hosts', () => expect(roomiest([], new Map())).toBeNull());
+  it('is null without hosts', () => expect(hostWithMostMemory([], new Map())).toBeNull());
 });

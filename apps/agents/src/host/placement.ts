@@ -90,7 +90,7 @@ export class Placement {
   ): Promise<string | null> {
     return this.database.transaction(async (tx) => {
       await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('agents/placement', 0))`);
-      const host = roomiest(await candidates(tx), await unreported(tx, agentId));
+      const host = hostWithMostMemory(await candidates(tx), await unreported(tx, agentId));
       if (host === null) return null;
       await tx.query(
         `INSERT INTO agent_creations AS held (agent_id, account_id, attempt, host, mem_mb, placed_at)
@@ -143,7 +143,7 @@ const unreported = async (tx: SqlRunner, except: string): Promise<ReadonlyMap<st
 };
 
 /** Returns the host with the most memory left; null without candidates. Pure. */
-export const roomiest = (
+export const hostWithMostMemory = (
   candidates: readonly Candidate[],
   unreportedMb: ReadonlyMap<string, number>,
 ): string | null => {

@@ -1,23 +1,28 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { STEPS } from '../fixtures/chat-faults/chat-plan.fixture.js';
-import { ChatWorld } from '../fixtures/chat-faults/chat-world.fixture.js';
-import { runSeeds, storyOf, summaryOf, type Judged } from '../fixtures/chat-faults/run-chat-seeds.fixture.js';
+import { ChatSimulation } from '../fixtures/chat-faults/chat-simulation.fixture.js';
+import {
+  runSeeds,
+  traceOf,
+  summaryOf,
+  type SeedResult,
+} from '../fixtures/chat-faults/run-chat-seeds.fixture.js';
 
-const SEEDS = { from: 1, count: 100, lanes: 8 };
+const SEEDS = { from: 1, count: 100, concurrency: 8 };
 
-let world: ChatWorld;
-let judged: readonly Judged[];
+let simulation: ChatSimulation;
+let judged: readonly SeedResult[];
 
 beforeAll(async () => {
-  world = await ChatWorld.start();
-  judged = await runSeeds(world, SEEDS);
+  simulation = await ChatSimulation.start();
+  judged = await runSeeds(simulation, SEEDS);
 }, 300_000);
-afterAll(() => world.stop());
+afterAll(() => simulation.stop());
 
 describe('a chat with faults at any step', () => {
   it('is delivered at most once, returns the answer of the agent, and is recorded with its real outcome', () => {
     const broken = judged.filter((one) => one.broken.length > 0);
-    expect(broken.map(storyOf).join('\n\n')).toBe('');
+    expect(broken.map(traceOf).join('\n\n')).toBe('');
     expect(judged).toHaveLength(SEEDS.count);
   });
 
@@ -26,7 +31,7 @@ describe('a chat with faults at any step', () => {
     const struck = tries.flatMap((one) => one.struck);
     const summary = summaryOf(judged);
     expect(new Set(struck.map(({ step }) => step)), summary).toEqual(new Set(STEPS));
-    expect(new Set(struck.map(({ how }) => how)).size, summary).toBe(7);
+    expect(new Set(struck.map(({ kind }) => kind)).size, summary).toBe(7);
     expect(new Set(tries.map(({ outcome }) => outcome.kind)).size, summary).toBe(4);
   });
 });

@@ -43,7 +43,7 @@ export interface Accepted {
 
 export type Delivery =
   | { readonly status: 'absent' }
-  /** The caller was outcome that nothing is done, so the message is never accepted. */
+  /** The caller got the guarantee that nothing is done, so the message is never accepted. */
   | { readonly status: 'refused'; readonly code: string }
   | ({ readonly status: 'accepted' | 'answered' } & Accepted)
   | ({ readonly status: 'failed'; readonly code: string } & Accepted);

@@ -17,7 +17,7 @@ import { consoleTarget, toExchange } from './guest-exchange.js';
 import { BUFFERED_BYTES, relayExchange } from './relay-exchange.js';
 import { relayUpgrade } from './relay-upgrade.js';
 import { ticketUnknown, wrongRequest } from './transfer-refusals.js';
-import { Transfers, type BegunTransfer } from './transfers.js';
+import { Transfers, type RunningTransfer } from './transfers.js';
 
 const PATH = '/v1/transfer';
 const REFUSED = 422;
@@ -142,7 +142,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
     }
   }
 
-  #begin(request: IncomingMessage): BegunTransfer {
+  #begin(request: IncomingMessage): RunningTransfer {
     const ticket = /^Bearer ([\w-]{1,200})$/.exec(request.headers.authorization ?? '')?.[1];
     if (request.url !== PATH || ticket === undefined) throw ticketUnknown();
     return this.transfers.begin(ticket);

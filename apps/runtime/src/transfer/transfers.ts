@@ -17,7 +17,7 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
 };
 
 /** A running transfer. */
-export interface BegunTransfer {
+export interface RunningTransfer {
   readonly transfer: Transfer;
   readonly guest: BoxedGuest;
   /** Aborts when the agent prepares to sleep; for output, only once it is frozen or ended. */
@@ -43,7 +43,7 @@ export class Transfers {
   }
 
   /** Redeems a ticket. Errors: unauthenticated `ticket_unknown`, and those of `open`. */
-  begin(ticket: string): BegunTransfer {
+  begin(ticket: string): RunningTransfer {
     const held = this.tickets.redeem(ticket);
     if (held === undefined) throw ticketUnknown();
     const { agentId, epoch, transfer, release } = held;

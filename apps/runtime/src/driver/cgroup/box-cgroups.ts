@@ -7,7 +7,7 @@ import { lineValue, processorSeconds, toCount, usedMemory } from './cgroup-figur
 import type { Controller, Hierarchy } from './cgroup-hierarchies.js';
 
 /** Time limit in milliseconds for freezing, thawing or ending all processes of a box. */
-export const OBEYED_WITHIN_MS = 5_000;
+export const COMPLETE_WITHIN_MS = 5_000;
 /** A freeze takes a few milliseconds unless it is stuck. */
 const AGAIN_AFTER_MS = 50;
 
@@ -36,7 +36,7 @@ export class BoxCgroups {
   /** Resolves when every process has stopped. Errors: `box_absent`; `box_stuck`, and the box runs on. */
   async freeze(name: string): Promise<void> {
     await this.setFrozen(name, true);
-    const giveUpAt = performance.now() + OBEYED_WITHIN_MS;
+    const giveUpAt = performance.now() + COMPLETE_WITHIN_MS;
     do {
       if (await becomesTrue(() => this.isFrozen(name), AGAIN_AFTER_MS)) return;
       await this.#freezeAgain(name);
@@ -58,7 +58,7 @@ export class BoxCgroups {
   /** Errors: `box_absent`, `box_stuck`. */
   async thaw(name: string): Promise<void> {
     await this.setFrozen(name, false);
-    if (!(await becomesTrue(async () => !(await this.isFrozen(name)), OBEYED_WITHIN_MS)))
+    if (!(await becomesTrue(async () => !(await this.isFrozen(name)), COMPLETE_WITHIN_MS)))
       throw new DriverError('box_stuck', 'The processes of the agent could not be thawed.');
   }
 

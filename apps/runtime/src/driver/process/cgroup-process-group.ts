@@ -1,7 +1,7 @@
 import { mkdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { becomesTrue } from '../../poll.js';
-import { BoxCgroups, OBEYED_WITHIN_MS } from '../cgroup/box-cgroups.js';
+import { BoxCgroups, COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
 import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
@@ -52,7 +52,7 @@ export class CgroupProcessGroup implements ProcessGroup {
     // left.
     const gone = async (): Promise<boolean> =>
       (await this.#killRound(agentId)) && (await this.#removeGroups(agentId));
-    if (!(await becomesTrue(gone, OBEYED_WITHIN_MS)))
+    if (!(await becomesTrue(gone, COMPLETE_WITHIN_MS)))
       throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');
   }
 

@@ -1,6 +1,6 @@
 import { guestEnv } from '@berth/guest-protocol';
 import { becomesTrue } from '../../poll.js';
-import { OBEYED_WITHIN_MS } from '../cgroup/box-cgroups.js';
+import { COMPLETE_WITHIN_MS } from '../cgroup/box-cgroups.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
 import type { ProcessGroup } from './process-group.js';
@@ -65,7 +65,7 @@ export class MarkerProcessGroup implements ProcessGroup {
       for (const { pid, state } of entries) if (state !== 'T') signal(pid, 'SIGSTOP');
       return entries.every(isStopped);
     };
-    const stopped = await becomesTrue(allStopped, OBEYED_WITHIN_MS);
+    const stopped = await becomesTrue(allStopped, COMPLETE_WITHIN_MS);
     if (absent) throw boxAbsent();
     if (stopped) return;
     await this.thaw(agentId);
@@ -110,7 +110,7 @@ export class MarkerProcessGroup implements ProcessGroup {
       if (marked.length > 0) return false;
       return !(await Promise.all([...ending.values()].map(isAlive))).includes(true);
     };
-    if (!(await becomesTrue(noneLeft, OBEYED_WITHIN_MS)))
+    if (!(await becomesTrue(noneLeft, COMPLETE_WITHIN_MS)))
       throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');
   }
 

@@ -31,7 +31,7 @@ export class SharedFiles {
   }
 
   async #shareNow(path: string, copy: string): Promise<string> {
-    const passable = !this.throughParents || (await letsOthersThrough(dirname(path)));
+    const passable = !this.throughParents || (await isTraversableByOthers(dirname(path)));
     if (passable && (await isOpen(path))) return path;
     const making = `${dirname(copy)}.next`;
     await rm(making, { recursive: true, force: true });
@@ -46,10 +46,10 @@ export class SharedFiles {
 }
 
 /** Whether users who own none of it can traverse the path down to that folder. */
-export const letsOthersThrough = async (folder: string): Promise<boolean> => {
+export const isTraversableByOthers = async (folder: string): Promise<boolean> => {
   if (((await stat(folder)).mode & OTHERS_ENTER) === 0) return false;
   const parent = dirname(folder);
-  return parent === folder || letsOthersThrough(parent);
+  return parent === folder || isTraversableByOthers(parent);
 };
 
 const isOpen = async (path: string): Promise<boolean> => {

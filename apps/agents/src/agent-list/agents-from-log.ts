@@ -11,7 +11,7 @@ import { viewOf, type Activity } from './agent-view.js';
  * the list does not contain the agent yet.
  */
 @Injectable()
-export class DecidedAgents {
+export class AgentsFromLog {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly activity: AgentActivity,
