@@ -21,7 +21,7 @@ const SOCKET_CHECK_MS = 2_000;
 
 /** A guest that is listening. */
 export interface RunningGuest {
-  /** Resolves when the guest was asked to end and has ended. */
+  /** Resolves when the guest has ended: by request of its host, through `stop`, or because its socket is gone. */
   readonly ended: Promise<void>;
   /** Ends the program (TERM, then KILL after `graceMs`) and the guest. */
   stop(graceMs: number): Promise<void>;

@@ -79,10 +79,10 @@ describe('chat', () => {
     const { status, body } = await test.call('POST', path, { key, json: { message: 'ping' } });
     expect([status, body]).toEqual([200, { response: 'pong', conversation_id: 'cnv_1' }]);
     await test.call('POST', path, { key, json: { message: 'ping', conversation_id: 'x'.repeat(128) } });
-    const asked = test.services
+    const conversationIds = test.services
       .requestsTo(deliveryRequests.chat)
       .map(({ payload }) => payload['conversationId']);
-    expect(asked).toEqual([null, 'x'.repeat(128)]);
+    expect(conversationIds).toEqual([null, 'x'.repeat(128)]);
   });
 
   it('accepts a message of the maximum body size', async () => {

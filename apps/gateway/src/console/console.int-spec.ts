@@ -165,10 +165,10 @@ describe('a console', () => {
     ];
     const { client } = await open();
     client.close();
-    const asked = test.services
+    const refusedEpochs = test.services
       .requestsTo(execRequests.openConsole)
       .map(({ payload }) => payload['refusedEpoch']);
-    expect(asked).toEqual([null, 4, 4]);
+    expect(refusedEpochs).toEqual([null, 4, 4]);
   });
 });
 

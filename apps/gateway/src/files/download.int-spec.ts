@@ -147,8 +147,8 @@ describe('a rejected ticket', () => {
     };
     const { status, text } = await get('download?path=a');
     expect([status, text]).toEqual([200, 'here']);
-    const asked = test.services.requestsTo(filesRequests.openDownload);
-    expect(asked.map(({ payload }) => payload['refusedEpoch'])).toEqual([null, 1, 1]);
+    const requests = test.services.requestsTo(filesRequests.openDownload);
+    expect(requests.map(({ payload }) => payload['refusedEpoch'])).toEqual([null, 1, 1]);
   });
 
   it('is replaced at most twice', async () => {
@@ -164,9 +164,9 @@ describe('a rejected ticket', () => {
   it('of a host that no longer listens is replaced', async () => {
     await writeFile(`${files.root}/a`, 'here');
     const good = () => files.port.ticketFor({ kind: 'download', path: files.at('a') });
-    let asked = 0;
+    let tickets = 0;
     test.services.on(filesRequests.openDownload, () =>
-      ++asked === 1 ? { ...good(), url: 'http://127.0.0.1:1/x' } : good(),
+      ++tickets === 1 ? { ...good(), url: 'http://127.0.0.1:1/x' } : good(),
     );
     expect((await get('download?path=a')).text).toBe('here');
   });

@@ -6,14 +6,14 @@ import { Injectable } from '@nestjs/common';
  */
 @Injectable()
 export class SharedReads {
-  readonly #underWay = new Map<string, Promise<unknown>>();
+  readonly #running = new Map<string, Promise<unknown>>();
 
   /** `key` contains everything that the result depends on. */
-  read<T>(key: string, ask: () => Promise<T>): Promise<T> {
-    const known = this.#underWay.get(key);
-    if (known !== undefined) return known as Promise<T>;
-    const asked = ask().finally(() => this.#underWay.delete(key));
-    this.#underWay.set(key, asked);
-    return asked;
+  read<T>(key: string, startRead: () => Promise<T>): Promise<T> {
+    const running = this.#running.get(key);
+    if (running !== undefined) return running as Promise<T>;
+    const started = startRead().finally(() => this.#running.delete(key));
+    this.#running.set(key, started);
+    return started;
   }
 }
