@@ -185,7 +185,7 @@ describe('the first start', () => {
   });
 
   it('whose file was lost before the end writes a new one with a valid key', async () => {
-    // The eleventh change is the end of the installation: the secret is stored by then.
+    // Step 10 comes just before the last write, which ends the installation; the secret is stored by then.
     await expect(starting(new Steps(10)).install(file)).rejects.toThrow('killed');
     const lost = await keyInFile();
     await rm(file);

@@ -9,7 +9,7 @@ import { AgentCommandHandler, systemOrigin, type CommandOrigin } from './agent.c
 import type { Agent, LiveAgent } from './agent.js';
 import { StartRecipe } from './start-recipe.js';
 
-/** Settled: no transition is in progress any more. Otherwise why the transition could not continue. */
+/** Settled: no transition is in progress any more. Otherwise, `error` is why the transition could not continue. */
 export type DriveResult = { readonly settled: true } | { readonly settled: false; readonly error: unknown };
 
 /**

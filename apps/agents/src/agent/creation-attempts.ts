@@ -46,7 +46,7 @@ export class CreationAttempts {
     return (await this.abandon({ ...holder, attempt: timesAbandoned(agent) }, accountId)) === 'abandoned';
   }
 
-  /** Settles a creation whose agent no host has announced in time: the agent exists nevertheless, or its attempt failed. */
+  /** Ends a creation whose agent no host has announced in time: completes it if the agent exists, else abandons its attempt. */
   async settleOverdue(agentId: string, accountId: string): Promise<void> {
     const agent = await this.agents.load(agentId);
     if (agent.status === 'live') await this.placement.settled(agentId);

@@ -15,7 +15,7 @@ const OVERALL_MS = 62_000;
 const UNREACHABLE_MS = 2_500;
 const RETRY_MS = 250;
 
-/** Returns where the awake agent is, and wakes it first when it sleeps. A hundred concurrent callers cause one start. */
+/** Returns the host and epoch of an agent that is awake; wakes it first when it sleeps. Concurrent callers cause one start. */
 @Injectable()
 export class EnsureAwakeHandler {
   constructor(

@@ -27,7 +27,7 @@ export class RefusalRecorder {
     }
   }
 
-  /** For an attempt whose append failed: takes the execution back if the log accepted it from this attempt. Never throws. */
+  /** For an attempt whose append failed: withdraws the execution if the log accepted it from this attempt. Never throws. */
   withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
     return this.later(owned, async () => {
       await this.recordPosition(owned, await this.executions.withdraw(owned, attempt, code));

@@ -22,7 +22,7 @@ export type BoxSource =
       readonly reference: string;
     };
 
-/** What all processes of a box together may use, except the guest where the driver can account for it separately. */
+/** Limits of all processes of a box together, without the guest where the driver can account for it separately. */
 export interface BoxLimits {
   readonly memoryBytes: number;
   /** Processors; may be a fraction. */

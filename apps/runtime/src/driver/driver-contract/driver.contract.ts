@@ -6,8 +6,8 @@ import { describeProcesses } from './processes.contract.js';
 import { describeRestarts } from './restarts.contract.js';
 
 /**
- * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. `Driver.capabilities`
- * decides what is tested of the optional features: an offered capability must work, and a missing one must be refused.
+ * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. An optional feature must work
+ * if `Driver.capabilities` offers it, and must be refused otherwise.
  */
 export const describeDriverContract = (name: string, underTest: DriverUnderTest): void => {
   describe(`a box of the ${name}`, () => {

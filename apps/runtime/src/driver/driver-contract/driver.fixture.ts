@@ -11,7 +11,7 @@ import type { Box, Driver } from '../driver.js';
 
 /** A driver that the contract suite is run against. */
 export interface DriverUnderTest {
-  /** A driver of the installation whose data are in that folder, not open yet. */
+  /** Creates a driver, which is not open yet, for the installation with its data in `dataDir`. */
   create(dataDir: string): Driver;
   /** A source that the driver can run: an environment with `sh`, `sleep`, `cat`, `cut`, `head`, `tail` and `id`. */
   readonly source: BoxSource;
@@ -41,12 +41,12 @@ export class StartedBox {
     return ((await this.run(command)).stdout ?? '').trim();
   }
 
-  /** Runs a script in the background, in a session of its own, that is not ended with the command. */
+  /** Runs a script in the background and in its own session, so that it does not end with the command. */
   async detach(script: string): Promise<void> {
     await this.sh(`setsid sh -c '${script}' >/dev/null 2>&1 &`);
   }
 
-  /** Starts a process that ignores TERM and notes the machine's uptime about every 10 ms. */
+  /** Starts a process that ignores TERM and records the machine's uptime about every 10 ms. */
   async tick(): Promise<void> {
     await this.detach(
       'trap "" TERM HUP; while :; do cut -d" " -f1 /proc/uptime >> $BERTH_VOLUME/ticks; sleep 0.01; done',
@@ -54,7 +54,7 @@ export class StartedBox {
     await eventually(async () => (await this.ticks()).length > 1);
   }
 
-  /** The noted uptimes in seconds. */
+  /** The recorded uptimes in seconds. */
   async ticks(): Promise<readonly number[]> {
     const text = await this.sh('cat $BERTH_VOLUME/ticks 2>/dev/null');
     return text === '' ? [] : text.split('\n').map(Number);
@@ -135,7 +135,7 @@ export class DriverFixture {
     return started;
   }
 
-  /** A box whose guest has its program already. */
+  /** Connects to a box whose guest already has its program. */
   connect(box: Box): StartedBox {
     const client = new GuestClient(box.socket);
     this.#clients.push(client);

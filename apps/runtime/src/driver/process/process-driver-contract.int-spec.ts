@@ -6,7 +6,7 @@ import { GUEST_MAIN, quietLog, TEST_TEMPLATES } from '../../__fixtures__/host.fi
 import { describeDriverContract } from '../driver-contract/driver.contract.js';
 import { ProcessDriver, type ProcessDriverOptions } from './process.driver.js';
 
-/** The driver uses what the host offers, so each combination is a driver of its own. Most need root. */
+/** The driver uses what the host offers, so each combination is tested as a separate driver. Most need root. */
 const VARIANTS: readonly (readonly [string, ProcessDriverOptions['features']])[] = [
   ...(process.getuid?.() === 0
     ? ([
