@@ -36,7 +36,9 @@ export const MEANINGS = {
   BERTH_MESSAGES_PER_MINUTE: 'The number of messages per minute to one agent; beyond it 429.',
   BERTH_METRICS_PORT: 'The port on 127.0.0.1 that serves `/metrics`.',
   BERTH_PARENT_WATCH: 'Exit when the parent process exits. Set by `npm start`.',
-  BERTH_RUNTIME: 'The driver that runs agents: `process` runs them as plain processes of the host.',
+  BERTH_NERDCTL: 'The program `nerdctl`, as a name on the PATH or a path.',
+  BERTH_RUNTIME:
+    'The driver that runs agents: `process` runs them as plain processes of the host, `nerdctl` each in a container of its own.',
   BERTH_RUNTIME_DATA: 'The folder of the volumes, logs and records of a runtime.',
   BERTH_SECRET_KEY:
     'The keyring that seals secrets at rest: `id:base64 of 32 bytes`, several separated by commas, the current one first. `npm start` generates one in the data folder.',
@@ -46,6 +48,8 @@ export const MEANINGS = {
   BERTH_TEMPLATES_DIR: "The folder of the operator's own templates.",
   BERTH_URL: 'The URL of Berth for the command line.',
   BERTH_WARM_SLEEP_SECONDS: 'The time an agent sleeps warm before it goes cold; 0 means immediately.',
+  CNI_PATH: 'The folder of the CNI plugins; by default the usual ones.',
+  CONTAINERD_ADDRESS: 'The socket of containerd; by default `/run/containerd/containerd.sock`.',
   DATABASE_URL: 'PostgreSQL, `postgres://…`. If unset, `npm start` uses the embedded one.',
   EVENTSTORE_URL: 'The event log, `esdb://…`. If unset, `npm start` uses the embedded one.',
   NATS_REPLICAS:

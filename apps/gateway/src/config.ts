@@ -1,4 +1,4 @@
-import { readEnv, ServiceEnv, type Env, type EnvReader } from '@berth/config';
+import { readEnv, ServiceEnv, type Env, type EnvReader, type RuntimeDriver } from '@berth/config';
 import { shareOfDescriptors } from '@berth/sockets';
 import { parseKeyring, type Keyring } from '@berth/persistence';
 
@@ -11,7 +11,7 @@ export abstract class GatewayConfig extends ServiceEnv {
   abstract readonly clientTimeoutMs: number;
   abstract readonly maxConnections: number;
   /** The driver that `/health` reports while no host responds. */
-  abstract readonly runtime: 'process' | 'nerdctl';
+  abstract readonly runtime: RuntimeDriver;
   /** The operator's keys that seal stored responses. */
   abstract readonly keyring: Keyring;
 }
@@ -30,7 +30,7 @@ const MAX_CONNECTIONS = 10_000;
  */
 export const readGatewayConfig = (env: Env): GatewayConfig => {
   const reader = readEnv(env);
-  const runtime = reader.oneOf('BERTH_RUNTIME', ['process', 'nerdctl'], 'process');
+  const runtime = reader.runtimeDriver();
   const isolated = runtime === 'nerdctl' || reader.boolean('BERTH_ALLOW_UNISOLATED', false);
   return reader.done({
     ...reader.serviceEnv(),

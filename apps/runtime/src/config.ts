@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import { BrokerEnv, LOG_LEVELS, readEnv, type Env, type LogLevel } from '@berth/config';
+import { BrokerEnv, LOG_LEVELS, readEnv, UnsuitableHostError, type Env, type LogLevel } from '@berth/config';
 import { isId } from '@berth/kernel';
 import type { RestartPolicy } from '@berth/guest-protocol';
-import type { CreateDriver } from './driver/driver-definition.js';
+import type { ConfiguredDriver } from './driver/driver-definition.js';
 import { chooseDriver } from './driver/driver-registry.js';
 
 export abstract class RuntimeConfig extends BrokerEnv {
@@ -13,8 +13,8 @@ export abstract class RuntimeConfig extends BrokerEnv {
   abstract readonly hostId: string | undefined;
   /** Folder of the agents' volumes, logs and records. */
   abstract readonly dataDir: string;
-  /** Creates the driver that BERTH_RUNTIME names. */
-  abstract readonly createDriver: CreateDriver;
+  /** The driver that BERTH_RUNTIME names. */
+  abstract readonly driver: ConfiguredDriver;
   /** Template folders; the shipped one first. */
   abstract readonly templateFolders: readonly string[];
   /** The guest's main file. */
@@ -51,7 +51,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     otlpEndpoint: reader.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
     metricsPort: reader.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
     dataDir: reader.path('BERTH_RUNTIME_DATA', '.data/runtime'),
-    createDriver: chooseDriver(reader),
+    driver: chooseDriver(reader),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
     guestMain: reader.path('BERTH_GUEST_MAIN', besideThisApp()),
     gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
@@ -70,3 +70,9 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
 
 /** Apps do not import each other: the runtime spawns the guest as a program from its build folder. */
 const besideThisApp = (): string => fileURLToPath(new URL('../../guest/dist/main.js', import.meta.url));
+
+/** Throws `UnsuitableHostError` with everything that the chosen driver lacks on this host; changes nothing. */
+export const checkHost = async ({ driver }: Pick<RuntimeConfig, 'driver'>): Promise<void> => {
+  const problems = await driver.check();
+  if (problems.length > 0) throw new UnsuitableHostError(problems);
+};

@@ -3,7 +3,7 @@ import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { RuntimeFixture, received } from './__fixtures__/runtime.fixture.js';
-import { listPids, readStartVariable } from './driver/process/process-table.js';
+import { listPids, readStartVariable } from './driver/process-table.js';
 
 describe('the runtime of a host', () => {
   let runtime: RuntimeFixture;

@@ -4,7 +4,7 @@ import { AgentRecords } from './agent/agent-record.js';
 import { AgentStarter } from './agent/agent-starter.js';
 import { HostTemplates } from './agent/host-templates.js';
 import { HostedAgents } from './agent/hosted-agents.js';
-import { readRuntimeConfig, RuntimeConfig } from './config.js';
+import { checkHost, readRuntimeConfig, RuntimeConfig } from './config.js';
 import { Deliveries } from './delivery/deliveries.js';
 import { DeliveryJournal } from './delivery/delivery-journal.js';
 import { driverProvider } from './driver/driver.provider.js';
@@ -33,7 +33,10 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
       config: RuntimeConfig,
       readConfig: readRuntimeConfig,
       eventLog: false,
-      host: (config) => hostId(config.dataDir, config.hostId),
+      host: async (config) => {
+        await checkHost(config);
+        return hostId(config.dataDir, config.hostId);
+      },
     }),
   ],
   controllers: [RuntimeNatsController, ExecutionsNatsController, TransfersNatsController],

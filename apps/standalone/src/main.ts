@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
-import { ConfigError, EXIT_CONFIG } from '@berth/config';
+import { ConfigError, EXIT_CONFIG, EXIT_UNSUITABLE_HOST, UnsuitableHostError } from '@berth/config';
 import { DataFolderInUseError, DataFolderUnusableError, PortUnavailableError } from '@berth/embedded';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
@@ -84,10 +84,13 @@ const exitCodeOf = (error: unknown): number => {
   // An operator's mistake is explained in one line; any other failure is a defect and needs its stack.
   const plain =
     error instanceof ConfigError ||
+    error instanceof UnsuitableHostError ||
     error instanceof DataFolderInUseError ||
     error instanceof DataFolderUnusableError ||
     error instanceof PortUnavailableError;
-  process.stderr.write(`Berth cannot start: ${plain ? error.message : inspect(error)}\n`);
+  const lines = plain ? error.message.split('\n') : [inspect(error)];
+  for (const line of lines) process.stderr.write(`Berth cannot start: ${line}\n`);
+  if (error instanceof UnsuitableHostError) return EXIT_UNSUITABLE_HOST;
   return error instanceof ConfigError ? EXIT_CONFIG : 1;
 };
 

@@ -8,7 +8,7 @@ import {
   type EmbeddedInfrastructure,
   type ServiceName,
 } from '@berth/embedded';
-import { hostId } from '@berth/runtime';
+import { checkHost, hostId, readRuntimeConfig } from '@berth/runtime';
 import { reachParts, type Stoppable } from '@berth/service';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
@@ -40,8 +40,10 @@ export const startStandalone = async (
   let infrastructure: EmbeddedInfrastructure | undefined;
   try {
     if (config.port !== 0) await assertPortFree(config.port, '127.0.0.1');
-    // Reports an operator's mistake before anything starts.
-    checkServiceConfigs(serviceEnv(config, env, NOT_STARTED_YET));
+    // Reports an operator's mistake and what this host lacks before anything starts.
+    const placeholders = serviceEnv(config, env, NOT_STARTED_YET);
+    checkServiceConfigs(placeholders);
+    await checkHost(readRuntimeConfig(placeholders));
     infrastructure = await startEmbedded({
       ...config,
       instance: readEnv(env).string('BERTH_INSTANCE', 'berth'),

@@ -30,6 +30,8 @@ const START_FAILURES: { readonly [Code in DriverErrorCode]: ((error: DriverError
   spec_unsupported: ({ message }) => message,
   host_exhausted: () => 'The host of the agent has no room for it.',
   box_stuck: () => 'Earlier processes of the agent could not be ended.',
+  image_unavailable: ({ message }) => message,
+  host_unavailable: ({ message }) => message,
   host_unsuitable: null,
   guest_not_started: null,
   box_absent: null,

@@ -49,7 +49,7 @@ export class AgentStarter {
     let client: GuestClient | undefined;
     try {
       const folders = await createGuestFolders(this.settings.dataDir, agentId);
-      const spec = boxSpecOf(request, template, folders);
+      const spec = boxSpecOf(request, template, folders, this.driver.capabilities);
       await this.driver.prepare(spec.source);
       const box = await this.driver.start(spec);
       await onBox(box);

@@ -2,6 +2,8 @@ import type { StartAgent } from '@berth/contracts/runtime';
 import { guestEnv } from '@berth/guest-protocol';
 import type { Template } from '@berth/templates';
 import type { BoxSpec } from '../driver/box-spec.js';
+import type { DriverCapabilities } from '../driver/driver.js';
+import { widestNetwork } from '../driver/requirements.plan.js';
 import type { AgentFolders } from './agent-folders.js';
 
 const MAX_PROCESSES = 1024;
@@ -13,6 +15,7 @@ export const boxSpecOf = (
   { agentId, epoch, source, resources }: StartAgent,
   template: Template,
   { run, logs, journal }: AgentFolders,
+  capabilities: DriverCapabilities,
 ): BoxSpec => ({
   agentId,
   epoch,
@@ -27,5 +30,5 @@ export const boxSpecOf = (
     diskBytes: resources.diskGb * BYTES_PER_GB,
   },
   user: 'unprivileged',
-  network: 'public',
+  network: widestNetwork(capabilities),
 });

@@ -5,7 +5,7 @@ import { newId } from '@berth/kernel';
 import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture, type RecipeChanges } from '../__fixtures__/host.fixture.js';
-import { listPids, readProcess, readStartVariable } from '../driver/process/process-table.js';
+import { listPids, readProcess, readStartVariable } from '../driver/process-table.js';
 import { agentFolders } from './agent-folders.js';
 
 describe('an agent on a host', () => {

@@ -11,13 +11,16 @@ export interface DriverContext {
   readonly log: Logger;
 }
 
-/** Creates a driver, which is not open yet. */
-export type CreateDriver = (context: DriverContext) => Driver;
+/** A driver with its settings. */
+export interface ConfiguredDriver {
+  /** What this host lacks, one line each with what to do; takes at most 5 s and changes nothing. */
+  check(): Promise<readonly string[]>;
+  /** Creates the driver, which is not open yet. */
+  create(context: DriverContext): Driver;
+}
 
-/** A driver that the configuration can choose. Add one to `DRIVERS`. */
+/** A driver that the configuration can choose; `driver-registry.ts` names it. */
 export interface DriverDefinition {
-  /** Value of `BERTH_RUNTIME`. */
-  readonly name: string;
   /** Reads the driver's own variables. Records invalid ones at the reader. */
-  configure(reader: EnvReader): CreateDriver;
+  configure(reader: EnvReader): ConfiguredDriver;
 }

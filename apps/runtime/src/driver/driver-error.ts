@@ -2,16 +2,20 @@
  * Why a driver could not carry out a call.
  *
  * - `host_unsuitable`: this host lacks what the driver needs.
+ * - `host_unavailable`: what the driver needs on this host does not respond at present.
  * - `host_exhausted`: this host has no room for another agent.
  * - `spec_unsupported`: the driver cannot run such a box here.
+ * - `image_unavailable`: the image of the box cannot be had.
  * - `guest_not_started`: the guest exited at once.
  * - `box_absent`: the agent has no box here.
  * - `box_stuck`: the processes did not stop, continue or end within the driver's time limit.
  */
 export type DriverErrorCode =
   | 'host_unsuitable'
+  | 'host_unavailable'
   | 'host_exhausted'
   | 'spec_unsupported'
+  | 'image_unavailable'
   | 'guest_not_started'
   | 'box_absent'
   | 'box_stuck';

@@ -9,7 +9,7 @@ export const driverProvider: FactoryProvider<Driver> = {
   provide: Driver,
   inject: [RuntimeConfig, ServiceContext, Logger],
   useFactory: async (config: RuntimeConfig, { resources }: ServiceContext, log: Logger) => {
-    const driver = config.createDriver({ ...config, log });
+    const driver = config.driver.create({ ...config, log });
     resources.defer(() => driver.close());
     await driver.open();
     return driver;

@@ -82,7 +82,7 @@ export abstract class Driver {
   abstract open(): Promise<void>;
   /**
    * Makes a source available on this host; call it before `start`. May take minutes, during which every other call to
-   * the driver continues. Errors: `spec_unsupported`.
+   * the driver continues. Errors: `spec_unsupported`, `image_unavailable`, `host_unavailable`.
    */
   abstract prepare(source: BoxSource): Promise<void>;
   /**

@@ -23,6 +23,10 @@ export const refuseSource = ({ kind }: BoxSpec['source'], { sources }: DriverCap
     throw new DriverError('spec_unsupported', `This host cannot run agents from ${kind} sources.`);
 };
 
+/** The network of a box that asks for nothing less than the host offers. */
+export const widestNetwork = (capabilities: DriverCapabilities): BoxSpec['network'] =>
+  hasNetwork('public', capabilities) ? 'public' : 'none';
+
 /** The host's network includes the public one. */
 const hasNetwork = (wanted: BoxSpec['network'], { network }: DriverCapabilities): boolean =>
   network === 'host' ? wanted === 'public' : network.includes(wanted);

@@ -29,7 +29,7 @@ describe('a runtime whose driver is unknown', () => {
     });
     expect(code).toBe(78);
     expect(output.trim().split('\n')).toHaveLength(1);
-    expect(output).toMatch(/BERTH_RUNTIME must be one of process\b/);
+    expect(output).toMatch(/BERTH_RUNTIME must be one of process, nerdctl\b/);
     expect(output).not.toContain('nonesuch');
     expect(existsSync(data)).toBe(false);
   });

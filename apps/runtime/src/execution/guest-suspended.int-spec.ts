@@ -8,7 +8,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture } from '../__fixtures__/host.fixture.js';
 import { agentFolders } from '../agent/agent-folders.js';
-import { listPids, readStartVariable } from '../driver/process/process-table.js';
+import { listPids, readStartVariable } from '../driver/process-table.js';
 
 /** Longer than a guest's time limit to begin the work of a request. */
 const SUSPENDED_MS = 4_500;

@@ -6,7 +6,7 @@ import { eventually } from '@berth/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HostFixture, type RecipeChanges } from '../__fixtures__/host.fixture.js';
 import { agentFolders } from '../agent/agent-folders.js';
-import { listPids, readStartVariable } from '../driver/process/process-table.js';
+import { listPids, readStartVariable } from '../driver/process-table.js';
 
 const IDLE_MS = 1_000;
 /** A command that signals its start and then waits for the test. */

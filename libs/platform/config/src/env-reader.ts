@@ -18,6 +18,9 @@ export interface IntegerRange {
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+/** The drivers that can run agents; `nerdctl` isolates them in containers. */
+export type RuntimeDriver = 'process' | 'nerdctl';
+
 /** How a service reaches the broker, and the name of the installation there. */
 export abstract class BrokerEnv {
   abstract readonly natsUrl: string;
@@ -171,6 +174,11 @@ export class EnvReader {
       otlpEndpoint: this.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']),
       metricsPort: this.optionalInteger('BERTH_METRICS_PORT', { min: 1, max: 65_535 }),
     };
+  }
+
+  /** BERTH_RUNTIME (`process`): the driver that runs agents. */
+  runtimeDriver(): RuntimeDriver {
+    return this.oneOf('BERTH_RUNTIME', ['process', 'nerdctl'], 'process');
   }
 
   /** Records a problem that the caller's own validation found. */

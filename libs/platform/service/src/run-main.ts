@@ -1,4 +1,11 @@
-import { ConfigError, EXIT_CONFIG, type Env, type ServiceEnv } from '@berth/config';
+import {
+  ConfigError,
+  EXIT_CONFIG,
+  EXIT_UNSUITABLE_HOST,
+  UnsuitableHostError,
+  type Env,
+  type ServiceEnv,
+} from '@berth/config';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import type { Stoppable } from './stoppable.js';
 
@@ -17,7 +24,10 @@ export interface Main<Config extends ProcessEnv> {
 /** A service that has not stopped this long after SIGTERM is terminated. */
 const STOP_DEADLINE_MS = 9_000;
 
-/** Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 invalid configuration, 1 any other failure. */
+/**
+ * Runs a service until SIGTERM or SIGINT. Exit codes: 0 stopped, 78 invalid configuration, 69 unsuitable host, 1 any
+ * other failure.
+ */
 export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Promise<void> => {
   const config = configOrExit(main);
   const log = createLogger({ service: main.name, level: config.logLevel });
@@ -32,6 +42,7 @@ export const runMain = async <Config extends ProcessEnv>(main: Main<Config>): Pr
     stopOnSignal(service, telemetry, log);
   } catch (error) {
     if (error instanceof ConfigError) exitMisconfigured(main.name, error);
+    if (error instanceof UnsuitableHostError) exitUnsuitable(main.name, error);
     log.fatal({ err: error }, 'could not start');
     process.exit(1);
   }
@@ -49,6 +60,11 @@ const configOrExit = <Config extends ProcessEnv>(main: Main<Config>): Config => 
 const exitMisconfigured = (name: string, error: ConfigError): never => {
   process.stderr.write(`${name}: ${error.message}\n`);
   process.exit(EXIT_CONFIG);
+};
+
+const exitUnsuitable = (name: string, { problems }: UnsuitableHostError): never => {
+  process.stderr.write(problems.map((problem) => `${name}: ${problem}\n`).join(''));
+  process.exit(EXIT_UNSUITABLE_HOST);
 };
 
 const stopOnSignal = (service: Stoppable, telemetry: { stop(): Promise<void> }, log: Logger): void => {

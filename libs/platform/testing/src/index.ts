@@ -17,3 +17,4 @@ export {
 } from './faulty-process.js';
 export { EventStoreCluster } from './event-store-cluster.js';
 export { EventStoreProxy, type CallFault, type ProxiedCall } from './event-store-proxy.js';
+export { containerTestHost, loadTestImage, type ContainerTestHost } from './container-images.js';

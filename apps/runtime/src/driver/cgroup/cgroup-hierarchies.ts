@@ -59,6 +59,12 @@ export const openHierarchies = async (
   return [];
 };
 
+/** Removes the groups named `name` of all hierarchies that have no groups below. */
+export const removeHierarchies = async (name: string, mountsFile = '/proc/mounts'): Promise<void> => {
+  for (const { path } of cgroupMounts(await readFile(mountsFile, 'utf8').catch(() => '')))
+    await rmdir(join(path, name)).catch(() => undefined);
+};
+
 const canFreeze = async ({ version, path }: Mount, name: string): Promise<boolean> => {
   const folder = join(path, name);
   try {

@@ -5,6 +5,7 @@ import { newId } from '@berth/kernel';
 import { expect, it } from 'vitest';
 import type { BoxSpec } from '../box-spec.js';
 import type { DriverCapabilities } from '../driver.js';
+import { widestNetwork } from '../requirements.plan.js';
 import { uptime, type DriverFixture } from './driver.fixture.js';
 
 const image = {
@@ -21,6 +22,10 @@ const DEMANDING: readonly {
 }[] = [
   { changes: { source: image }, isOffered: ({ sources }) => sources.includes('image') },
   { changes: { user: 'root' }, isOffered: ({ users }) => users.includes('root') },
+  {
+    changes: { network: 'public' },
+    isOffered: (capabilities) => widestNetwork(capabilities) === 'public',
+  },
   {
     changes: { network: 'none' },
     isOffered: ({ network }) => network !== 'host' && network.includes('none'),

@@ -8,11 +8,12 @@ import { createGuestFolders } from '../../agent/agent-folders.js';
 import { GuestClient } from '../../guest/guest-client.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import type { Box, Driver } from '../driver.js';
+import { widestNetwork } from '../requirements.plan.js';
 
 /** A driver that the contract suite is run against. */
 export interface DriverUnderTest {
   /** Creates a driver, which is not open yet, for the installation with its data in `dataDir`. */
-  create(dataDir: string): Driver;
+  create(dataDir: string): Driver | Promise<Driver>;
   /** A source that the driver can run: an environment with `sh`, `sleep`, `cat`, `cut`, `head`, `tail` and `id`. */
   readonly source: BoxSource;
   /** Name of a file in the code folder of a box with that source. */
@@ -78,7 +79,7 @@ export class DriverFixture {
   static async open(underTest: DriverUnderTest): Promise<DriverFixture> {
     const dataDir = mkdtempSync(join(tmpdir(), 'berth-driver-'));
     chmodSync(dataDir, 0o700);
-    const driver = underTest.create(dataDir);
+    const driver = await underTest.create(dataDir);
     await driver.open();
     return new DriverFixture(underTest, dataDir, driver);
   }
@@ -96,7 +97,7 @@ export class DriverFixture {
       guestFolders: { run, logs, journal },
       limits: { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: 256 * MB },
       user: 'unprivileged',
-      network: 'public',
+      network: widestNetwork(this.driver.capabilities),
       ...changes,
     };
   }
@@ -145,7 +146,7 @@ export class DriverFixture {
   /** Replaces the driver by a new one on the same installation, as a restart of the host's process does. */
   async reopen(): Promise<void> {
     await this.driver.close();
-    this.driver = this.underTest.create(this.dataDir);
+    this.driver = await this.underTest.create(this.dataDir);
     await this.driver.open();
   }
 

@@ -1,5 +1,6 @@
 import { eventually } from '@berth/testing';
 import { expect, it } from 'vitest';
+import type { BoxSpec } from '../box-spec.js';
 import type { BoxStats } from '../driver.js';
 import type { DriverFixture, StartedBox } from './driver.fixture.js';
 
@@ -67,5 +68,33 @@ export const describeLimits = (host: () => DriverFixture): void => {
     });
     expect((await stats(greedy)).processes).toBeLessThanOrEqual(most);
     expect(await other.sh('sh -c "echo started"')).toBe('started');
+  });
+
+  it('has a volume of its size: more is refused, deleting helps, and another box still writes', async () => {
+    if (!host().driver.capabilities.limits.includes('diskBytes')) return;
+    const small = { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: 32 * MB };
+    const [greedy, other] = await Promise.all([host().start({ limits: small }), host().start()]);
+    const full = await greedy.run('head -c 40000000 /dev/zero > $BERTH_VOLUME/big');
+    expect(full.exitCode).not.toBe(0);
+    expect(Number(await greedy.sh('wc -c < $BERTH_VOLUME/big'))).toBeLessThan(small.diskBytes);
+    expect(await other.sh('echo written > $BERTH_VOLUME/f; cat $BERTH_VOLUME/f')).toBe('written');
+    await greedy.sh('rm $BERTH_VOLUME/big');
+    expect(await greedy.sh('echo again > $BERTH_VOLUME/f; cat $BERTH_VOLUME/f')).toBe('again');
+  });
+
+  it('has a larger volume after a start with a larger limit, and never a smaller one', async () => {
+    if (!host().driver.capabilities.limits.includes('diskBytes')) return;
+    const sized = (megabytes: number): Pick<BoxSpec, 'limits'> => ({
+      limits: { memoryBytes: 256 * MB, cpus: 1, processes: 256, diskBytes: megabytes * MB },
+    });
+    const first = await host().start(sized(32));
+    const { agentId } = first.box;
+    await first.sh('echo kept > $BERTH_VOLUME/kept');
+    const second = await host().start({ agentId, epoch: 2, ...sized(64) });
+    expect(await second.sh('head -c 40000000 /dev/zero > $BERTH_VOLUME/big && cat $BERTH_VOLUME/kept')).toBe(
+      'kept',
+    );
+    const third = await host().start({ agentId, epoch: 3, ...sized(32) });
+    expect(await third.sh('wc -c < $BERTH_VOLUME/big')).toBe('40000000');
   });
 };

@@ -6,7 +6,7 @@ import type { Hierarchy } from '../cgroup/cgroup-hierarchies.js';
 import { DriverError } from '../driver-error.js';
 import type { BoxStats } from '../driver.js';
 import type { ProcessGroup, ProcessGroupLimits } from './process-group.js';
-import { signal } from './process-table.js';
+import { signal } from '../process-table.js';
 
 /** One cgroup per agent: its processes cannot leave it, and the kernel freezes it as a whole. */
 export class CgroupProcessGroup implements ProcessGroup {

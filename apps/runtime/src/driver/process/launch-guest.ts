@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open } from 'node:fs/promises';
 import { DriverError } from '../driver-error.js';
-import { readProcess, type ProcessIdentity } from './process-table.js';
+import { readProcess, type ProcessIdentity } from '../process-table.js';
 
 /** Input for launching a guest. The values of `env` are not secret. */
 export interface GuestLaunch {

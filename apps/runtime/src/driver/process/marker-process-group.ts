@@ -15,7 +15,7 @@ import {
   type ProcessEntry,
   type ProcessIdentity,
   type ProcessUsage,
-} from './process-table.js';
+} from '../process-table.js';
 
 /** How to identify an agent's processes. */
 export interface Traces {

@@ -1,6 +1,6 @@
 import type { Json } from '@berth/kernel';
 import type { Box, InsidePaths, RunAs } from '../driver.js';
-import { isAlive, type ProcessIdentity } from './process-table.js';
+import { isAlive, type ProcessIdentity } from '../process-table.js';
 
 /** Persistent state of a box. */
 export interface BoxFacts {

@@ -3,10 +3,12 @@ import { ProcessDriver } from './process.driver.js';
 
 /** `BERTH_RUNTIME=process`. Reads BERTH_AGENT_UID_BASE, BERTH_AGENT_VOLUMES. */
 export const processDriver: DriverDefinition = {
-  name: 'process',
   configure(reader) {
     const uidBase = reader.optionalInteger('BERTH_AGENT_UID_BASE', { min: 1_000, max: 0x7fff_0000 });
     const outsideDir = reader.optional('BERTH_AGENT_VOLUMES');
-    return (context) => new ProcessDriver({ ...context, uidBase, outsideDir });
+    return {
+      check: async () => (process.platform === 'linux' ? [] : ['The process driver needs Linux.']),
+      create: (context) => new ProcessDriver({ ...context, uidBase, outsideDir }),
+    };
   },
 };

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { GUEST_MAIN, HostFixture } from '../../__fixtures__/host.fixture.js';
 import { agentFolders } from '../../agent/agent-folders.js';
 import type { ProcessDriverOptions } from './process.driver.js';
-import { listPids, readStartVariable } from './process-table.js';
+import { listPids, readStartVariable } from '../process-table.js';
 
 type HostFeatures = ProcessDriverOptions['features'];
 

@@ -17,7 +17,7 @@ import { launchScript } from './launch-script.js';
 import { MarkerProcessGroup } from './marker-process-group.js';
 import { ProcessBox, readBoxRecord } from './process-box.js';
 import type { ProcessGroup } from './process-group.js';
-import { isAlive, readStartVariable, signal } from './process-table.js';
+import { isAlive, readStartVariable, signal } from '../process-table.js';
 import { UidAllocation } from './uid-allocation.js';
 import { WorkspaceMounts } from './workspace-mounts.js';
 
@@ -74,8 +74,6 @@ export class ProcessDriver extends Driver {
 
   async open(): Promise<void> {
     const { dataDir, uidBase, outsideDir, features = {}, log } = this.options;
-    if (process.platform !== 'linux')
-      throw new DriverError('host_unsuitable', 'The process driver needs Linux.');
     this.#instance = createHash('sha256')
       .update(await realpath(dataDir))
       .digest('hex')

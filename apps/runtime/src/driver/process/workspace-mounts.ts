@@ -6,7 +6,7 @@ import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
 import type { InsidePaths, RunAs } from '../driver.js';
 import { ownMounts, type Launch } from './launch-script.js';
-import { SharedFiles } from './shared-files.js';
+import { SharedFiles } from '../shared-files.js';
 
 /**
  * Mount point of an agent's private view. On the host it is an empty folder that must stay: deleting it would remove

@@ -1,0 +1,69 @@
+import { chown, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { agentFolders } from '../../agent/agent-folders.js';
+import { removeTree } from '../../remove-tree.js';
+import type { GuestFolders } from '../box-spec.js';
+import { DiskImage } from './disk-image.js';
+import { AGENT_USER, DISK } from './paths-inside.js';
+import type { SubordinateIds } from './subordinate-ids.js';
+
+/** The agents' volumes, each a file system of its own, with owners as the user namespace maps them. */
+export class AgentDisks {
+  private constructor(
+    private readonly dataDir: string,
+    private readonly ids: SubordinateIds,
+  ) {}
+
+  static async open(dataDir: string, ids: SubordinateIds): Promise<AgentDisks> {
+    return new AgentDisks(await realpath(dataDir), ids);
+  }
+
+  /** Mounts the agent's disk, which has at least `bytes`, and empties the staging folder. Returns the mount point. */
+  async mount(agentId: string, bytes: number): Promise<string> {
+    const disk = this.#mountPointOf(agentId);
+    await mkdir(disk, { recursive: true, mode: 0o700 });
+    await this.#imageOf(agentId).mount(bytes);
+    const [volume, staging] = [join(disk, DISK.volume), join(disk, DISK.staging)];
+    await removeTree(staging);
+    for (const folder of [volume, staging]) await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { uid, gid } = this.ids;
+    await chown(staging, uid, gid);
+    await chown(volume, uid + AGENT_USER.uid, gid + AGENT_USER.gid);
+    return disk;
+  }
+
+  /** A no-op if it is not mounted. Errors: `box_stuck`. */
+  unmount(agentId: string): Promise<void> {
+    return this.#imageOf(agentId).unmount();
+  }
+
+  async remove(agentId: string): Promise<void> {
+    await this.#imageOf(agentId).remove();
+    await removeTree(this.#mountPointOf(agentId));
+  }
+
+  /** Gives the guest's folders to the guest, with the lines that the host has written to its log. */
+  async handOver({ run, logs, journal }: GuestFolders): Promise<void> {
+    for (const folder of [run, logs, journal]) await this.#handOver(folder);
+  }
+
+  async #handOver(path: string): Promise<void> {
+    const { uid, gid } = this.ids;
+    const info = await lstat(path);
+    if (info.uid !== uid) await lchown(path, uid, gid);
+    if (!info.isDirectory()) return;
+    for (const name of await readdir(path)) await this.#handOver(join(path, name));
+  }
+
+  #imageOf(agentId: string): DiskImage {
+    return new DiskImage(
+      join(agentFolders(this.dataDir, agentId).root, 'disk.ext4'),
+      this.#mountPointOf(agentId),
+      this.ids,
+    );
+  }
+
+  #mountPointOf(agentId: string): string {
+    return join(agentFolders(this.dataDir, agentId).root, 'disk');
+  }
+}

@@ -1,0 +1,86 @@
+import type { Json } from '@berth/kernel';
+import type { Box, InsidePaths, RunAs } from '../driver.js';
+import { isAlive, type ProcessIdentity } from '../process-table.js';
+import { AGENT_USER, insidePaths } from './paths-inside.js';
+
+/** Persistent state of a box. */
+export interface ContainerFacts {
+  readonly agentId: string;
+  /** Id of the container. */
+  readonly container: string;
+  readonly socket: string;
+  readonly command: Box['command'];
+  /** Process 1 of the container. */
+  readonly guest: ProcessIdentity;
+}
+
+const POLL_EVERY_MS = 200;
+
+/** A container whose process 1 is the guest. */
+export class ContainerBox implements Box {
+  readonly agentId: string;
+  readonly container: string;
+  readonly socket: string;
+  readonly inside: InsidePaths = insidePaths;
+  readonly command: Box['command'];
+  readonly runAs: RunAs = AGENT_USER;
+  readonly guest: ProcessIdentity;
+  readonly gone: Promise<void>;
+  readonly #end = Promise.withResolvers<void>();
+  readonly #watch: NodeJS.Timeout;
+
+  constructor(facts: ContainerFacts) {
+    this.agentId = facts.agentId;
+    this.container = facts.container;
+    this.socket = facts.socket;
+    this.command = facts.command;
+    this.guest = facts.guest;
+    this.gone = this.#end.promise;
+    this.#watch = setInterval(() => void this.#check(), POLL_EVERY_MS).unref();
+  }
+
+  get record(): Json {
+    const { container, socket, command, guest } = this;
+    return {
+      container,
+      socket,
+      command: command === null ? null : [...command],
+      guest: { pid: guest.pid, startedAt: guest.startedAt },
+    };
+  }
+
+  /** All its processes have ended. */
+  ended(): void {
+    this.forget();
+    this.#end.resolve();
+  }
+
+  /** Stops watching. */
+  forget(): void {
+    clearInterval(this.#watch);
+  }
+
+  async #check(): Promise<void> {
+    if (!(await isAlive(this.guest))) this.ended();
+  }
+}
+
+/** Parses `ContainerBox.record`; undefined if it is malformed. */
+export const readContainerRecord = (agentId: string, record: Json): ContainerFacts | undefined => {
+  const { container, socket, guest, command } = membersOf(record);
+  const { pid, startedAt } = membersOf(guest);
+  if (typeof container !== 'string' || typeof socket !== 'string') return undefined;
+  if (typeof pid !== 'number' || typeof startedAt !== 'string') return undefined;
+  return { agentId, container, socket, command: readCommand(command), guest: { pid, startedAt } };
+};
+
+const membersOf = (value: Json | undefined): Readonly<Record<string, Json | undefined>> =>
+  typeof value === 'object' && value !== null && !isList(value) ? value : {};
+
+const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
+
+const readCommand = (command: Json | undefined): Box['command'] => {
+  if (!isList(command)) return null;
+  const [first, ...rest] = command.map(String);
+  return first === undefined ? null : [first, ...rest];
+};

@@ -1,0 +1,170 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { constants, existsSync } from 'node:fs';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { INSIDE } from './paths-inside.js';
+import { relocateProgram } from './relocate-program.plan.js';
+
+const run = promisify(execFile);
+
+/** Folders of a package that a program does not load. */
+const NOT_LOADED = new Set(['node_modules', 'src', '.git']);
+const LOADER = 'ld.so';
+
+/** A read-only folder with all that a guest needs, so that it runs in any image, also in one without a C library. */
+export interface GuestKit {
+  readonly folder: string;
+  /** Starts the guest inside. */
+  readonly command: readonly [string, ...string[]];
+}
+
+interface Package {
+  readonly name: string;
+  readonly folder: string;
+}
+
+interface KitParts {
+  readonly node: string;
+  /** The dynamic loader, and the libraries of Node and of the guest's own native parts. */
+  readonly loader: string;
+  readonly libraries: readonly string[];
+  readonly packages: readonly Package[];
+}
+
+/**
+ * The kit in a folder below `parent`, made if it is not there yet: this Node with its libraries and loader, and the
+ * packages of the guest. A changed guest or Node has another folder, because running containers still use the old one.
+ */
+export const makeGuestKit = async (parent: string, guestMain: string): Promise<GuestKit> => {
+  const guestFolder = dirname(dirname(await realpath(guestMain)));
+  const parts = await findParts(guestFolder);
+  const folder = join(parent, await fingerprint(parts));
+  if (!existsSync(folder)) await make(folder, parts);
+  const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
+  return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
+};
+
+/** Removes the kits below `parent` other than `kit`. Call it only while no container uses one. */
+export const removeOtherKits = async (parent: string, kit: GuestKit): Promise<void> => {
+  for (const name of await readdir(parent))
+    if (name !== basename(kit.folder)) await rm(join(parent, name), { recursive: true, force: true });
+};
+
+const findParts = async (guestFolder: string): Promise<KitParts> => {
+  const node = process.execPath;
+  const packages = await closureOf(guestFolder);
+  const natives = (await Promise.all(packages.map(({ folder }) => nativeFiles(folder)))).flat();
+  const { loader, libraries } = await librariesOf([node, ...natives]);
+  return { node, loader, libraries, packages };
+};
+
+/** The package of that folder and everything it depends on, itself first. */
+const closureOf = async (folder: string): Promise<readonly Package[]> => {
+  const found = new Map<string, Package>();
+  const add = async (at: string): Promise<void> => {
+    const manifest = await readManifest(at);
+    if (found.has(manifest.name)) return;
+    found.set(manifest.name, { name: manifest.name, folder: at });
+    for (const name of Object.keys(manifest.dependencies ?? {})) await add(await findPackage(at, name));
+    for (const name of Object.keys(manifest.optionalDependencies ?? {})) {
+      const optional = await findPackage(at, name).catch(() => undefined);
+      if (optional !== undefined) await add(optional);
+    }
+  };
+  await add(folder);
+  return [...found.values()];
+};
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const readManifest = async (folder: string): Promise<Manifest> =>
+  JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as Manifest;
+
+const findPackage = async (from: string, name: string): Promise<string> => {
+  const folders = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
+  const folder = folders.map((one) => join(one, name)).find((one) => existsSync(join(one, 'package.json')));
+  if (folder === undefined) throw new Error(`The guest's package ${name} is not installed.`);
+  return realpath(folder);
+};
+
+const loadedFiles = async (folder: string): Promise<readonly string[]> => {
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries.map(async (entry) => {
+    const path = join(folder, entry.name);
+    if (NOT_LOADED.has(entry.name)) return [];
+    return entry.isDirectory() ? loadedFiles(path) : [path];
+  });
+  return (await Promise.all(files)).flat().toSorted();
+};
+
+const nativeFiles = async (folder: string): Promise<readonly string[]> =>
+  (await loadedFiles(folder)).filter((file) => file.endsWith('.node'));
+
+/** What the dynamic loader of this host loads for these files. */
+const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'loader' | 'libraries'>> => {
+  const { stdout } = await run('ldd', [...files]);
+  const libraries = new Set([...stdout.matchAll(/=> (\/\S+) \(0x/g)].map(([, path]) => path ?? ''));
+  const loader = /^\s+(\/\S*ld-\S+) \(0x/m.exec(stdout)?.[1];
+  if (loader === undefined) throw new Error('The dynamic loader of Node was not found.');
+  return { loader, libraries: [...libraries].toSorted() };
+};
+
+const fingerprint = async ({ node, loader, libraries, packages }: KitParts): Promise<string> => {
+  const hash = createHash('sha256');
+  const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
+  for (const file of [node, loader, ...libraries, ...files]) {
+    const { size, mtimeMs } = await stat(file);
+    hash.update(`${file}\0${size}\0${mtimeMs}\0`);
+  }
+  return hash.digest('hex').slice(0, 16);
+};
+
+const make = async (folder: string, { node, loader, libraries, packages }: KitParts): Promise<void> => {
+  const making = `${folder}.${process.pid}`;
+  await rm(making, { recursive: true, force: true });
+  const [lib, bin] = [join(making, 'lib'), join(making, 'bin')];
+  for (const path of [lib, bin]) await mkdir(path, { recursive: true, mode: 0o755 });
+  const copy = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_FICLONE);
+  await copy(loader, join(lib, LOADER));
+  for (const library of libraries) await copy(library, join(lib, basename(library)));
+  await copyProgram(node, join(bin, 'node'));
+  for (const { name, folder: from } of packages) {
+    const to = join(making, 'node_modules', name);
+    await cp(from, to, {
+      recursive: true,
+      dereference: true,
+      filter: (path) => path === from || !NOT_LOADED.has(basename(path)),
+    });
+  }
+  await rename(making, folder).catch(async (error: unknown) => {
+    // Another runtime of this host has made the same kit first.
+    await rm(making, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  });
+};
+
+/** A copy that uses the loader and the libraries of the kit in every image. */
+const copyProgram = async (from: string, to: string): Promise<void> => {
+  const program = await readFile(from);
+  const lib = `${INSIDE.kit}/lib`;
+  relocateProgram(program, { loader: `${lib}/${LOADER}`, libraries: lib });
+  await writeFile(to, program, { mode: 0o755 });
+};

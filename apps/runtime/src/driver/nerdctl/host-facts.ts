@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { cgroupMounts } from '../cgroup/cgroup-hierarchies.js';
+import type { FoundVersion, HostFacts } from './host-requirements.plan.js';
+import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
+import { readSubordinateIds } from './subordinate-ids.js';
+
+/** What the configuration says about where things are. */
+export interface HostMeans {
+  readonly nerdctl: string;
+  readonly address: string | undefined;
+  readonly cniPath: string | undefined;
+  readonly subidUser: string;
+  /** Folders in which programs are looked for. */
+  readonly path: string;
+}
+
+/** The check as a whole may take 5 s. */
+const ASKED_WITHIN_MS = 3_000;
+const PLUGINS = ['bridge', 'host-local', 'loopback', 'firewall'];
+const PROGRAMS = ['nft', 'mkfs.ext4'];
+const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
+const CNI_FOLDERS = ['/opt/cni/bin', '/usr/local/libexec/cni', '/usr/libexec/cni', '/usr/lib/cni'];
+const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** Asks this host within 5 s; starts and changes nothing. */
+export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
+  const [client, server, ids, mounts] = await Promise.all([
+    run(means.nerdctl, ['--version']),
+    run(means.nerdctl, [...addressOption(means), 'version', '--format={{json .}}']),
+    readSubordinateIds(means.subidUser),
+    readFile('/proc/mounts', 'utf8').catch(() => ''),
+  ]);
+  const { containerd, runc } = server.failed ? SILENT : parseServerVersions(server.output);
+  const cniFolders = means.cniPath === undefined ? CNI_FOLDERS : [means.cniPath];
+  return {
+    platform: process.platform,
+    isRoot: process.getuid?.() === 0,
+    kernel: parseVersion(release()),
+    nerdctl: client.missing ? 'missing' : parseVersion(client.output),
+    containerd,
+    runc,
+    address: means.address ?? DEFAULT_ADDRESS,
+    subidUser: means.subidUser,
+    hasSubordinateIds: ids !== undefined,
+    hasFreezer: canFreeze(mounts),
+    missingPlugins: PLUGINS.filter((name) => !cniFolders.some((folder) => existsSync(join(folder, name)))),
+    missingPrograms: PROGRAMS.filter((name) => !isOnPath(name, means.path)),
+    hasLoopDevices: existsSync('/dev/loop-control'),
+  };
+};
+
+const SILENT: { readonly containerd: FoundVersion | 'silent'; readonly runc: FoundVersion } = {
+  containerd: 'silent',
+  runc: 'unknown',
+};
+
+const addressOption = ({ address }: HostMeans): readonly string[] =>
+  address === undefined ? [] : [`--address=${address}`];
+
+const canFreeze = (mounts: string): boolean =>
+  cgroupMounts(mounts).some(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
+
+const isOnPath = (name: string, path: string): boolean =>
+  [...path.split(delimiter), ...SYSTEM_FOLDERS].some((folder) => existsSync(join(folder, name)));
+
+const run = (
+  program: string,
+  args: readonly string[],
+): Promise<{ readonly output: string; readonly failed: boolean; readonly missing: boolean }> =>
+  new Promise((resolve) => {
+    const options = { timeout: ASKED_WITHIN_MS, killSignal: 'SIGKILL' } as const;
+    execFile(program, args, options, (error, output) =>
+      resolve({ output, failed: error !== null, missing: error?.code === 'ENOENT' }),
+    );
+  });

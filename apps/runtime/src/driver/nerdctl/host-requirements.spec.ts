@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { hostProblems, type HostFacts } from './host-requirements.plan.js';
+import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
+
+const GOOD: HostFacts = {
+  platform: 'linux',
+  isRoot: true,
+  kernel: [6, 1],
+  nerdctl: [2, 1],
+  containerd: [2, 0],
+  runc: [1, 2],
+  address: '/run/containerd/containerd.sock',
+  subidUser: 'berth',
+  hasSubordinateIds: true,
+  hasFreezer: true,
+  missingPlugins: [],
+  missingPrograms: [],
+  hasLoopDevices: true,
+};
+
+describe('the host of containers', () => {
+  it('has no problems if everything is there in the least version', () => {
+    expect(hostProblems(GOOD)).toEqual([]);
+  });
+
+  it.each<readonly [Partial<HostFacts>, RegExp]>([
+    [{ isRoot: false }, /needs root/],
+    [{ kernel: [5, 18] }, /^Linux is 5\.18, and must be 5\.19 or newer: update the kernel\.$/],
+    [{ nerdctl: 'missing' }, /^nerdctl 2\.1 or newer is missing: .*BERTH_NERDCTL/],
+    [{ nerdctl: [1, 9] }, /^nerdctl is 1\.9, and must be 2\.1 or newer/],
+    [{ nerdctl: 'unknown' }, /^The version of nerdctl could not be read/],
+    [{ containerd: [1, 7] }, /^containerd is 1\.7, and must be 2\.0 or newer/],
+    [{ containerd: 'silent' }, /containerd\.sock: start it, or set CONTAINERD_ADDRESS/],
+    [{ runc: [1, 1] }, /^runc is 1\.1, and must be 1\.2 or newer/],
+    [{ hasSubordinateIds: false }, /subuid .*65,536 ids for berth: run "useradd --system berth"/],
+    [{ hasFreezer: false }, /cgroup2/],
+    [{ missingPlugins: ['bridge', 'firewall'] }, /bridge, firewall are missing: .*CNI_PATH/],
+    [{ missingPrograms: ['mkfs.ext4'] }, /^mkfs\.ext4 is missing: install the package e2fsprogs\.$/],
+    [{ hasLoopDevices: false }, /loop-control is missing/],
+  ])('with %j has one problem, and one line says what to do', (changes, line) => {
+    expect(hostProblems({ ...GOOD, ...changes })).toEqual([expect.stringMatching(line)]);
+  });
+
+  it('has one line for each thing that is missing', () => {
+    const facts = { ...GOOD, kernel: [4, 9], runc: 'missing', missingPrograms: ['nft'] } as const;
+    expect(hostProblems(facts)).toHaveLength(3);
+  });
+});
+
+describe('the versions that nerdctl reports', () => {
+  it('are read from its own line, and from what it says about containerd and runc', () => {
+    expect(parseVersion('nerdctl version 2.1.2\n')).toEqual([2, 1]);
+    expect(parseVersion('6.1.0-18-amd64')).toEqual([6, 1]);
+    const output =
+      '{"Client":{"Version":"v2.1.2"},"Server":{"Components":[{"Name":"containerd","Version":"2.1.4+unknown",' +
+      '"Details":{}},{"Name":"runc","Version":"1.3.3","Details":{}}]}}';
+    expect(parseServerVersions(output)).toEqual({ containerd: [2, 1], runc: [1, 3] });
+  });
+
+  it('are missing if nerdctl names no such component', () => {
+    expect(parseServerVersions('{"Client":{}}')).toEqual({ containerd: 'silent', runc: 'missing' });
+    expect(parseServerVersions('not JSON')).toEqual({ containerd: 'silent', runc: 'missing' });
+  });
+});

@@ -1,0 +1,147 @@
+import type { BoxSpec } from '../box-spec.js';
+import { DISK, INSIDE } from './paths-inside.js';
+
+/** What every call to nerdctl has in common. */
+export interface NerdctlScope {
+  /** The containerd namespace of this installation. */
+  readonly namespace: string;
+  /** Socket of containerd; undefined: nerdctl's own default. */
+  readonly address: string | undefined;
+  /** Folder of nerdctl's state of this installation. */
+  readonly dataRoot: string;
+  /** Folder of the network configurations of this installation. */
+  readonly networks: string;
+}
+
+/** Folders and files of the host that a container is created with. */
+export interface ContainerParts {
+  readonly image: string;
+  /** Name of the subordinate ids. */
+  readonly subidUser: string;
+  /** The guest with its Node and libraries. */
+  readonly kit: string;
+  /** The agent's code. */
+  readonly code: string;
+  /** The folder with the agent's volume and its staging folder. */
+  readonly disk: string;
+  /** File for the id of the guest's process. */
+  readonly pidFile: string;
+  /** The guest's command line. */
+  readonly command: readonly [string, ...string[]];
+  readonly env: Readonly<Record<string, string>>;
+  /** Limit of every process. */
+  readonly openFiles: number;
+}
+
+export const LABELS = { instance: 'berth.instance', agent: 'berth.agent', epoch: 'berth.epoch' } as const;
+
+/** Extra memory for the guest, which counts against the limit of its container. */
+const GUEST_MEMORY_BYTES = 128 * 1024 * 1024;
+
+/**
+ * What the guest needs to start processes as the agent's user, end them and change its files. They count only inside
+ * the user namespace; the agent's processes have none.
+ */
+const GUEST_CAPABILITIES = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'KILL',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_PTRACE',
+] as const;
+
+/** Shares of the memory limit; together a half. */
+const MEMORY_FOLDERS: readonly { readonly path: string; readonly share: number; readonly mode: string }[] = [
+  { path: INSIDE.tmp, share: 0.25, mode: '1777' },
+  { path: '/var/tmp', share: 0.0625, mode: '1777' },
+  { path: '/run', share: 0.0625, mode: '0755' },
+];
+const SHARED_MEMORY_SHARE = 0.125;
+
+/** Options that precede every command of nerdctl. */
+export const scopeArguments = ({ namespace, address, dataRoot, networks }: NerdctlScope): string[] => [
+  `--namespace=${namespace}`,
+  ...(address === undefined ? [] : [`--address=${address}`]),
+  `--data-root=${dataRoot}`,
+  `--cni-netconfpath=${networks}`,
+  '--cgroup-manager=cgroupfs',
+];
+
+/** A name that says what the container was started for: labels of an image can imitate ours, but not its name. */
+export const containerName = ({ agentId, epoch }: Pick<BoxSpec, 'agentId' | 'epoch'>): string =>
+  `${agentId}.${epoch}`;
+
+/** Creates and starts a container; prints its id. */
+export const runArguments = (spec: BoxSpec, instance: string, parts: ContainerParts): string[] => {
+  const { agentId, epoch } = spec;
+  const [entry, ...args] = parts.command;
+  return [
+    'run',
+    '--detach',
+    '--pull=never',
+    `--name=${containerName(spec)}`,
+    `--label=${LABELS.instance}=${instance}`,
+    `--label=${LABELS.agent}=${agentId}`,
+    `--label=${LABELS.epoch}=${epoch}`,
+    `--pidfile=${parts.pidFile}`,
+    '--log-driver=none',
+    '--network=none',
+    ...isolation(parts.subidUser),
+    ...limits(spec, parts),
+    ...mounts(spec, parts),
+    ...Object.entries(parts.env).map(([name, value]) => `--env=${name}=${value}`),
+    '--workdir=/',
+    `--entrypoint=${entry}`,
+    parts.image,
+    ...args,
+  ];
+};
+
+const isolation = (subidUser: string): string[] => [
+  `--userns-remap=${subidUser}`,
+  '--user=0:0',
+  '--cap-drop=ALL',
+  ...GUEST_CAPABILITIES.map((capability) => `--cap-add=${capability}`),
+  '--security-opt=no-new-privileges',
+  '--read-only',
+];
+
+const limits = (
+  { limits: { memoryBytes, cpus, processes } }: BoxSpec,
+  { openFiles }: ContainerParts,
+): string[] => [
+  `--memory=${memoryBytes + GUEST_MEMORY_BYTES}`,
+  `--cpus=${cpus}`,
+  `--pids-limit=${processes}`,
+  `--ulimit=nofile=${openFiles}:${openFiles}`,
+  `--shm-size=${Math.floor(memoryBytes * SHARED_MEMORY_SHARE)}`,
+  ...MEMORY_FOLDERS.map(
+    ({ path, share, mode }) => `--tmpfs=${path}:exec,mode=${mode},size=${Math.floor(memoryBytes * share)}`,
+  ),
+];
+
+const mounts = ({ guestFolders }: BoxSpec, { kit, code, disk }: ContainerParts): string[] =>
+  [
+    [kit, INSIDE.kit, 'ro'],
+    [code, INSIDE.code, 'ro'],
+    [guestFolders.run, INSIDE.run, 'rw'],
+    [guestFolders.logs, INSIDE.logs, 'rw'],
+    [guestFolders.journal, INSIDE.journal, 'rw'],
+    [disk, INSIDE.disk, 'rw'],
+    [`${disk}/${DISK.volume}`, INSIDE.volume, 'rw'],
+  ].map(([from, to, mode]) => `--volume=${from}:${to}:${mode}`);
+
+/** Removes containers, running or not. */
+export const removeArguments = (ids: readonly string[]): string[] => ['rm', '--force', '--volumes', ...ids];
+
+/** Lists the containers of an installation, running or not, as lines of JSON. */
+export const listArguments = (instance: string): string[] => [
+  'ps',
+  '--all',
+  '--no-trunc',
+  '--format=json',
+  `--filter=label=${LABELS.instance}=${instance}`,
+];

@@ -1,0 +1,35 @@
+import { DriverError } from '../driver-error.js';
+
+/** How a call to nerdctl ended. */
+export interface NerdctlFailure {
+  readonly stderr: string;
+  /** Whether it was ended because its time was over. */
+  readonly timedOut: boolean;
+}
+
+const CONTAINERD_AWAY = [/cannot access containerd socket/, /connection refused/, /failed to dial "/];
+const IMAGE_AWAY = [
+  /failed to resolve reference/,
+  /image .* not found/i,
+  /no such image/i,
+  /pull access denied/,
+];
+const GUEST_DIED = [/exec .* (no such file or directory|permission denied|exec format error)/];
+
+/**
+ * The error of the port for a failed call; undefined for an unknown failure. Its message names nothing of the host;
+ * what nerdctl wrote is its cause, for the operator's log.
+ */
+export const toDriverError = ({ stderr, timedOut }: NerdctlFailure): DriverError | undefined => {
+  const cause = new Error(`nerdctl: ${stderr.trim() || 'no message'}`);
+  const matches = (patterns: readonly RegExp[]): boolean => patterns.some((pattern) => pattern.test(stderr));
+  if (timedOut || matches(CONTAINERD_AWAY))
+    return new DriverError('host_unavailable', 'The container runtime of this host does not respond.', {
+      cause,
+    });
+  if (matches(IMAGE_AWAY))
+    return new DriverError('image_unavailable', 'The image of the agent cannot be had.', { cause });
+  if (matches(GUEST_DIED))
+    return new DriverError('guest_not_started', 'The guest could not be started.', { cause });
+  return undefined;
+};

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { mkdir, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from '@berth/telemetry';
+import { BoxCgroups } from '../cgroup/box-cgroups.js';
+import { openHierarchies, removeHierarchies } from '../cgroup/cgroup-hierarchies.js';
+import { DriverError } from '../driver-error.js';
+import { SharedFiles } from '../shared-files.js';
+import { AgentDisks } from './agent-disk.js';
+import { makeGuestKit, type GuestKit } from './guest-kit.js';
+import type { NerdctlScope } from './nerdctl-arguments.js';
+import { openFilesLimit } from './open-files.js';
+import { readSubordinateIds } from './subordinate-ids.js';
+
+export interface NerdctlDriverOptions {
+  readonly dataDir: string;
+  /** The guest's main file. */
+  readonly guestMain: string;
+  /** The program `nerdctl`. */
+  readonly nerdctl: string;
+  /** Socket of containerd; undefined: nerdctl's own default. */
+  readonly address: string | undefined;
+  /** Folder of the CNI plugins; undefined: nerdctl's own default. */
+  readonly cniPath: string | undefined;
+  /** Folder of the guest's kits; undefined: below the data folder. */
+  readonly kits?: string;
+  /** Image of agents whose source is not an image itself. */
+  readonly image: string;
+  /** Name of the subordinate ids of agents. */
+  readonly subidUser: string;
+  readonly log: Logger;
+}
+
+/** What the driver has prepared on this host. */
+export interface NerdctlHost {
+  /** Distinguishes the installations of a host. */
+  readonly instance: string;
+  readonly program: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly scope: NerdctlScope;
+  readonly kit: GuestKit;
+  readonly disks: AgentDisks;
+  readonly sharedFiles: SharedFiles;
+  readonly cgroups: BoxCgroups;
+  /** Folder for the ids of guests' processes. */
+  readonly pids: string;
+  /** Limit of open files of an agent's processes. */
+  readonly openFiles: number;
+  close(): Promise<void>;
+}
+
+/** Distinguishes the installations of a host; `dataDir` is the runtime's data folder, which exists. */
+export const instanceOf = async (dataDir: string): Promise<string> =>
+  createHash('sha256')
+    .update(await realpath(dataDir))
+    .digest('hex')
+    .slice(0, 12);
+
+/** The containerd namespace, and the control group, of everything of an installation. */
+export const namespaceOf = (instance: string): string => `berth-${instance}`;
+
+/** Prepares folders, control groups and the guest's kit. Errors: `host_unsuitable`. */
+export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<NerdctlHost> => {
+  const { dataDir, guestMain, nerdctl, address, cniPath, subidUser, kits } = options;
+  const ids = await readSubordinateIds(subidUser);
+  if (ids === undefined)
+    throw new DriverError('host_unsuitable', `/etc/subuid and /etc/subgid have no range for ${subidUser}.`);
+  const instance = await instanceOf(dataDir);
+  const namespace = namespaceOf(instance);
+  const own = join(dataDir, 'nerdctl');
+  const scope = { namespace, address, dataRoot: join(own, 'data'), networks: join(own, 'networks') };
+  const pids = join(own, 'pids');
+  const kitFolder = kits ?? join(dataDir, 'kit');
+  for (const folder of [scope.dataRoot, scope.networks, pids, kitFolder])
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  const hierarchies = await openHierarchies(namespace);
+  if (hierarchies.length === 0)
+    throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
+  return {
+    instance,
+    program: nerdctl,
+    environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
+    scope,
+    kit: await makeGuestKit(kitFolder, guestMain),
+    disks: await AgentDisks.open(dataDir, ids),
+    sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
+    cgroups: new BoxCgroups(hierarchies),
+    pids,
+    openFiles: await openFilesLimit(),
+    close: () => removeHierarchies(namespace),
+  };
+};

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest';
+import type { BoxSpec } from '../box-spec.js';
+import { parseContainerId, parseContainerList } from './container-list.js';
+import { runArguments, scopeArguments } from './nerdctl-arguments.js';
+import { toDriverError } from './nerdctl-failures.js';
+import { isMountPoint } from './mount-points.js';
+import { hardLimitOfFiles } from './open-files.js';
+import { firstSubordinateId } from './subordinate-ids.js';
+
+const MB = 1024 * 1024;
+const ID = 'e22993730a7cc39176d9d37d532f0181da11d85b92a2fb5af1e10c0e0308f223';
+
+const spec: BoxSpec = {
+  agentId: 'agt_01',
+  epoch: 7,
+  source: { kind: 'template', version: 1, name: 'echo', folder: '/templates/echo' },
+  command: null,
+  env: {},
+  guestFolders: { run: '/a/run', logs: '/a/logs', journal: '/a/journal' },
+  limits: { memoryBytes: 512 * MB, cpus: 0.5, processes: 1024, diskBytes: 1024 * MB },
+  user: 'unprivileged',
+  network: 'none',
+};
+
+const parts = {
+  image: 'example.test/image:1',
+  subidUser: 'berth',
+  kit: '/kit/1',
+  code: '/templates/echo',
+  disk: '/a/disk',
+  pidFile: '/pids/agt_01',
+  command: ['/.berth/kit/lib/ld.so', '/.berth/kit/bin/node'],
+  env: { A: 'b c' },
+  openFiles: 1024,
+} as const;
+
+describe('the command line of a new container', () => {
+  const args = runArguments(spec, 'abc', parts);
+
+  it('names the agent, the epoch and the installation', () => {
+    expect(args).toEqual(
+      expect.arrayContaining([
+        '--name=agt_01.7',
+        '--label=berth.instance=abc',
+        '--label=berth.agent=agt_01',
+        '--label=berth.epoch=7',
+      ]),
+    );
+  });
+
+  it('isolates it: a user namespace, no network, no new privileges, a read-only root', () => {
+    expect(args).toEqual(
+      expect.arrayContaining([
+        '--userns-remap=berth',
+        '--network=none',
+        '--cap-drop=ALL',
+        '--security-opt=no-new-privileges',
+        '--read-only',
+      ]),
+    );
+  });
+
+  it('limits memory, processors, processes and open files, and folders in memory to half of the memory', () => {
+    expect(args).toEqual(
+      expect.arrayContaining([
+        `--memory=${640 * MB}`,
+        '--cpus=0.5',
+        '--pids-limit=1024',
+        '--ulimit=nofile=1024:1024',
+      ]),
+    );
+    const sizes = args.flatMap((arg) => /^--(?:tmpfs|shm-size)=.*?(\d+)$/.exec(arg)?.[1] ?? []);
+    expect(sizes).toHaveLength(4);
+    expect(sizes.reduce((sum, size) => sum + Number(size), 0)).toBe(256 * MB);
+  });
+
+  it('ends with the guest as the entry point, the image and the guest’s arguments', () => {
+    expect(args.slice(-3)).toEqual([
+      '--entrypoint=/.berth/kit/lib/ld.so',
+      'example.test/image:1',
+      '/.berth/kit/bin/node',
+    ]);
+  });
+
+  it('is preceded by the scope of the installation', () => {
+    const scope = { namespace: 'berth-abc', address: undefined, dataRoot: '/d', networks: '/n' };
+    expect(scopeArguments(scope)).not.toContainEqual(expect.stringContaining('--address'));
+    expect(scopeArguments({ ...scope, address: '/c.sock' })).toContain('--address=/c.sock');
+  });
+});
+
+describe('the list of containers', () => {
+  // As printed by nerdctl 2.1.2.
+  const line = (name: string, labels = 'berth.epoch=7,nerdctl/namespace=berth-x'): string =>
+    `{"Command":"\\"/bin/sh -c sleep 100\\"","CreatedAt":"2026-11-22T18:46:34.657255516Z","ID":"${ID}",` +
+    `"Image":"berth.test/shell:1","Platform":"linux/amd64","Names":"${name}","Ports":"","Status":"Created",` +
+    `"Runtime":"io.containerd.runc.v2","Size":"","Labels":"${labels}"}`;
+
+  it('names the agent and the epoch of each container', () => {
+    const found = parseContainerList(`${line('agt_01.7')}\n${line('agt_02.12')}\n`);
+    expect(found).toEqual([
+      { agentId: 'agt_01', epoch: 7, id: ID },
+      { agentId: 'agt_02', epoch: 12, id: ID },
+    ]);
+  });
+
+  it('does not believe the labels, which an image can imitate', () => {
+    const found = parseContainerList(line('agt_01.7', 'berth.epoch=99,berth.agent=agt_09'));
+    expect(found).toEqual([{ agentId: 'agt_01', epoch: 7, id: ID }]);
+  });
+
+  it('leaves out what Berth has not named, and is empty without containers', () => {
+    expect(parseContainerList(line('postgres'))).toEqual([]);
+    expect(parseContainerList('\n')).toEqual([]);
+  });
+
+  it('has the id that the creation printed, behind whatever else was printed', () => {
+    expect(parseContainerId(`a warning\n${ID}\n`)).toBe(ID);
+    expect(parseContainerId('')).toBeUndefined();
+  });
+});
+
+describe('a failed call', () => {
+  const at = 'time="2026-11-22T18:46:36Z" level=fatal msg=';
+
+  it.each([
+    [
+      'host_unavailable',
+      `${at}"cannot access containerd socket \\"/nonexistent\\": no such file or directory"`,
+    ],
+    [
+      'image_unavailable',
+      `${at}"failed to resolve reference \\"berth.test/nosuch:1\\": failed to do request"`,
+    ],
+    [
+      'guest_not_started',
+      `${at}"failed to create shim task: OCI runtime create failed: runc create failed: unable to start container ` +
+        'process: error during container init: exec /.berth/kit/lib/ld.so: no such file or directory"',
+    ],
+  ])('is %s by what nerdctl wrote, which is not in its message', (code, stderr) => {
+    const error = toDriverError({ stderr, timedOut: false });
+    expect(error?.code).toBe(code);
+    expect(error?.message).not.toMatch(/nerdctl|containerd|ld\.so|berth\.test/);
+    expect(String(error?.cause)).toContain('level=fatal');
+  });
+
+  it('is host_unavailable if its time was over', () => {
+    expect(toDriverError({ stderr: '', timedOut: true })?.code).toBe('host_unavailable');
+  });
+
+  it('is unknown otherwise', () => {
+    expect(toDriverError({ stderr: `${at}"something new"`, timedOut: false })).toBeUndefined();
+  });
+});
+
+describe('what the host limits', () => {
+  it('are the subordinate ids of the user, at least 65,536 and none below that', () => {
+    expect(firstSubordinateId('other:100000:65536\nberth:200000:65536\n', 'berth')).toBe(200_000);
+    expect(firstSubordinateId('berth:200000:1000\n', 'berth')).toBeUndefined();
+    expect(firstSubordinateId('berth:1000:65536\n', 'berth')).toBeUndefined();
+    expect(firstSubordinateId('', 'berth')).toBeUndefined();
+  });
+
+  it('are the open files of containerd', () => {
+    expect(
+      hardLimitOfFiles('Max open files            1024                 524288               files'),
+    ).toBe(524_288);
+    expect(
+      hardLimitOfFiles('Max open files            1024                 unlimited            files'),
+    ).toBeUndefined();
+  });
+});
+
+describe('the mounts of the host', () => {
+  const info =
+    '612 27 7:0 / /data/a\\040b/disk rw,nosuid - ext4 /dev/loop0 rw,discard\n25 1 254:0 / / rw - ext4 /dev/vda rw\n';
+
+  it('tell whether exactly a path is a mount point, whatever characters it has', () => {
+    expect(isMountPoint(info, '/data/a b/disk')).toBe(true);
+    expect(isMountPoint(info, '/data/a b')).toBe(false);
+    expect(isMountPoint(info, '/')).toBe(true);
+    expect(isMountPoint('', '/')).toBe(false);
+  });
+});

@@ -1,0 +1,237 @@
+import { rm } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import { join } from 'node:path';
+import type { Json } from '@berth/kernel';
+import { guestEnv } from '@berth/guest-protocol';
+import { execa } from 'execa';
+import { becomesTrue } from '../../poll.js';
+import type { BoxSource, BoxSpec } from '../box-spec.js';
+import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
+import { DriverError } from '../driver-error.js';
+import { isAlive, readProcess, signal } from '../process-table.js';
+import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
+import { ContainerBox, readContainerRecord } from './container-box.js';
+import { ContainerRemoval } from './container-removal.js';
+import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
+import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
+import { toDriverError } from './nerdctl-failures.js';
+import { openNerdctlHost, type NerdctlDriverOptions, type NerdctlHost } from './nerdctl-host.js';
+import { INSIDE } from './paths-inside.js';
+
+/** Time limits in milliseconds for calls to nerdctl, which itself waits for containerd without limit. */
+const CALL_MS = 20_000;
+const PULL_MS = 900_000;
+/** Delay between TERM and KILL for processes that outlive the agent's program. */
+const LEFTOVER_GRACE_MS = 1_000;
+const ENDED_WITHIN_MS = 5_000;
+
+const CAPABILITIES: DriverCapabilities = {
+  isolation: 'container',
+  sources: ['template', 'build'],
+  limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
+  users: ['unprivileged'],
+  network: ['none'],
+};
+
+/** Runs each agent in a container of its own with nerdctl; process 1 of the container is the guest. */
+export class NerdctlDriver extends Driver {
+  override readonly name = 'nerdctl';
+  override readonly capabilities = CAPABILITIES;
+  readonly #boxes = new Map<string, ContainerBox>();
+  /** Ids of the containers by agent. */
+  readonly #containers = new Map<string, string>();
+  readonly #pulls = new Map<string, Promise<void>>();
+  readonly #removal = new ContainerRemoval((ids) => this.#nerdctl(removeArguments(ids)));
+  #host: NerdctlHost | undefined;
+
+  constructor(private readonly options: NerdctlDriverOptions) {
+    super();
+  }
+
+  async open(): Promise<void> {
+    this.#host = await openNerdctlHost(this.options);
+    await this.#containersOfThisHost();
+  }
+
+  async prepare(source: BoxSource): Promise<void> {
+    refuseSource(source, this.capabilities);
+    const { image } = this.options;
+    const pull = this.#pulls.get(image) ?? this.#obtain(image);
+    this.#pulls.set(image, pull);
+    pull.catch(() => this.#pulls.delete(image));
+    await pull;
+  }
+
+  async start(spec: BoxSpec): Promise<Box> {
+    const { instance, kit, disks, sharedFiles, pids, scope, openFiles } = this.#open;
+    const { agentId, guestFolders, source } = spec;
+    refuseUnsupported(spec, this.capabilities);
+    if (source.kind === 'image') throw new DriverError('spec_unsupported', 'This host cannot run images.');
+    await this.stop(agentId, 0);
+    const code = await sharedFiles.share(source.folder);
+    const disk = await disks.mount(agentId, spec.limits.diskBytes);
+    await disks.handOver(guestFolders);
+    const pidFile = join(pids, agentId);
+    await rm(pidFile, { force: true });
+    const output = await this.#nerdctl(
+      runArguments(spec, instance, {
+        image: this.options.image,
+        subidUser: this.options.subidUser,
+        kit: kit.folder,
+        code,
+        disk,
+        pidFile,
+        command: kit.command,
+        openFiles,
+        env: { ...spec.env, ...guestVariables, [guestEnv.mark]: `${scope.namespace}/${agentId}` },
+      }),
+    );
+    const container = parseContainerId(output);
+    if (container === undefined) throw new Error('nerdctl printed no id of a container.');
+    this.#containers.set(agentId, container);
+    const [pid] = await this.#open.cgroups.pids(container);
+    const guest = pid === undefined ? undefined : await readProcess(pid);
+    if (guest === undefined)
+      throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
+    const socket = join(guestFolders.run, 'guest.sock');
+    return this.#keep(new ContainerBox({ agentId, container, socket, command: spec.command, guest }));
+  }
+
+  async find(agentId: string, record: Json): Promise<Box | undefined> {
+    const facts = readContainerRecord(agentId, record);
+    if (facts === undefined || !(await isAlive(facts.guest))) return undefined;
+    this.#containers.set(agentId, facts.container);
+    return this.#keep(new ContainerBox(facts));
+  }
+
+  async freeze(agentId: string): Promise<void> {
+    await this.#open.cgroups.freeze(this.#containerOf(agentId));
+  }
+
+  async thaw(agentId: string): Promise<void> {
+    await this.#open.cgroups.thaw(this.#containerOf(agentId));
+  }
+
+  async isFrozen(agentId: string): Promise<boolean> {
+    const container = this.#containers.get(agentId);
+    return container !== undefined && this.#open.cgroups.isFrozen(container);
+  }
+
+  async stop(agentId: string, graceMs: number): Promise<void> {
+    const container = this.#containers.get(agentId);
+    if (container !== undefined) {
+      if (graceMs > 0) await this.#letEnd(container, Math.min(graceMs, LEFTOVER_GRACE_MS));
+      await this.#kill(container);
+      this.#boxes.get(agentId)?.ended();
+      this.#boxes.delete(agentId);
+      await this.#removal.remove(container);
+      this.#containers.delete(agentId);
+    }
+    await this.#open.disks.unmount(agentId);
+  }
+
+  async remove(agentId: string): Promise<void> {
+    await this.stop(agentId, 0);
+    await this.#open.disks.remove(agentId);
+  }
+
+  async list(): Promise<readonly ListedBox[]> {
+    return (await this.#containersOfThisHost()).map(({ agentId, epoch }) => ({ agentId, epoch }));
+  }
+
+  async stats(agentId: string): Promise<BoxStats | null> {
+    const container = this.#containers.get(agentId);
+    return container === undefined ? null : this.#open.cgroups.stats(container);
+  }
+
+  freeMemMb(): number {
+    return Math.floor(freemem() / 1024 / 1024);
+  }
+
+  async close(): Promise<void> {
+    for (const box of this.#boxes.values()) box.forget();
+    await this.#host?.close();
+  }
+
+  async #obtain(image: string): Promise<void> {
+    const isHere = await this.#nerdctl(['image', 'inspect', '--format={{.ID}}', image]).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof DriverError && error.code === 'image_unavailable') return false;
+        throw error;
+      },
+    );
+    if (!isHere) await this.#nerdctl(['pull', '--quiet', image], PULL_MS);
+  }
+
+  async #containersOfThisHost(): Promise<readonly ListedContainer[]> {
+    const found = parseContainerList(await this.#nerdctl(listArguments(this.#open.instance)));
+    this.#containers.clear();
+    for (const { agentId, id } of found) this.#containers.set(agentId, id);
+    return found;
+  }
+
+  async #letEnd(container: string, withinMs: number): Promise<void> {
+    const { cgroups } = this.#open;
+    const [guest] = await cgroups.pids(container);
+    const others = async (): Promise<readonly number[]> =>
+      (await cgroups.pids(container)).filter((pid) => pid !== guest);
+    for (const pid of await others()) signal(pid, 'SIGTERM');
+    await becomesTrue(async () => (await others()).length === 0, withinMs);
+  }
+
+  /** The kernel ends every process of the container with its process 1. A frozen one dies when it is thawed. */
+  async #kill(container: string): Promise<void> {
+    const { cgroups } = this.#open;
+    const dead = async (): Promise<boolean> => {
+      const pids = await cgroups.pids(container);
+      if (pids.length === 0) return true;
+      for (const pid of pids) signal(pid, 'SIGKILL');
+      await cgroups.setFrozen(container, false).catch(() => undefined);
+      return false;
+    };
+    if (!(await becomesTrue(dead, ENDED_WITHIN_MS)))
+      throw new DriverError('box_stuck', 'The processes of the agent could not be ended.');
+  }
+
+  async #nerdctl(args: readonly string[], timeout: number = CALL_MS): Promise<string> {
+    const { program, environment, scope } = this.#open;
+    const result = await execa(program, [...scopeArguments(scope), ...args], {
+      env: environment,
+      stdin: 'ignore',
+      timeout,
+      forceKillAfterDelay: 1_000,
+      reject: false,
+    });
+    if (!result.failed) return result.stdout;
+    const { stderr, timedOut } = result;
+    throw (
+      toDriverError({ stderr, timedOut }) ??
+      new Error(`nerdctl ${args[0] ?? ''} failed: ${stderr || result.shortMessage}`)
+    );
+  }
+
+  #keep(box: ContainerBox): ContainerBox {
+    this.#boxes.get(box.agentId)?.forget();
+    this.#boxes.set(box.agentId, box);
+    return box;
+  }
+
+  #containerOf(agentId: string): string {
+    const container = this.#containers.get(agentId);
+    if (container === undefined)
+      throw new DriverError('box_absent', 'The agent has no processes on this host.');
+    return container;
+  }
+
+  get #open(): NerdctlHost {
+    if (this.#host === undefined) throw new Error('The driver is not open.');
+    return this.#host;
+  }
+}
+
+const guestVariables: Readonly<Record<string, string>> = {
+  [guestEnv.socket]: `${INSIDE.run}/guest.sock`,
+  [guestEnv.logs]: INSIDE.logs,
+  [guestEnv.journal]: INSIDE.journal,
+};

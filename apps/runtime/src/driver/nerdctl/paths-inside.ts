@@ -1,0 +1,29 @@
+import type { InsidePaths, RunAs } from '../driver.js';
+
+/** Where Berth's own files are in a container; only the guest can enter the folders that are not read-only. */
+export const INSIDE = {
+  kit: '/.berth/kit',
+  code: '/.berth/code',
+  run: '/.berth/run',
+  logs: '/.berth/logs',
+  journal: '/.berth/journal',
+  disk: '/.berth/disk',
+  volume: '/workspace',
+  tmp: '/tmp',
+} as const;
+
+/** Names in the folder of an agent's disk: a rename from one to the other stays on one mount. */
+export const DISK = { volume: 'volume', staging: 'staging' } as const;
+
+const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export const insidePaths: InsidePaths = {
+  volume: INSIDE.volume,
+  tmp: INSIDE.tmp,
+  code: INSIDE.code,
+  path: `${INSIDE.kit}/bin:${SYSTEM_PATH}`,
+  storage: { volume: `${INSIDE.disk}/${DISK.volume}`, staging: `${INSIDE.disk}/${DISK.staging}` },
+};
+
+/** The user of an agent's processes; the guest is 0, which the user namespace maps to an id without rights outside. */
+export const AGENT_USER: RunAs = { uid: 1000, gid: 1000 };
