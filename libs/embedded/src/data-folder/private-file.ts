@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 /** A data folder that cannot be created or entered; the message gives the reason. */
 export class DataFolderUnusableError extends Error {
@@ -38,4 +38,15 @@ export function readJsonObject(path: string): Record<string, unknown> | undefine
   } catch {
     return undefined;
   }
+}
+
+/**
+ * Like `readJsonObject`, for a file that must not be replaced: throws `DataFolderUnusableError` if it exists but is
+ * damaged or cannot be read.
+ */
+export function readKeptObject(path: string): Record<string, unknown> | undefined {
+  const kept = readJsonObject(path);
+  if (kept === undefined && existsSync(path))
+    throw new DataFolderUnusableError(`${path} cannot be read or is damaged; restore it from a backup.`);
+  return kept;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { readJsonObject, writePrivateFile } from './private-file.js';
+import { readKeptObject, writePrivateFile } from './private-file.js';
 
 /** Passwords of the embedded parts: generated once per data folder and kept in a file of mode 0600. */
 export interface PartSecrets {
@@ -11,10 +11,13 @@ export interface PartSecrets {
   readonly postgresPassword: string;
 }
 
-/** Reads the passwords of a data folder and generates the missing ones (192 random bits each, URL-safe). */
+/**
+ * Reads the passwords of a data folder and generates the missing ones (192 random bits each, URL-safe). Throws
+ * `DataFolderUnusableError` if the stored ones cannot be read: the existing database would reject new ones.
+ */
 export function readOrGenerateSecrets(folder: string, services: readonly string[]): PartSecrets {
   const file = join(folder, 'secrets.json');
-  const kept = readJsonObject(file) ?? {};
+  const kept = readKeptObject(file) ?? {};
   const servicePasswords: Record<string, unknown> = { ...asObject(kept['natsServicePasswords']) };
   const secrets: PartSecrets = {
     natsPassword: keptOrNew(kept['natsPassword']),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { numbered, numberedRange, rejection, type StoreFixture, Subscriber } from './store-fixture.js';
 
-/** The effects of deleting a stream, softly and for good. */
+/** The effects of soft deletion and of tombstoning of a stream. */
 export function describeDeletions(store: () => StoreFixture): void {
   describe('delete', () => {
     it('a deleted stream is not found; a new append continues with the next revision', async () => {
@@ -58,7 +58,7 @@ export function describeDeletions(store: () => StoreFixture): void {
   });
 
   describe('tombstone', () => {
-    it('closes the stream for good: every later operation fails because it is deleted', async () => {
+    it('closes the stream permanently: every later operation fails because it is deleted', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0));
       await store().client.tombstoneStream(stream, { expectedRevision: 0n });

@@ -2,7 +2,7 @@ import { ANY, type ExpectedRevision, NO_STREAM, STREAM_EXISTS, TOMBSTONE_REVISIO
 
 /** The facts about a stream that decide whether an append is written. */
 export interface StreamFacts {
-  /** -1 when nothing was ever written, {@link TOMBSTONE_REVISION} when the stream is closed for good. */
+  /** -1 when nothing was ever written, {@link TOMBSTONE_REVISION} when the stream is tombstoned. */
   readonly lastRevision: number;
   readonly softDeleted: boolean;
   hasMetadata(): boolean;

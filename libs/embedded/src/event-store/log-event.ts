@@ -1,4 +1,4 @@
-/** Revision of the event that closes a tombstoned stream for good; from then on also the stream's last revision. */
+/** Revision of the event that closes a tombstoned stream permanently; from then on also the stream's last revision. */
 export const TOMBSTONE_REVISION = Number.MAX_SAFE_INTEGER;
 
 /** EventStoreDB's value for {@link TOMBSTONE_REVISION} and for the `$tb` of a soft-deleted stream (int64 max). */

@@ -12,7 +12,7 @@ import {
 import { RecentIds } from './recent-ids.js';
 import { isSoftDeleted, withTruncateBefore } from './stream-metadata.js';
 
-/** A write request. `soft-delete` hides all existing events, `tombstone` closes the stream for good. */
+/** A write request. `soft-delete` hides all existing events, `tombstone` closes the stream permanently. */
 export type WriteRequest =
   | {
       readonly kind: 'append';

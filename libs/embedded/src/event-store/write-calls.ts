@@ -123,7 +123,7 @@ export function deleteCall(writes: GroupCommit): DeleteHandler {
   };
 }
 
-/** Tombstone: closes the stream for good. */
+/** Tombstone: closes the stream permanently. */
 export function tombstoneCall(writes: GroupCommit): TombstoneHandler {
   return (call, callback) => {
     const options = call.request.getOptions();

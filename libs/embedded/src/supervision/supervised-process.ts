@@ -6,7 +6,7 @@ import type { EmbeddedLog } from './embedded-log.js';
 import { endProcess, forgetPid, recordPid, type EndingStep } from './orphans.js';
 import { identifyProcess } from './process-identity.js';
 
-/** What to run, and how to tell that it is ready. Times in milliseconds. */
+/** What to run, and how to detect that it is ready. Times in milliseconds. */
 export interface ProcessSpec {
   readonly name: string;
   readonly command: string;
@@ -68,7 +68,7 @@ export class SupervisedProcess {
     return this.#child?.kill(signal) ?? false;
   }
 
-  /** Ends it for good. */
+  /** Ends the process and does not restart it. */
   async stop(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();

@@ -61,7 +61,7 @@ export class ProjectionBuilder {
   }
 
   /** Drops every unfinished build and starts a new one. */
-  async createAnew(): Promise<Build> {
+  async createNew(): Promise<Build> {
     await this.dropLeftovers();
     return this.#create();
   }

@@ -111,7 +111,7 @@ export class ProjectionRunner {
       const current = (await table.builds()).find(
         (b) => b.suffix === begun?.suffix && b.state === 'building',
       );
-      mine = current ?? (await this.#builder.createAnew());
+      mine = current ?? (await this.#builder.createNew());
       await this.#builder.complete(mine, onProgress, held);
     };
     try {
@@ -165,7 +165,7 @@ export class ProjectionRunner {
       'the tables are ahead of the event log and belong to another one; building them again',
     );
     await this.#underBuildLock(held, async (lock) => {
-      const built = await this.#builder.complete(await this.#builder.createAnew(), () => undefined, lock);
+      const built = await this.#builder.complete(await this.#builder.createNew(), () => undefined, lock);
       if (built !== null) this.#watch.noteBuild(built);
     });
   }

@@ -13,7 +13,7 @@ export interface Build {
   readonly state: BuildState;
 }
 
-/** The checkpoint is not where this writer left it: another writer has taken over. */
+/** The checkpoint is not the one that this writer stored: another writer has taken over. */
 export class CheckpointMoved extends Error {
   override readonly name = 'CheckpointMoved';
 }

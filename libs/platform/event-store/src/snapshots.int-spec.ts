@@ -82,7 +82,7 @@ const stored = async (): Promise<Row | undefined> => {
 };
 
 /** Loads the tally in a new process; returns the result and the calls made on the store. */
-const loadAnew = async (
+const loadInNewProcess = async (
   version = 1,
 ): Promise<{ state: number; revision: bigint | null; calls: string[] }> => {
   const { store, calls } = watchedStore(fixture.direct);
@@ -100,23 +100,27 @@ describe('a snapshot', () => {
   it('makes a load read only the newest events, whatever the length of the stream', async () => {
     await add(newProcess(), 100);
     await eventually(async () =>
-      expect(await loadAnew()).toEqual({ state: 100, revision: 99n, calls: [`read the last ${EVERY + 1}`] }),
+      expect(await loadInNewProcess()).toEqual({
+        state: 100,
+        revision: 99n,
+        calls: [`read the last ${EVERY + 1}`],
+      }),
     );
   });
 
   it('is stored after a load, too, so that the next load is short', async () => {
     await add(tallyHandler(fixture.direct), 20);
-    const first = await loadAnew();
+    const first = await loadInNewProcess();
     expect(first.calls).toEqual([`read the last ${EVERY + 1}`, 'read from the start']);
     await untilStored(19);
-    expect((await loadAnew()).calls).toEqual([`read the last ${EVERY + 1}`]);
+    expect((await loadInNewProcess()).calls).toEqual([`read the last ${EVERY + 1}`]);
   });
 
   it('that is older than the newest events is completed with the events after it', async () => {
     await add(newProcess(), EVERY);
     await untilStored(EVERY - 1);
     await add(tallyHandler(fixture.direct), 20, EVERY);
-    const { state, calls } = await loadAnew();
+    const { state, calls } = await loadInNewProcess();
     expect({ state, calls }).toEqual({
       state: 20 + EVERY,
       calls: [`read the last ${EVERY + 1}`, `read from ${EVERY - 1}`],
@@ -125,7 +129,7 @@ describe('a snapshot', () => {
 
   it('contains the recent commands: another process recognises one that precedes the snapshot', async () => {
     await add(newProcess(), 20);
-    await eventually(async () => expect((await loadAnew()).calls).toHaveLength(1));
+    await eventually(async () => expect((await loadInNewProcess()).calls).toHaveLength(1));
     const repeated = await newProcess().handle(id, { add: 1 }, commandMeta('cmd_3'));
     expect(repeated).toMatchObject({ replayed: true, state: 20, events: [{ amount: 1 }], revision: 19n });
   });
@@ -147,30 +151,30 @@ describe('the state is folded from the whole stream when the snapshot', () => {
   it('does not belong to the stream; one that does is used (this makes the next tests meaningful)', async () => {
     await history();
     await plant(19n, await eventIdAt(19));
-    expect(await loadAnew()).toMatchObject({ state: 500, revision: 19n });
+    expect(await loadInNewProcess()).toMatchObject({ state: 500, revision: 19n });
   });
 
   it('is of another version of the decider', async () => {
     await history();
     await plant(19n, await eventIdAt(19), 2);
-    expect(await loadAnew(1)).toMatchObject(everything);
-    expect(await loadAnew(3)).toMatchObject(everything);
+    expect(await loadInNewProcess(1)).toMatchObject(everything);
+    expect(await loadInNewProcess(3)).toMatchObject(everything);
   });
 
   it('has another event at its revision, as after the log was replaced', async () => {
     await history();
     await plant(18n, newEvent().id);
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
     await plant(2n, await eventIdAt(3));
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
   });
 
   it('is beyond the end of the stream, as after the log was restored, and is replaced then', async () => {
     await history();
     await plant(4_000n, newEvent().id);
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
     await eventually(async () => expect((await stored())?.revision).toBe('19'));
-    expect(await loadAnew()).toMatchObject({ ...everything, calls: [`read the last ${EVERY + 1}`] });
+    expect(await loadInNewProcess()).toMatchObject({ ...everything, calls: [`read the last ${EVERY + 1}`] });
   });
 
   it.each([
@@ -182,19 +186,19 @@ describe('the state is folded from the whole stream when the snapshot', () => {
     await history();
     await plant(19n, await eventIdAt(19));
     await database.query(`UPDATE stream_snapshots SET ${damage} WHERE stream = $1`, [stream]);
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
   });
 
   it('is lost because the table was truncated or dropped', async () => {
     await history();
     await plant(19n, await eventIdAt(19));
     await database.query('TRUNCATE stream_snapshots');
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
     await untilStored(19);
     await database.query('DROP TABLE stream_snapshots');
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
     table = new SnapshotTable(database, quietLog);
-    expect(await loadAnew()).toMatchObject(everything);
+    expect(await loadInNewProcess()).toMatchObject(everything);
     await untilStored(19);
   });
 
@@ -266,6 +270,6 @@ describe('processes on one stream with snapshots', () => {
       await Promise.all(sent.map((c) => handler.handle(id, { add: 1 }, commandMeta(`cmd_${c}`))));
     }
     expect((await fixture.direct.read(stream)).length).toBe(commands.length);
-    expect((await loadAnew()).state).toBe(commands.length);
+    expect((await loadInNewProcess()).state).toBe(commands.length);
   });
 });

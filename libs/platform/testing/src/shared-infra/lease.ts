@@ -11,7 +11,7 @@ export type SharedPart = 'eventStore' | 'postgres';
 /** What a lease contains: an empty event log or an empty database, by URL. */
 export type LeasedUrls = Partial<Record<SharedPart, string>>;
 
-/** One line of JSON from the holder of the servers. */
+/** One line of JSON from the process that leases the servers. */
 export type LeaseLine =
   | { readonly kind: 'leased'; readonly urls: LeasedUrls }
   | { readonly kind: 'failed'; readonly message: string };
