@@ -8,8 +8,11 @@ export const MEANINGS = {
     'Listen on all addresses although agents are not isolated from the machine (process driver).',
   BERTH_API_KEY: 'The key that the command line uses; by default the bootstrap key of the data folder.',
   BERTH_BOOTSTRAP_KEY_FILE: 'The file to which the first start writes the first key.',
+  BERTH_BUILD_SECONDS: 'The time that fetching and building a version may take.',
   BERTH_CLIENT_TIMEOUT_SECONDS:
     'The time after which a client is disconnected that neither sends the rest of its body nor reads its response.',
+  BERTH_CONFIG:
+    "The operator's file (YAML), see [operations](operations.md#the-operators-file); by default `berth.yaml` in the data folder, if it exists.",
   BERTH_CRASH_LIMIT: 'An agent is `failed` when its program has exited this many times within the window.',
   BERTH_CRASH_WINDOW_SECONDS: 'The time window of `BERTH_CRASH_LIMIT`.',
   BERTH_DATA: 'The data folder.',
@@ -52,6 +55,8 @@ export const MEANINGS = {
   CONTAINERD_ADDRESS: 'The socket of containerd; by default `/run/containerd/containerd.sock`.',
   DATABASE_URL: 'PostgreSQL, `postgres://…`. If unset, `npm start` uses the embedded one.',
   EVENTSTORE_URL: 'The event log, `esdb://…`. If unset, `npm start` uses the embedded one.',
+  GIT_SSL_CAINFO:
+    'A file of certificates that git trusts instead of those of the system when it fetches repositories.',
   NATS_REPLICAS:
     'The number of replicas of each stream, including existing streams; by default 3 in a cluster of three or more servers, otherwise 1.',
   NATS_CA: "Path of the CA certificates that sign the broker's certificate.",

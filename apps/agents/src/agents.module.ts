@@ -1,5 +1,6 @@
 import { SecretBox } from '@berth/persistence';
-import { PlatformModule, ProjectionModule, RelayModule } from '@berth/service';
+import { OperatorSettings } from '@berth/operator-file';
+import { PlatformModule, ProjectionModule, RelayModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentActivity } from './agent-list/agent-activity.js';
 import { agentListProjection } from './agent-list/agent-list.projection.js';
@@ -22,6 +23,16 @@ import { EnsureAwakeHandler } from './agent/ensure-awake.js';
 import { StartRecipe } from './agent/start-recipe.js';
 import { Transitions } from './agent/transitions.js';
 import { AgentsConfig, readAgentsConfig } from './config.js';
+import { DeploymentListQuery } from './deployment-list/deployment-list.query.js';
+import { deploymentListProjection } from './deployment-list/deployment-list.projection.js';
+import { DeployCommandHandler } from './deployment/deploy.command-handler.js';
+import { DeploymentCommandHandler } from './deployment/deployment.command-handler.js';
+import { DeploymentNatsController } from './deployment/deployment.nats-controller.js';
+import { DeploymentProgress } from './deployment/deployment-progress.js';
+import { DeploymentStreams } from './deployment/deployment.streams.js';
+import { RequestedOrigins } from './deployment/requested-origins.js';
+import { UnfinishedDeployments } from './deployment/unfinished-deployments.js';
+import { VersionHandOver } from './deployment/version-hand-over.js';
 import { AgentEnvStreams } from './env/agent-env.streams.js';
 import { EnvCommandHandler } from './env/env.command-handler.js';
 import { EnvNatsController } from './env/env.nats-controller.js';
@@ -37,6 +48,7 @@ import { AgentExternalIdStreams, AgentNameStreams } from './reservation/reservat
 import { Reservations } from './reservation/reservations.js';
 import { TemplateCatalogue } from './templates/template-catalogue.js';
 import { AgentReconciler } from './timers/agent-reconciler.js';
+import { DeploymentTimer } from './timers/deployment-timer.js';
 import { AgentTimeouts } from './timers/agent-timeouts.js';
 import { DueAgentsQuery } from './timers/due-agents.query.js';
 
@@ -50,9 +62,10 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       streams: { publishes: ['agents'] },
     }),
     ProjectionModule.forFeature(agentListProjection),
+    ProjectionModule.forFeature(deploymentListProjection),
     RelayModule.forFeature({ categories: [agentCodec.category], toContractEvent }),
   ],
-  controllers: [AgentNatsController, EnvNatsController, HostNatsController],
+  controllers: [AgentNatsController, DeploymentNatsController, EnvNatsController, HostNatsController],
   providers: [
     AgentStreams,
     AgentCommandHandler,
@@ -97,9 +110,27 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
       useFactory: ({ templateFolders }: AgentsConfig) => TemplateCatalogue.read(templateFolders),
     },
 
+    DeploymentStreams,
+    DeploymentCommandHandler,
+    DeploymentListQuery,
+    UnfinishedDeployments,
+    RequestedOrigins,
+    VersionHandOver,
+    DeploymentProgress,
+    DeployCommandHandler,
+    {
+      provide: OperatorSettings,
+      inject: [AgentsConfig, ServiceContext],
+      useFactory: ({ operator }: AgentsConfig, { resources, log }: ServiceContext) => {
+        resources.defer(operator.rereadOnHangUp(log));
+        return operator;
+      },
+    },
+
     DueAgentsQuery,
     AgentTimeouts,
     AgentReconciler,
+    DeploymentTimer,
   ],
 })
 export class AgentsModule {}

@@ -4,6 +4,7 @@ import { AgentsModule } from './agents/agents.module.js';
 import { ChatModule } from './chat/chat.module.js';
 import { GatewayConfig, readGatewayConfig } from './config.js';
 import { ConsoleModule } from './console/console.module.js';
+import { DeploymentsModule } from './deployments/deployments.module.js';
 import { DocsModule } from './docs/docs.module.js';
 import { EnvModule } from './env/env.module.js';
 import { ExecModule } from './exec/exec.module.js';
@@ -34,6 +35,7 @@ import { TemplatesModule } from './templates/templates.module.js';
     TemplatesModule,
     KeysModule,
     AgentsModule,
+    DeploymentsModule,
     LogsModule,
     EnvModule,
     ChatModule,

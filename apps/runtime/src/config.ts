@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { BrokerEnv, LOG_LEVELS, readEnv, UnsuitableHostError, type Env, type LogLevel } from '@berth/config';
 import { isId } from '@berth/kernel';
+import { readOperatorSettings, type OperatorSettings } from '@berth/operator-file';
 import type { RestartPolicy } from '@berth/guest-protocol';
 import type { ConfiguredDriver } from './driver/driver-definition.js';
 import { chooseDriver } from './driver/driver-registry.js';
@@ -22,6 +23,14 @@ export abstract class RuntimeConfig extends BrokerEnv {
   /** URL of Berth's API for agents, as seen from this host. */
   abstract readonly gatewayUrl: string | null;
   abstract readonly restart: RestartPolicy;
+  abstract readonly operator: OperatorSettings;
+  abstract readonly builds: {
+    readonly timeoutSeconds: number;
+    /** Certificates that git trusts instead of the system's. */
+    readonly caFile: string | undefined;
+    /** Where git and its helpers are found. */
+    readonly path: string;
+  };
   /** Endpoint for transfers between gateways and this host. Port 0 picks a free port; `url` is its public address. */
   abstract readonly dataPort: {
     readonly host: string;
@@ -34,7 +43,7 @@ export abstract class RuntimeConfig extends BrokerEnv {
  * Reads NATS_URL, BERTH_INSTANCE (berth), BERTH_HOST_ID, BERTH_LOG_LEVEL, OTEL_EXPORTER_OTLP_ENDPOINT,
  * BERTH_METRICS_PORT, BERTH_RUNTIME (process) and the variables of the driver that it names, BERTH_RUNTIME_DATA
  * (.data/runtime), BERTH_SHIPPED_TEMPLATES_DIR, BERTH_TEMPLATES_DIR, BERTH_GUEST_MAIN, BERTH_GATEWAY_URL,
- * BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
+ * BERTH_CONFIG (berth.yaml in BERTH_DATA), BERTH_BUILD_SECONDS (900), GIT_SSL_CAINFO, PATH, BERTH_CRASH_LIMIT (5), BERTH_CRASH_WINDOW_SECONDS (60), BERTH_START_ATTEMPTS (3), BERTH_DATA_HOST (127.0.0.1),
  * BERTH_DATA_PORT (0), BERTH_DATA_URL. Throws `ConfigError` naming every invalid variable.
  */
 export const readRuntimeConfig = (env: Env): RuntimeConfig => {
@@ -59,6 +68,12 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
       maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
       windowMs: reader.integer('BERTH_CRASH_WINDOW_SECONDS', { default: 60, min: 1, max: 86_400 }) * 1000,
       maxEarlyDeaths: reader.integer('BERTH_START_ATTEMPTS', { default: 3, min: 1, max: 100 }),
+    },
+    operator: readOperatorSettings(reader),
+    builds: {
+      timeoutSeconds: reader.integer('BERTH_BUILD_SECONDS', { default: 900, min: 1, max: 900 }),
+      caFile: reader.optional('GIT_SSL_CAINFO'),
+      path: reader.string('PATH', '/usr/local/bin:/usr/bin:/bin'),
     },
     dataPort: {
       host: reader.string('BERTH_DATA_HOST', '127.0.0.1'),

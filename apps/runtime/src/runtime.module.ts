@@ -1,8 +1,14 @@
-import { PlatformModule } from '@berth/service';
+import { OperatorSettings } from '@berth/operator-file';
+import { PlatformModule, ServiceContext } from '@berth/service';
 import { Module } from '@nestjs/common';
 import { AgentRecords } from './agent/agent-record.js';
 import { AgentStarter } from './agent/agent-starter.js';
 import { HostTemplates } from './agent/host-templates.js';
+import { StartCodes } from './agent/start-codes.js';
+import { Builds } from './build/builds.js';
+import { BuildsNatsController } from './build/builds.nats-controller.js';
+import { VersionBuild } from './build/version-build.js';
+import { VersionStore } from './build/version-store.js';
 import { HostedAgents } from './agent/hosted-agents.js';
 import { checkHost, readRuntimeConfig, RuntimeConfig } from './config.js';
 import { Deliveries } from './delivery/deliveries.js';
@@ -39,13 +45,30 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
       },
     }),
   ],
-  controllers: [RuntimeNatsController, ExecutionsNatsController, TransfersNatsController],
+  controllers: [
+    RuntimeNatsController,
+    BuildsNatsController,
+    ExecutionsNatsController,
+    TransfersNatsController,
+  ],
   providers: [
     driverProvider,
     {
       provide: HostTemplates,
       inject: [RuntimeConfig],
       useFactory: ({ templateFolders }: RuntimeConfig) => HostTemplates.read(templateFolders),
+    },
+    VersionStore,
+    VersionBuild,
+    Builds,
+    StartCodes,
+    {
+      provide: OperatorSettings,
+      inject: [RuntimeConfig, ServiceContext],
+      useFactory: ({ operator }: RuntimeConfig, { resources, log }: ServiceContext) => {
+        resources.defer(operator.rereadOnHangUp(log));
+        return operator;
+      },
     },
     AgentRecords,
     AgentStarter,

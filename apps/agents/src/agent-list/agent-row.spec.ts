@@ -21,9 +21,18 @@ const created: AgentEvent = {
     at: at(0),
   },
 };
-const starting: AgentEvent = {
-  type: 'AgentStarting',
-  data: { agentId, epoch: 1, host: 'hst_1', cause: 'deploy', thaw: false, deadline: at(15), at: at(1) },
+const starting: AgentEvent & { readonly type: 'AgentStarting.v2' } = {
+  type: 'AgentStarting.v2',
+  data: {
+    agentId,
+    epoch: 1,
+    host: 'hst_1',
+    cause: 'deploy',
+    thaw: false,
+    version: 1,
+    deadline: at(15),
+    at: at(1),
+  },
 };
 const rowAfter = (...events: AgentEvent[]): AgentRow | null =>
   events.reduce<AgentRow | null>(evolveRow, null);

@@ -1,5 +1,6 @@
 import type { AgentView } from '@berth/contracts/agents';
 import type { AgentSource } from '../agent/agent-source.js';
+import { isVersionEvent, type VersionEvent } from '../agent/agent-event.js';
 import type { AgentEvent, Resources } from '../agent/agent.js';
 
 /** One row of the agent list, columns as in the table. Times are ISO 8601. */
@@ -44,6 +45,7 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
   if (event.type === 'AgentCreated.v2') return newRow(event.data);
   if (row === null || event.type === 'AgentDeleted') return null;
   if (event.type === 'AgentSleepRequested') return row;
+  if (isVersionEvent(event)) return withVersion(row, event);
   const changed = {
     ...row,
     state_changed_at: event.data.at,
@@ -52,7 +54,7 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
     sleep_depth: null,
   };
   switch (event.type) {
-    case 'AgentStarting': {
+    case 'AgentStarting.v2': {
       const { epoch, host, deadline, cause, at } = event.data;
       const state = cause === 'deploy' ? 'deploying' : 'starting';
       return {
@@ -93,6 +95,14 @@ export const evolveRow = (row: AgentRow | null, event: AgentEvent): AgentRow | n
     case 'AgentCreationAbandoned':
       return null;
   }
+};
+
+const withVersion = (row: AgentRow, event: VersionEvent): AgentRow => {
+  if (event.type === 'AgentVersionPrepared') return row;
+  const { source, at } = event.data;
+  const changed = { ...row, source: publicSource(source), updated_at: at };
+  if (event.type === 'AgentVersionAdopted') return changed;
+  return { ...changed, last_error: { code: 'version_did_not_start', message: event.data.message, at } };
 };
 
 const newRow = ({

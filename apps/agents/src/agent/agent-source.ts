@@ -20,5 +20,8 @@ export type AgentSource =
       readonly image: string;
     };
 
+/** A source that a deployment has made. */
+export type DeployedSource = Exclude<AgentSource, { readonly kind: 'template' }>;
+
 /** The source of an agent that is created from a template. */
 export const templateSource = (name: string): AgentSource => ({ kind: 'template', version: 1, name });

@@ -1,12 +1,16 @@
 import { DomainError } from '@berth/kernel';
-import type { AgentEvent, LiveAgent, StartCause } from './agent.js';
+import { evolve, type AgentEvent, type LiveAgent, type StartCause } from './agent.js';
+import { isUntried, startsWith } from './agent-versions.js';
 
 const START_DEADLINE_SECONDS = 60;
 
 export const after = (at: string, seconds: number): string =>
   new Date(Date.parse(at) + seconds * 1000).toISOString();
 
-/** A start with the next epoch, on the host that holds the volume. */
+/**
+ * A start with the next epoch, on the host that holds the volume. It thaws nothing when another version is to run than
+ * the one that is frozen.
+ */
 export const starting = (
   agent: LiveAgent,
   cause: StartCause,
@@ -16,12 +20,45 @@ export const starting = (
   if (agent.host === null)
     throw new DomainError('unavailable', 'service_unavailable', 'The agent has no host yet; try again.');
   const deadline = after(at, START_DEADLINE_SECONDS);
+  const { agentId, epoch, host, versions } = agent;
+  const { version } = startsWith(agent);
   return [
     {
-      type: 'AgentStarting',
-      data: { agentId: agent.agentId, epoch: agent.epoch + 1, host: agent.host, cause, thaw, deadline, at },
+      type: 'AgentStarting.v2',
+      data: {
+        agentId,
+        epoch: epoch + 1,
+        host,
+        cause,
+        thaw: thaw && versions.next === null,
+        version,
+        deadline,
+        at,
+      },
     },
   ];
+};
+
+/** The version that was starting gives way to the one before it; an agent without one has failed. */
+export const startFailed = (
+  agent: LiveAgent,
+  code: string,
+  message: string,
+  at: string,
+): readonly AgentEvent[] => {
+  const { agentId, life, versions } = agent;
+  const { next, before } = versions;
+  const source = before.at(-1);
+  if (!('cause' in life) || next === null || next.kind === 'template' || source === undefined)
+    return failed(agent, code, message, at);
+  if (!isUntried(versions, life.version)) return failed(agent, code, message, at);
+  const { deploymentId, version } = next;
+  const abandoned: AgentEvent = {
+    type: 'AgentVersionAbandoned',
+    data: { agentId, version, deploymentId, message, source, at },
+  };
+  const returned = evolve(agent, abandoned);
+  return returned.status === 'live' ? [abandoned, ...starting(returned, life.cause, false, at)] : [];
 };
 
 export const failed = (

@@ -1,4 +1,5 @@
 import type { Guest, Profile, SleepReason } from './agent.js';
+import type { DeployedSource } from './agent-source.js';
 
 /** The commands on an agent. `at` is the current time, ISO 8601. */
 export type AgentCommand =
@@ -55,8 +56,17 @@ export type AgentCommand =
   | { readonly type: 'LoseHost'; readonly at: string }
   | { readonly type: 'SettleAbsence'; readonly epoch: number; readonly at: string }
   | { readonly type: 'SettlePresence'; readonly epoch: number; readonly frozen: boolean; readonly at: string }
+  /** A deployment has built a version. */
+  | { readonly type: 'PrepareVersion'; readonly built: BuiltVersion; readonly at: string }
   | { readonly type: 'RequestDeletion'; readonly at: string }
   | { readonly type: 'ConfirmDeleted'; readonly at: string };
+
+/** What a deployment has built; the agent numbers it. */
+export type BuiltVersion = DeployedSource extends infer Source
+  ? Source extends DeployedSource
+    ? Omit<Source, 'version'>
+    : never
+  : never;
 
 /** One command by its name. */
 export type AgentCommandOf<Type extends AgentCommand['type']> = Extract<

@@ -25,10 +25,10 @@ const created = (over: Partial<Profile> = {}): AgentEvent => ({
   type: 'AgentCreated.v2',
   data: { agentId, ...profile, ...over, source: { kind: 'template', version: 1, name: 'echo' }, at },
 });
-type Starting = Extract<AgentEvent, { type: 'AgentStarting' }>['data'];
+type Starting = Extract<AgentEvent, { type: 'AgentStarting.v2' }>['data'];
 const starting = (epoch: number, cause: Starting['cause'], thaw = false): AgentEvent => ({
-  type: 'AgentStarting',
-  data: { agentId, epoch, host: 'hst_1', cause, thaw, deadline: at, at },
+  type: 'AgentStarting.v2',
+  data: { agentId, epoch, host: 'hst_1', cause, thaw, version: 1, deadline: at, at },
 });
 const started = (epoch: number): AgentEvent => ({
   type: 'AgentStarted',
@@ -81,7 +81,7 @@ describe('creating', () => {
 
   it('deploys immediately, with the first epoch', () => {
     const decided = given([], create);
-    expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting']);
+    expect(types(decided)).toEqual(['AgentCreated.v2', 'AgentStarting.v2']);
     expect(decided.events[0]).toMatchObject({
       data: { source: { kind: 'template', version: 1, name: 'echo' } },
     });
@@ -94,7 +94,7 @@ describe('creating', () => {
 
   it('fails for an abandoned attempt, and succeeds for the next one', () => {
     expect(given([abandoned], create).refusal).toBeInstanceOf(CreationOvertaken);
-    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v2', 'AgentStarting']);
+    expect(types(given([abandoned], createAs(1)))).toEqual(['AgentCreated.v2', 'AgentStarting.v2']);
     expect(given([abandoned, abandoned], createAs(1)).refusal).toBeInstanceOf(CreationOvertaken);
   });
 
@@ -119,7 +119,7 @@ describe('waking', () => {
       ['cold', false],
     ] as const) {
       const { events } = given([...running, asleep(1, depth)], wake());
-      expect(events).toMatchObject([{ type: 'AgentStarting', data: { epoch: 2, cause: 'wake', thaw } }]);
+      expect(events).toMatchObject([{ type: 'AgentStarting.v2', data: { epoch: 2, cause: 'wake', thaw } }]);
     }
   });
 
@@ -148,7 +148,7 @@ describe('waking', () => {
 
   it('starts a running agent again only when its host refused the current epoch', () => {
     expect(given(running, wake(1)).events).toMatchObject([
-      { type: 'AgentStarting', data: { epoch: 2, thaw: true } },
+      { type: 'AgentStarting.v2', data: { epoch: 2, thaw: true } },
     ]);
     expect(types(given(running, wake(0)))).toEqual([]);
     expect(types(given(running, wake()))).toEqual([]);
@@ -194,7 +194,7 @@ describe('a report of a host', () => {
   it('starts a crashed agent again, unless it has crashed too often recently', () => {
     const crash: AgentCommand = { type: 'ReportCrash', epoch: 1, message: 'exit code 1', at };
     expect(given(running, crash).events).toMatchObject([
-      { type: 'AgentStarting', data: { cause: 'recover', epoch: 2 } },
+      { type: 'AgentStarting.v2', data: { cause: 'recover', epoch: 2 } },
     ]);
     const history: AgentEvent[] = [...running];
     for (let n = 0; n < MAX_RECOVERIES; n++) history.push(starting(2 + n, 'recover'), started(2 + n));
@@ -203,7 +203,7 @@ describe('a report of a host', () => {
       { type: 'AgentFailed', data: { code: 'agent_crash_loop', message: 'exit code 1' } },
     ]);
     const muchLater = { ...again, at: '2026-11-21T11:00:00.000Z' };
-    expect(types(given(history, muchLater))).toEqual(['AgentStarting']);
+    expect(types(given(history, muchLater))).toEqual(['AgentStarting.v2']);
   });
 
   it('turns warm sleep cold when the frozen processes died, and does not start the agent', () => {
@@ -298,7 +298,7 @@ describe('a request of the owner', () => {
       [failed(1, 'start_failed')],
     ]) {
       expect(types(given([...running, ...rest], { type: 'Start', cause: 'start', at }))).toEqual([
-        'AgentStarting',
+        'AgentStarting.v2',
       ]);
     }
   });
@@ -351,7 +351,7 @@ describe('a request of the owner', () => {
   it('restarts from every state, and joins a restart in progress', () => {
     const restart: AgentCommand = { type: 'Start', cause: 'restart', at };
     for (const rest of [[], [asleep(1, 'cold')], [failed(1, 'x')], [stopping(2, 'stopped')]]) {
-      expect(types(given([...running, ...rest], restart))).toEqual(['AgentStarting']);
+      expect(types(given([...running, ...rest], restart))).toEqual(['AgentStarting.v2']);
     }
     expect(types(given([...running, starting(2, 'restart')], restart))).toEqual([]);
   });

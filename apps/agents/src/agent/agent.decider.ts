@@ -2,6 +2,7 @@ import { DomainError, type Decider } from '@berth/kernel';
 import type { AgentCommand } from './agent.commands.js';
 import { evolve, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { atEpoch, crash, fallAsleep, settlePresence, loseHost, settleAbsence } from './decide-observed.js';
+import { prepareVersion } from './decide-versions.js';
 import { abandonCreation, create, sleep, start, stop, wake } from './decide-requested.js';
 
 const notFound = (): DomainError =>
@@ -16,10 +17,14 @@ const decide = (command: AgentCommand, agent: Agent): readonly AgentEvent[] => {
       : [];
   }
   if (agent.status !== 'live') throw notFound();
+  if (command.type === 'PrepareVersion') return prepareVersion(command, agent);
   return decideLive(command, agent);
 };
 
-type LiveCommand = Exclude<AgentCommand, { type: 'Create' | 'AbandonCreation' | 'ConfirmDeleted' }>;
+type LiveCommand = Exclude<
+  AgentCommand,
+  { type: 'Create' | 'AbandonCreation' | 'ConfirmDeleted' | 'PrepareVersion' }
+>;
 
 const decideLive = (command: LiveCommand, agent: LiveAgent): readonly AgentEvent[] => {
   switch (command.type) {

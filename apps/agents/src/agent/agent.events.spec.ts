@@ -10,7 +10,10 @@ const GOLDEN = join(import.meta.dirname, '__events__');
 describeGoldenEvents(GOLDEN, agentCodec, {
   'AgentCreated.v2': true,
   AgentCreationAbandoned: true,
-  AgentStarting: true,
+  'AgentStarting.v2': true,
+  AgentVersionPrepared: true,
+  AgentVersionAdopted: true,
+  AgentVersionAbandoned: true,
   AgentStarted: true,
   AgentFellAsleep: true,
   AgentSleepRequested: true,

@@ -6,13 +6,16 @@ import type { AgentEvent } from './agent.js';
 const STORED_TYPES: ReadonlySet<string> = new Set<AgentEvent['type']>([
   'AgentCreated.v2',
   'AgentCreationAbandoned',
-  'AgentStarting',
+  'AgentStarting.v2',
   'AgentStarted',
   'AgentFellAsleep',
   'AgentSleepRequested',
   'AgentStopping',
   'AgentStopped',
   'AgentFailed',
+  'AgentVersionPrepared',
+  'AgentVersionAdopted',
+  'AgentVersionAbandoned',
   'AgentDeletionRequested',
   'AgentDeleted',
 ]);
@@ -29,11 +32,19 @@ export const agentCodec: EventCodec<AgentEvent> = {
   category: 'agent',
   toStored: (event) => ({ type: event.type, data: { ...event.data } }),
   fromStored: (stored) => {
-    const current = stored.type === 'AgentCreated' ? withSource(stored.data) : stored;
+    const current = upcast(stored);
     if (!isAgentEvent(current))
       throw new Error(`The agent stream holds an event of unknown type ${stored.type}.`);
     return current;
   },
+};
+
+const upcast = (stored: StoredEvent): StoredEvent => {
+  if (stored.type === 'AgentCreated') return withSource(stored.data);
+  // Before there were deployments, every agent had one version.
+  if (stored.type === 'AgentStarting')
+    return { type: 'AgentStarting.v2', data: { ...stored.data, version: 1 } };
+  return stored;
 };
 
 /** Before sources had versions, every agent ran its template. */

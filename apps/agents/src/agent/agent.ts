@@ -1,122 +1,16 @@
+import {
+  isVersionEvent,
+  type AgentEvent,
+  type Guest,
+  type Profile,
+  type SleepReason,
+  type StartCause,
+  type VersionEvent,
+} from './agent-event.js';
 import type { AgentSource } from './agent-source.js';
+import { abandon, firstVersion, prepare, started, type Versions } from './agent-versions.js';
 
-/**
- * Why the agent starts. Callers that need it awake wait for a wake or a recovery, and get `agent_deploying` during any
- * other start.
- */
-export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
-
-export type Resources = {
-  readonly memMb: number;
-  readonly vcpus: number;
-  readonly diskGb: number;
-};
-
-export type Guest = {
-  readonly version: string;
-  readonly capabilities: readonly string[];
-};
-
-export type Profile = {
-  readonly accountId: string;
-  readonly name: string;
-  readonly templateId: string;
-  readonly externalId: string | null;
-  readonly externalUserId: string | null;
-  readonly instructions: string | null;
-  readonly idleTtlSeconds: number;
-  readonly labels: { readonly [key: string]: string };
-  readonly resources: Resources;
-};
-
-/** The events of an agent. Times are ISO 8601. Every start and stop has its own epoch. */
-export type AgentEvent =
-  | {
-      readonly type: 'AgentCreated.v2';
-      readonly data: Profile & {
-        readonly agentId: string;
-        readonly source: AgentSource;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentCreationAbandoned';
-      readonly data: { readonly agentId: string; readonly at: string };
-    }
-  | {
-      readonly type: 'AgentStarting';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly host: string;
-        readonly cause: StartCause;
-        /** Whether the host is expected to have frozen processes of the agent. */
-        readonly thaw: boolean;
-        /** The start fails when it has not succeeded by then. */
-        readonly deadline: string;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentStarted';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly guest: Guest;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentFellAsleep';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly depth: 'warm' | 'cold';
-        readonly reason: SleepReason;
-        readonly at: string;
-      };
-    }
-  | {
-      /** The owner wants it asleep: its host freezes it at this epoch, and at no later one. */
-      readonly type: 'AgentSleepRequested';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly host: string;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentStopping';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly target: 'stopped' | 'sleeping';
-        readonly deadline: string;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentStopped';
-      readonly data: { readonly agentId: string; readonly epoch: number; readonly at: string };
-    }
-  | {
-      readonly type: 'AgentFailed';
-      readonly data: {
-        readonly agentId: string;
-        readonly epoch: number;
-        readonly code: string;
-        readonly message: string;
-        readonly at: string;
-      };
-    }
-  | {
-      readonly type: 'AgentDeletionRequested';
-      readonly data: { readonly agentId: string; readonly at: string };
-    }
-  | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
-
-export type SleepReason = 'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown';
+export type { AgentEvent, Guest, Profile, Resources, SleepReason, StartCause } from './agent-event.js';
 
 /** The state of an agent. */
 export type Life =
@@ -124,6 +18,7 @@ export type Life =
       readonly state: 'deploying' | 'starting';
       readonly cause: StartCause;
       readonly thaw: boolean;
+      readonly version: number;
       readonly deadline: string;
     }
   | { readonly state: 'running' }
@@ -136,8 +31,8 @@ export interface LiveAgent {
   readonly status: 'live';
   readonly agentId: string;
   readonly profile: Profile;
-  /** The version that its next start runs. */
   readonly source: AgentSource;
+  readonly versions: Versions;
   readonly life: Life;
   readonly epoch: number;
   /** The host that holds its volume; null before the first start. */
@@ -179,15 +74,16 @@ const withLife = (agent: Agent, life: Life, at: string, more: Partial<LiveAgent>
 
 /** Applies one event. Pure: the same history always gives the same agent. */
 export const evolve = (agent: Agent, event: AgentEvent): Agent => {
+  if (isVersionEvent(event)) return agent.status === 'live' ? withVersion(agent, event) : agent;
   switch (event.type) {
     case 'AgentCreated.v2':
       return created(event.data);
     case 'AgentCreationAbandoned':
       return { status: 'abandoned', times: timesAbandoned(agent) + 1 };
-    case 'AgentStarting':
+    case 'AgentStarting.v2':
       return starting(agent, event.data);
     case 'AgentStarted':
-      return withLife(agent, { state: 'running' }, event.data.at, { guest: event.data.guest });
+      return hasStarted(agent, event.data);
     case 'AgentFellAsleep': {
       const { depth, reason, at } = event.data;
       return withLife(agent, { state: 'sleeping', depth, reason }, at);
@@ -223,6 +119,7 @@ const created = ({
   agentId,
   profile,
   source,
+  versions: firstVersion,
   // The first start follows in the same append.
   life: { state: 'stopped' },
   epoch: 0,
@@ -232,18 +129,41 @@ const created = ({
   since: at,
 });
 
-const starting = (agent: Agent, data: Extract<AgentEvent, { type: 'AgentStarting' }>['data']): Agent => {
+const starting = (agent: Agent, data: Extract<AgentEvent, { type: 'AgentStarting.v2' }>['data']): Agent => {
   if (agent.status !== 'live') return agent;
   const state = data.cause === 'deploy' ? 'deploying' : 'starting';
   return {
     ...agent,
-    life: { state, cause: data.cause, thaw: data.thaw, deadline: data.deadline },
+    life: { state, cause: data.cause, thaw: data.thaw, version: data.version, deadline: data.deadline },
     epoch: data.epoch,
     host: data.host,
     since: data.at,
     recoveries:
       data.cause === 'recover' ? [...agent.recoveries, data.at].slice(-KEPT_RECOVERIES) : agent.recoveries,
   };
+};
+
+const hasStarted = (agent: Agent, { guest, at }: { readonly guest: Guest; readonly at: string }): Agent =>
+  agent.status === 'live'
+    ? {
+        ...agent,
+        life: { state: 'running' },
+        since: at,
+        guest,
+        versions: 'version' in agent.life ? started(agent.versions, agent.life.version) : agent.versions,
+      }
+    : agent;
+
+const withVersion = (agent: LiveAgent, event: VersionEvent): LiveAgent => {
+  const { source } = event.data;
+  switch (event.type) {
+    case 'AgentVersionPrepared':
+      return { ...agent, versions: prepare(agent.versions, agent.source, event.data.source) };
+    case 'AgentVersionAdopted':
+      return { ...agent, source };
+    case 'AgentVersionAbandoned':
+      return { ...agent, source, versions: abandon(agent.versions, event.data) };
+  }
 };
 
 const deleting = (agent: Agent): Agent =>

@@ -1,6 +1,8 @@
 import type { AgentCommandOf } from './agent.commands.js';
-import type { AgentEvent, LiveAgent } from './agent.js';
-import { failed, starting } from './agent-starting.js';
+import type { AgentEvent, Life, LiveAgent } from './agent.js';
+import { isUntried } from './agent-versions.js';
+import { failed, startFailed, starting } from './agent-starting.js';
+import { adoptNext } from './decide-versions.js';
 
 /** After this many recoveries within the window, a crash fails the agent instead of starting it again. */
 export const MAX_RECOVERIES = 5;
@@ -90,30 +92,52 @@ type EpochCommand = AgentCommandOf<
 /** Results that a host reports for an epoch; those of an old epoch are ignored. */
 export const atEpoch = (command: EpochCommand, agent: LiveAgent): readonly AgentEvent[] => {
   if (command.epoch !== agent.epoch) return [];
-  const { life, agentId, epoch } = agent;
-  const transient = life.state === 'deploying' || life.state === 'starting';
   switch (command.type) {
     case 'ConfirmStarted':
-      return transient
-        ? [{ type: 'AgentStarted', data: { agentId, epoch, guest: command.guest, at: command.at } }]
-        : [];
+      return confirmStarted(command, agent);
     case 'FailTransition':
-      return transient || life.state === 'stopping'
-        ? failed(agent, command.code, command.message, command.at)
-        : [];
+      return failTransition(command, agent);
     case 'ReportCrashLoop':
-      return transient || life.state === 'running'
+      return agent.life.state === 'running'
         ? failed(agent, 'agent_crash_loop', command.message, command.at)
-        : [];
+        : failTransition({ ...command, type: 'FailTransition', code: 'agent_crash_loop' }, agent, false);
     case 'ConfirmStopped':
-      if (life.state !== 'stopping') return [];
-      return life.target === 'stopped'
-        ? [{ type: 'AgentStopped', data: { agentId, epoch, at: command.at } }]
-        : [
-            {
-              type: 'AgentFellAsleep',
-              data: { agentId, epoch, depth: 'cold', reason: 'requested', at: command.at },
-            },
-          ];
+      return confirmStopped(command, agent);
   }
 };
+
+const confirmStarted = (
+  { guest, at }: AgentCommandOf<'ConfirmStarted'>,
+  agent: LiveAgent,
+): readonly AgentEvent[] => {
+  const { life, agentId, epoch, versions } = agent;
+  if (!isStarting(life)) return [];
+  return [
+    ...(isUntried(versions, life.version) ? adoptNext(agent, at) : []),
+    { type: 'AgentStarted', data: { agentId, epoch, guest, at } },
+  ];
+};
+
+const failTransition = (
+  { code, message, at }: AgentCommandOf<'FailTransition'>,
+  agent: LiveAgent,
+  whileStopping = true,
+): readonly AgentEvent[] => {
+  if (isStarting(agent.life)) return startFailed(agent, code, message, at);
+  return agent.life.state === 'stopping' && whileStopping ? failed(agent, code, message, at) : [];
+};
+
+const confirmStopped = (
+  { at }: AgentCommandOf<'ConfirmStopped'>,
+  { life, agentId, epoch }: LiveAgent,
+): readonly AgentEvent[] => {
+  if (life.state !== 'stopping') return [];
+  return life.target === 'stopped'
+    ? [{ type: 'AgentStopped', data: { agentId, epoch, at } }]
+    : [{ type: 'AgentFellAsleep', data: { agentId, epoch, depth: 'cold', reason: 'requested', at } }];
+};
+
+type StartingLife = Extract<Life, { readonly state: 'deploying' | 'starting' }>;
+
+const isStarting = (life: Life): life is StartingLife =>
+  life.state === 'deploying' || life.state === 'starting';

@@ -3,6 +3,7 @@ import type { AgentCommandOf } from './agent.commands.js';
 import { timesAbandoned, type Agent, type AgentEvent, type LiveAgent } from './agent.js';
 import { templateSource } from './agent-source.js';
 import { after, starting } from './agent-starting.js';
+import { adoptNext } from './decide-versions.js';
 import { CreationOvertaken } from './creation-overtaken.js';
 
 /** Deadlines of the transient states in seconds. */
@@ -20,13 +21,14 @@ export const create = (command: AgentCommandOf<'Create'>, agent: Agent): readonl
       data: { agentId, ...profile, source: templateSource(profile.templateId), at },
     },
     {
-      type: 'AgentStarting',
+      type: 'AgentStarting.v2',
       data: {
         agentId,
         epoch: 1,
         host: command.host,
         cause: 'deploy',
         thaw: false,
+        version: 1,
         deadline: after(at, DEPLOY_DEADLINE_SECONDS),
         at,
       },
@@ -112,6 +114,8 @@ export const stop = (command: AgentCommandOf<'Stop'>, agent: LiveAgent): readonl
   }
   const deadline = after(command.at, STOP_DEADLINE_SECONDS);
   return [
+    // A version whose first start is broken off runs at the next one.
+    ...adoptNext(agent, command.at),
     {
       type: 'AgentStopping',
       data: { agentId, epoch: agent.epoch + 1, target: command.target, deadline, at: command.at },

@@ -44,7 +44,7 @@ describe('ensuring that an agent is awake', () => {
   it('wakes one that sleeps, under a new epoch', async () => {
     await given(...running, asleep(1, 'warm'));
     expect(await handler().handle(request())).toMatchObject({ epoch: 2 });
-    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting', 'AgentStarted']);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2', 'AgentStarted']);
     expect(memory.hosts.of(runtimeRequests.thaw)).toEqual([{ agentId, epoch: 2 }]);
   });
 
@@ -54,7 +54,7 @@ describe('ensuring that an agent is awake', () => {
     const places = await Promise.all(Array.from({ length: 100 }, () => awake.handle(request())));
     expect(new Set(places.map(({ epoch }) => epoch))).toEqual(new Set([2]));
     expect(memory.hosts.of(runtimeRequests.start)).toHaveLength(1);
-    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting', 'AgentStarted']);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2', 'AgentStarted']);
   });
 
   it('starts it again when its host refused the epoch a moment ago', async () => {
@@ -116,6 +116,6 @@ describe('ensuring that an agent is awake', () => {
       code: 'agent_unavailable',
     });
     expect(Date.now() - begun).toBeLessThan(5_000);
-    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting']);
+    expect(await memory.after(agentId, 4)).toEqual(['AgentStarting.v2']);
   });
 });

@@ -42,7 +42,7 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     await eventually(async () => expect(await test.get(id)).toMatchObject({ state: 'running' }));
     const created = (await test.log('agent')).filter(({ data }) => data['name'] === creation.name);
     expect(created).toHaveLength(1);
-    expect((await test.history(id)).filter((type) => type === 'AgentStarting')).toHaveLength(1);
+    expect((await test.history(id)).filter((type) => type === 'AgentStarting.v2')).toHaveLength(1);
   });
 
   it('sets and deletes a variable once', async () => {
@@ -78,8 +78,8 @@ describe.each(FAULTS)('a command %s', (_, strike) => {
     const agent = await aRunningAgent();
     for (const [name, state, event] of [
       ['stop', 'stopped', 'AgentStopping'],
-      ['start', 'running', 'AgentStarting'],
-      ['restart', 'running', 'AgentStarting'],
+      ['start', 'running', 'AgentStarting.v2'],
+      ['restart', 'running', 'AgentStarting.v2'],
     ] as const) {
       const before = (await test.history(agent.agentId)).filter((type) => type === event).length;
       fail(agentsRequests[name]);

@@ -4,6 +4,7 @@ import { AgentsConfig } from '../config.js';
 import { EnvVault } from '../env/env-vault.js';
 import { agentToken, tokenSecretOf } from './agent-token.js';
 import type { LiveAgent } from './agent.js';
+import { startsWith } from './agent-versions.js';
 
 /** Composes the request that starts an agent on a host: variables, secrets, token, sizes. */
 @Injectable()
@@ -18,13 +19,13 @@ export class StartRecipe {
   }
 
   async of(agent: LiveAgent, deadlineMs: number): Promise<StartAgent> {
-    const { agentId, epoch, profile, source } = agent;
+    const { agentId, epoch, profile } = agent;
     const env = await this.vault.open(agentId);
     return {
       agentId,
       epoch,
       accountId: profile.accountId,
-      source,
+      source: startsWith(agent),
       env: env.values,
       secretKeys: env.secretKeys,
       token: agentToken(this.tokenSecret, agentId, epoch),

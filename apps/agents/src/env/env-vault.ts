@@ -118,6 +118,15 @@ export class EnvVault {
     };
   }
 
+  /** Returns the value of a secret variable, only for the host that uses it; null if there is no such secret. */
+  async openSecret(agentId: string, key: string): Promise<string | null> {
+    const [row] = await this.database.query<{ sealed: string }>(
+      'SELECT sealed FROM env_vault WHERE agent_id = $1 AND key = $2 AND is_secret',
+      [agentId, key],
+    );
+    return row === undefined ? null : this.box.open(row.sealed, aad(agentId, key));
+  }
+
   async forget(agentId: string): Promise<void> {
     await this.database.transaction(async (tx) => {
       for (const table of ['env_vault', 'env_writes'])

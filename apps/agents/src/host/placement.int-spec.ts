@@ -35,7 +35,7 @@ const add = async (host: string, freeMemMb: number): Promise<void> => {
 
 const hostOf = async ({ id }: AgentView): Promise<string> => {
   const events = await test.store.read(`agent-${id}`);
-  return String(events.find(({ type }) => type === 'AgentStarting')?.data['host']);
+  return String(events.find(({ type }) => type === 'AgentStarting.v2')?.data['host']);
 };
 
 /** The number of these agents on each host. */

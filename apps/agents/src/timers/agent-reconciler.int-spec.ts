@@ -65,13 +65,14 @@ const leave = async (agentId: string, host: string, ...more: readonly AgentEvent
 };
 
 const starting = (agentId: string, host: string, deadlineInSeconds: number): AgentEvent => ({
-  type: 'AgentStarting',
+  type: 'AgentStarting.v2',
   data: {
     agentId,
     epoch: 1,
     host,
     cause: 'deploy',
     thaw: false,
+    version: 1,
     deadline: ago(-deadlineInSeconds),
     at: ago(20),
   },

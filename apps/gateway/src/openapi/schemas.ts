@@ -1,5 +1,13 @@
 import { SCOPES, type KeyView, type MintedKey } from '@berth/contracts/accounts';
-import { AGENT_STATES, type AgentView, type EnvVarView, type TemplateView } from '@berth/contracts/agents';
+import {
+  AGENT_STATES,
+  DEPLOYMENT_FAILURES,
+  DEPLOYMENT_STATUSES,
+  type AgentView,
+  type DeploymentView,
+  type EnvVarView,
+  type TemplateView,
+} from '@berth/contracts/agents';
 import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime';
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
@@ -46,6 +54,23 @@ const page = (name: string): JsonSchema =>
 
 const resources = object({ memMb: integer, vcpus: number, diskGb: integer });
 
+const source = object(
+  { kind: { enum: ['template', 'git', 'image'] }, repoUrl: text, branch: text, commit: text, image: text },
+  ['repoUrl', 'branch', 'commit', 'image'],
+);
+
+const deployment = view<DeploymentView>({
+  id: { ...text, examples: ['dep_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
+  source,
+  status: { enum: [...DEPLOYMENT_STATUSES] },
+  error: {
+    anyOf: [object({ code: { enum: Object.keys(DEPLOYMENT_FAILURES) }, message: text }), { type: 'null' }],
+  },
+  commit: textOrNull,
+  createdAt: time,
+  finishedAt: timeOrNull,
+});
+
 const agent = view<AgentView>({
   id: { ...text, examples: ['agt_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
   name: text,
@@ -64,10 +89,7 @@ const agent = view<AgentView>({
   lastActivityKind: text,
   sleepAt: timeOrNull,
   nextWakeAt: timeOrNull,
-  source: object(
-    { kind: { enum: ['template', 'git', 'image'] }, repoUrl: text, branch: text, commit: text, image: text },
-    ['repoUrl', 'branch', 'commit', 'image'],
-  ),
+  source,
   resources,
   guest: object({ version: text, capabilities: list(text) }),
   appUrl: textOrNull,
@@ -109,6 +131,9 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Agent: agent,
   AgentPage: page('Agent'),
+  Deployment: deployment,
+  DeploymentPage: page('Deployment'),
+  AcceptedDeployment: object({ deploymentId: text, agent: ref('Agent') }),
   ChatReply: object({ response: text, conversation_id: text }),
   EnvVar: view<EnvVarView>({
     key: text,

@@ -11,6 +11,8 @@ import type { ActivityView } from '../agent/activity.js';
 import { agentFolders } from '../agent/agent-folders.js';
 import { AgentRecords } from '../agent/agent-record.js';
 import { AgentStarter } from '../agent/agent-starter.js';
+import { StartCodes } from '../agent/start-codes.js';
+import { VersionStore } from '../build/version-store.js';
 import { HostTemplates } from '../agent/host-templates.js';
 import { HostedAgents } from '../agent/hosted-agents.js';
 import { Deliveries } from '../delivery/deliveries.js';
@@ -83,7 +85,11 @@ export class HostFixture {
     const restart = { maxDeaths: 3, windowMs: 60_000, maxEarlyDeaths: 2 };
     const agents: HostedAgents = new HostedAgents(
       driver,
-      new AgentStarter(driver, templates, { dataDir, restart, gatewayUrl: null }),
+      new AgentStarter(driver, new StartCodes(templates, new VersionStore(driver, { dataDir })), {
+        dataDir,
+        restart,
+        gatewayUrl: null,
+      }),
       new AgentRecords({ dataDir }),
       new SystemLog({ dataDir }),
       {

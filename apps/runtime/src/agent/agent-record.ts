@@ -16,6 +16,8 @@ export interface AgentRecord {
   /** A stop was requested up to this epoch; a late start for it is rejected. */
   readonly endedEpoch: number;
   readonly idleTtlSeconds: number;
+  /** The deployment whose version it runs; null: its template. */
+  readonly deploymentId: string | null;
   /** The agent's box, if it has one. `guest` is the guest's description of itself after its start. */
   readonly box: Json;
   /** The epoch that the box was started for; null without a box, and in records of versions that did not store it. */
@@ -32,14 +34,16 @@ export const blankRecord = (agentId: string): AgentRecord => ({
   epoch: 0,
   endedEpoch: 0,
   idleTtlSeconds: 0,
+  deploymentId: null,
   ...NO_BOX,
   guest: null,
 });
 
 /** The fields that change when an agent starts. */
-export const startingRecord = ({ epoch, idleTtlSeconds }: StartAgent): Partial<AgentRecord> => ({
+export const startingRecord = ({ epoch, idleTtlSeconds, source }: StartAgent): Partial<AgentRecord> => ({
   epoch,
   idleTtlSeconds,
+  deploymentId: source.kind === 'template' ? null : source.deploymentId,
   ...NO_BOX,
   guest: null,
 });

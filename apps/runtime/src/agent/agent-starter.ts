@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StartAgent, StartedAgent } from '@berth/contracts/runtime';
 import type { PutProgram, RestartPolicy } from '@berth/guest-protocol';
-import type { Template } from '@berth/templates';
 import { Inject, Injectable } from '@nestjs/common';
 import { RuntimeConfig } from '../config.js';
 import { Driver, type Box } from '../driver/driver.js';
 import { GuestClient } from '../guest/guest-client.js';
 import { createGuestFolders } from './agent-folders.js';
-import { agentStartFailed, startFailure } from './agent-refusals.js';
+import type { AgentRecord } from './agent-record.js';
+import { startFailure } from './agent-refusals.js';
 import { boxSpecOf } from './box-spec-of.js';
-import { HostTemplates } from './host-templates.js';
+import { StartCodes } from './start-codes.js';
 
 /** Settings for starting agents on this host. */
 export type StartSettings = Pick<RuntimeConfig, 'dataDir' | 'restart' | 'gatewayUrl'>;
@@ -30,9 +30,17 @@ const CLEAN_UP_MS = 1_000;
 export class AgentStarter {
   constructor(
     private readonly driver: Driver,
-    private readonly templates: HostTemplates,
+    private readonly codes: StartCodes,
     @Inject(RuntimeConfig) private readonly settings: StartSettings,
   ) {}
+
+  /** The owner's variables, with those of the version that the agent runs. */
+  async fullEnv(
+    which: Pick<AgentRecord, 'agentId' | 'deploymentId'>,
+    env: StartAgent['env'],
+  ): Promise<StartAgent['env']> {
+    return { ...(await this.codes.envOf(which)), ...env };
+  }
 
   /**
    * Errors: upstream `agent_start_failed`. After an error or an abort of `signal`, only the log of the attempt remains.
@@ -44,12 +52,12 @@ export class AgentStarter {
     onBox: (box: Box) => Promise<void>,
   ): Promise<Started> {
     const { agentId, deadlineMs } = request;
-    const template = this.#template(request);
+    const code = await this.codes.of(request);
     const deadline = performance.now() + deadlineMs - CLEAN_UP_MS;
     let client: GuestClient | undefined;
     try {
       const folders = await createGuestFolders(this.settings.dataDir, agentId);
-      const spec = boxSpecOf(request, template, folders, this.driver.capabilities);
+      const spec = boxSpecOf(request, code, folders, this.driver.capabilities);
       await this.driver.prepare(spec.source);
       const box = await this.driver.start(spec);
       await onBox(box);
@@ -62,7 +70,10 @@ export class AgentStarter {
       await untilListening(client, end);
       const readyWithinMs = Math.max(1, Math.floor(deadline - performance.now()));
       const { version, capabilities } = await client.putProgram(
-        toProgram(request, box, { ...this.settings, readyWithinMs }),
+        toProgram({ ...request, env: { ...code.env, ...request.env } }, box, {
+          ...this.settings,
+          readyWithinMs,
+        }),
         AbortSignal.any([signal, whenGone(box)]),
       );
       return { box, client, guest: { version, capabilities } };
@@ -72,14 +83,6 @@ export class AgentStarter {
       signal.throwIfAborted();
       throw startFailure(error);
     }
-  }
-
-  #template({ source }: StartAgent): Template {
-    if (source.kind !== 'template')
-      throw agentStartFailed(`This host cannot run agents from ${source.kind} sources.`);
-    const template = this.templates.get(source.name);
-    if (template === undefined) throw agentStartFailed(`This host has no template "${source.name}".`);
-    return template;
   }
 }
 

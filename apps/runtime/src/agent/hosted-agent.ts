@@ -17,7 +17,7 @@ import { dropBox, endGuest, findGuest, startGuest } from './guest-lifecycle.js';
 import { InterruptibleTask } from './interruptible-task.js';
 import { RecordKeeper } from './record-keeper.js';
 
-/** Maximum time an explicit sleep waits for running chats. */
+/** How long an explicit sleep waits for running chats. */
 const DRAIN_MS = 20_000;
 const STOP_GRACE_MS = 10_000;
 const REMOVE_GRACE_MS = 1_000;
@@ -188,7 +188,7 @@ export class HostedAgent {
   async #reload(epoch: number, env: ReplaceEnv['env'], interrupt: AbortSignal): Promise<void> {
     const guest = this.awakeAt(epoch);
     try {
-      await guest.replaceEnv(env, RELOAD_WITHIN_MS, interrupt);
+      await guest.replaceEnv(await this.deps.starter.fullEnv(this.#record, env), RELOAD_WITHIN_MS, interrupt);
       await this.#keeper.log('info', 'Restarted with a new environment.');
     } catch (error) {
       if (interrupt.aborted) throw this.#stale();

@@ -20,6 +20,7 @@ const REMEMBERED_REMOVALS = 10_000;
 export class HostedAgents implements OnModuleInit {
   readonly #agents = new Map<string, HostedAgent>();
   readonly #removed = new Set<string>();
+  readonly #beforeRemoval: ((agentId: string) => Promise<void>)[] = [];
   private readonly deps: HostedAgentDeps;
   #closing = false;
 
@@ -63,8 +64,14 @@ export class HostedAgents implements OnModuleInit {
     return agent;
   }
 
+  /** Calls `work` before an agent is removed; the removal waits for it. */
+  beforeRemoval(work: (agentId: string) => Promise<void>): void {
+    this.#beforeRemoval.push(work);
+  }
+
   async remove(agentId: string): Promise<void> {
     if (this.#removed.has(agentId) || !isId('agt', agentId)) return;
+    for (const work of this.#beforeRemoval) await work(agentId);
     await this.of(agentId).remove();
     this.#agents.delete(agentId);
     this.#removed.add(agentId);

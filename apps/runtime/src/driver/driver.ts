@@ -1,6 +1,7 @@
 import type { Json } from '@berth/kernel';
 import type { VolumeStorage } from '@berth/guest-protocol';
 import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
+import type { TaskEnd, TaskSpec } from './task-spec.js';
 
 /** The user of the agent's own processes. */
 export interface RunAs {
@@ -90,6 +91,16 @@ export abstract class Driver {
    * Errors: `spec_unsupported` (nothing was done), `host_exhausted`, `guest_not_started`.
    */
   abstract start(spec: BoxSpec): Promise<Box>;
+  /**
+   * Folder of the host for the code of a version, in a place that every box can reach. Does not exist until the caller
+   * creates it; `remove` deletes it with the agent's data.
+   */
+  abstract codeFolder(agentId: string, deploymentId: string): string;
+  /**
+   * Runs a task to its end. When this resolves or rejects, no process of the task is left, and no box can write to its
+   * folder. An abort of `signal` kills it. Errors: `spec_unsupported`, `host_exhausted`, `box_stuck`.
+   */
+  abstract runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd>;
   /** The box of that record, if its guest is still alive. */
   abstract find(agentId: string, record: Json): Promise<Box | undefined>;
   /** Stops every process of the agent where it is. Errors: `box_absent`, `box_stuck` (it runs on). */

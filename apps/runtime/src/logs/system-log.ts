@@ -5,7 +5,10 @@ import { Inject, Injectable } from '@nestjs/common';
 import { agentFolders } from '../agent/agent-folders.js';
 import { RuntimeConfig } from '../config.js';
 
-/** Writes the host's own lines to an agent's log. Only the guest rotates the files: the host writes few lines. */
+/**
+ * Writes the host's own lines to an agent's log. The guest rotates the files; while there is none, a full file is left
+ * before the next build.
+ */
 @Injectable()
 export class SystemLog {
   private readonly dataDir: string;
@@ -15,12 +18,26 @@ export class SystemLog {
   }
 
   async add(agentId: string, level: LogLine['level'], message: string): Promise<void> {
+    await this.#append(agentId, 'system', [{ level, message }]);
+  }
+
+  /** Adds lines of a build. */
+  async addBuild(agentId: string, lines: readonly Pick<LogLine, 'level' | 'message'>[]): Promise<void> {
+    await this.#append(agentId, 'build', lines);
+  }
+
+  async #append(
+    agentId: string,
+    source: LogLine['source'],
+    lines: readonly Pick<LogLine, 'level' | 'message'>[],
+  ): Promise<void> {
     const { logs } = agentFolders(this.dataDir, agentId);
-    const line = encodeLogLine({ timestamp: new Date().toISOString(), level, source: 'system', message });
+    const timestamp = new Date().toISOString();
+    const text = lines.map((line) => encodeLogLine({ timestamp, source, ...line })).join('');
     try {
       await mkdir(logs, { recursive: true, mode: 0o700 });
       const file = join(logs, logFileName(newestLogFile(await readdir(logs))));
-      await appendFile(file, line, { mode: 0o600 });
+      await appendFile(file, text, { mode: 0o600 });
     } catch {
       // A full disk loses log lines but must not stop the agent.
     }

@@ -12,8 +12,14 @@ export const agentsErrors = defineErrors({
     kind: 'unavailable',
     when: 'the agent or its host cannot be reached; with `mayHaveBeenDone` the request may have been carried out',
   },
+  deployment_not_found: { kind: 'not_found', when: 'the agent has no deployment with this id' },
   env_too_large: { kind: 'conflict', when: 'the variables are too large together for one process' },
   env_var_not_found: { kind: 'not_found', when: 'the agent has no variable with this name' },
   external_id_taken: { kind: 'conflict', when: 'another agent of the account has this external id' },
+  images_unsupported: { kind: 'unsupported', when: 'the host of the agent runs no container images' },
+  repo_url_refused: {
+    kind: 'invalid',
+    when: 'Berth does not clone from this URL: its scheme, host, credentials or address is not allowed',
+  },
   unknown_template: { kind: 'invalid', when: 'no template has this id' },
 });

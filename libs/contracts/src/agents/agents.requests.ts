@@ -8,6 +8,9 @@ import type {
   ListAgentsQuery,
   ResourcesBody,
 } from './agents.schemas.js';
+import type { DeployBody } from './deployments.schemas.js';
+import type { DeploymentView } from './deployment.view.js';
+import type { PageRequest } from '../schema/index.js';
 import type { ObservedAgent } from './observed-agent.js';
 import type { AgentState, AgentView, EnvVarView, TemplateView } from './agent.view.js';
 
@@ -144,6 +147,19 @@ export interface DeleteEnvVar extends AgentRef {
   readonly key: string;
 }
 
+export interface Deploy extends AgentRef, Omit<NullWhenAbsent<DeployBody>, 'agentId'> {}
+
+export interface AcceptedDeployment {
+  readonly deploymentId: string;
+  readonly agent: AgentView;
+}
+
+export interface ListDeployments extends LocateAgent, PageRequest {}
+
+export interface GetDeployment extends LocateAgent {
+  readonly deploymentId: string;
+}
+
 /**
  * The requests that `agents` handles. Errors: not_found `agent_not_found`; conflict `agent_name_taken`,
  * `external_id_taken` (context `agentId`), `agent_deploying`, `agent_stopped`, `agent_failed`; invalid
@@ -176,6 +192,14 @@ export const agentsRequests = {
   }),
   /** Errors: conflict `env_too_large`. */
   reloadEnv: defineRequest<AgentRef, AgentView>('cmd.agents.reload-env.v1', 65_000),
+  /**
+   * Accepts a deployment. Errors: invalid `invalid_request` (context `fields`), `repo_url_refused`; unsupported
+   * `images_unsupported`.
+   */
+  deploy: defineRequest<Deploy, AcceptedDeployment>('cmd.agents.deploy.v1', 20_000, { whenLost: 'repeat' }),
+  listDeployments: defineRequest<ListDeployments, Page<DeploymentView>>('qry.agents.list-deployments.v1'),
+  /** Errors: not_found `deployment_not_found`. */
+  getDeployment: defineRequest<GetDeployment, DeploymentView>('qry.agents.get-deployment.v1'),
   reportObservation: defineRequest<ReportObservation, Record<string, never>>(
     'cmd.agents.report-observation.v1',
   ),

@@ -6,10 +6,19 @@ export {
   type EnvVarView,
   type TemplateView,
 } from './agent.view.js';
+export {
+  DEPLOYMENT_FAILURES,
+  DEPLOYMENT_STATUSES,
+  type DeploymentFailure,
+  type DeploymentStatus,
+  type DeploymentView,
+} from './deployment.view.js';
+export { deployBody, type DeployBody } from './deployments.schemas.js';
 export { agentsEvents, type AgentLifecycleEvent } from './agents.events.js';
 export type { ObservedAgent } from './observed-agent.js';
 export {
   agentsRequests,
+  type AcceptedDeployment,
   type ActivityKind,
   type AgentRef,
   type AnnounceHost,
@@ -17,9 +26,12 @@ export {
   type AwakeAgent,
   type CreateAgent,
   type DeleteEnvVar,
+  type Deploy,
   type EnsureAwake,
   type GetAgent,
+  type GetDeployment,
   type ListAgents,
+  type ListDeployments,
   type ListEnv,
   type EnvPage,
   type LocateAgent,

@@ -23,6 +23,7 @@ export {
   type LogsQuery,
 } from './logs.schemas.js';
 export type { AgentEpoch } from './agent-epoch.js';
+export type { BuildFailureCode, BuildRef, BuildState, BuildVersion } from './builds.js';
 export type { StartSource } from './start-source.js';
 export type {
   ExecuteCommand,

@@ -1,5 +1,6 @@
 import { defineRequest, type ErrorKind } from '@berth/kernel';
 import type { NullWhenAbsent } from '../schema/index.js';
+import type { BuildRef, BuildState, BuildVersion } from './builds.js';
 import type { AgentEpoch } from './agent-epoch.js';
 import type {
   ExecuteCommand,
@@ -119,6 +120,17 @@ export interface ReplaceEnv extends AgentEpoch {
 export const runtimeRequests = {
   /** Sent to all hosts (no queue group); each host responds for itself. */
   hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
+  /**
+   * Fetches and builds a version of an agent, whatever the agent does meanwhile. Returns the state of the build. A build
+   * that has begun and that the host no longer has is `failed` with `interrupted`.
+   */
+  build: defineRequest<BuildVersion, BuildState>('cmd.runtime.build.v1.{host}', 30_000, {
+    whenLost: 'repeat',
+  }),
+  /** Ends a build and deletes what it made. A no-op for an unknown one. */
+  cancelBuild: defineRequest<BuildRef, Record<string, never>>('cmd.runtime.cancel-build.v1.{host}', 15_000, {
+    whenLost: 'repeat',
+  }),
   /** Sent to one host, to check that it is up. */
   describe: defineRequest<Record<string, never>, HostView>('qry.runtime.describe.v1.{host}', 1_000),
   /**

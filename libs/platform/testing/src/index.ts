@@ -1,5 +1,6 @@
 export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js';
 export { eventually, type EventuallyOptions } from './eventually.js';
+export { GitServer, type RepositoryEntry, type RepositoryOptions } from './git-server.js';
 export { freePort, NatsServer } from './nats-server.js';
 export { runningTime, type RunningTime } from './running-time.js';
 export { sendBodyLate, type LateBodyResult } from './late-body.js';

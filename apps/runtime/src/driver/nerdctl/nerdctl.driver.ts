@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Json } from '@berth/kernel';
 import { guestEnv } from '@berth/guest-protocol';
 import { execa } from 'execa';
+import { agentFolders } from '../../agent/agent-folders.js';
 import { becomesTrue } from '../../poll.js';
 import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
@@ -95,6 +96,17 @@ export class NerdctlDriver extends Driver {
       throw new DriverError('guest_not_started', 'The guest exited immediately after its launch.');
     const socket = join(guestFolders.run, 'guest.sock');
     return this.#keep(new ContainerBox({ agentId, container, socket, command: spec.command, guest }));
+  }
+
+  codeFolder(agentId: string, deploymentId: string): string {
+    return join(agentFolders(this.options.dataDir, agentId).root, 'versions', deploymentId);
+  }
+
+  /** Containers of tasks do not exist yet: a repository is refused instead of built without isolation. */
+  runTask(): Promise<never> {
+    return Promise.reject(
+      new DriverError('spec_unsupported', 'Hosts that run agents in containers cannot build repositories.'),
+    );
   }
 
   async find(agentId: string, record: Json): Promise<Box | undefined> {

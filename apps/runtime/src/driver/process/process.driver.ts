@@ -10,6 +10,7 @@ import type { BoxSource, BoxSpec } from '../box-spec.js';
 import { openHierarchies } from '../cgroup/cgroup-hierarchies.js';
 import { Driver, type Box, type BoxStats, type DriverCapabilities, type ListedBox } from '../driver.js';
 import { DriverError } from '../driver-error.js';
+import type { TaskEnd, TaskSpec } from '../task-spec.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { CgroupProcessGroup } from './cgroup-process-group.js';
 import { launchGuest, toolExists } from './launch-guest.js';
@@ -18,6 +19,7 @@ import { MarkerProcessGroup } from './marker-process-group.js';
 import { ProcessBox, readBoxRecord } from './process-box.js';
 import type { ProcessGroup } from './process-group.js';
 import { isAlive, readStartVariable, signal } from '../process-table.js';
+import { runProcessTask } from './process-task.js';
 import { UidAllocation } from './uid-allocation.js';
 import { WorkspaceMounts } from './workspace-mounts.js';
 
@@ -158,6 +160,21 @@ export class ProcessDriver extends Driver {
     return box;
   }
 
+  codeFolder(agentId: string, deploymentId: string): string {
+    return this.#open.workspaceMounts.codeFolder(agentId, deploymentId);
+  }
+
+  async runTask(spec: TaskSpec, onOutput: (chunk: Buffer) => void, signal: AbortSignal): Promise<TaskEnd> {
+    const { uids, ...means } = this.#open;
+    const uid = await uids?.allocate(spec.taskId);
+    const runAs = uid === undefined ? null : { uid, gid: uid };
+    const task = { ...means, runAs, markPrefix: this.#instance };
+    const end = await runProcessTask(spec, task, onOutput, signal);
+    // Kept after a failure: processes of the task may still run as this user.
+    await uids?.release(spec.taskId);
+    return end;
+  }
+
   async find(agentId: string, record: Json): Promise<Box | undefined> {
     const stored = readBoxRecord(agentId, record);
     if (stored === undefined || !(await isAlive(stored.guest))) return undefined;
@@ -225,8 +242,8 @@ export class ProcessDriver extends Driver {
   }
 }
 
-const codeOf = (source: BoxSource): string => {
-  if (source.kind !== 'image') return source.folder;
+const codeOf = (source: BoxSource): { readonly folder: string; readonly built: boolean } => {
+  if (source.kind !== 'image') return { folder: source.folder, built: source.kind === 'build' };
   throw new DriverError('spec_unsupported', 'The process driver runs no images.');
 };
 

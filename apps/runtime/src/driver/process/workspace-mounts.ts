@@ -21,6 +21,14 @@ export interface Workspace {
   readonly view: Launch['view'];
 }
 
+/** The prepared paths and mounts of a task. */
+export interface TaskWorkspace {
+  readonly inside: Pick<InsidePaths, 'code' | 'tmp' | 'path'>;
+  readonly view: Launch['view'];
+  /** The task's folder for temporary files, on the host. */
+  readonly home: string;
+}
+
 /**
  * Prepares an agent's folders and mounts. The data folder is closed to other users (0700), but the agent's own user
  * must reach its volume. As root, each agent therefore gets a mount namespace with its volume at a public path. Where
@@ -50,7 +58,11 @@ export class WorkspaceMounts {
   }
 
   /** Creates missing folders and empties the folder for temporary files. */
-  async prepare(agentId: string, code: string, runAs: RunAs | null): Promise<Workspace> {
+  async prepare(
+    agentId: string,
+    code: { readonly folder: string; readonly built: boolean },
+    runAs: RunAs | null,
+  ): Promise<Workspace> {
     const { volume, tmp, staging } = this.#ownFolders(agentId);
     await Promise.all([removeTree(tmp), removeTree(staging)]);
     for (const folder of [volume, tmp, staging]) {
@@ -58,17 +70,49 @@ export class WorkspaceMounts {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       if (runAs !== null && folder !== staging) await chown(folder, runAs.uid, runAs.gid);
     }
-    return this.#see({ volume, tmp, storage: { volume, staging } }, code);
+    return this.#see({ volume, tmp, storage: { volume, staging } }, code.folder, code.built);
+  }
+
+  /** The task finds its folder where an agent finds its code. */
+  async prepareTask(taskId: string, folder: string, runAs: RunAs | null): Promise<TaskWorkspace> {
+    const { tmp: home } = this.#ownFolders(taskId);
+    await removeTree(home);
+    await mkdir(dirname(home), { recursive: true, mode: this.mode === 'outside' ? 0o755 : 0o700 });
+    await mkdir(home, { mode: 0o700 });
+    if (runAs !== null) await chown(home, runAs.uid, runAs.gid);
+    const own = { volume: home, tmp: home, storage: { volume: home, staging: home } };
+    const { inside, view } = await this.#see(own, folder, 'writable');
+    return { inside, view, home };
+  }
+
+  async removeTask(taskId: string): Promise<void> {
+    await removeTree(dirname(this.#ownFolders(taskId).tmp));
+  }
+
+  /** Below the data folder of the agent, or where its user can reach it. */
+  codeFolder(agentId: string, deploymentId: string): string {
+    const root =
+      this.mode === 'outside' ? join(this.outside, agentId) : agentFolders(this.dataDir, agentId).root;
+    return join(root, 'versions', deploymentId);
   }
 
   /** Deletes the agent's volume and temporary files. */
   async remove(agentId: string): Promise<void> {
     const { volume, tmp, staging } = this.#ownFolders(agentId);
     for (const folder of [volume, tmp, staging]) await removeTree(folder);
-    if (this.mode === 'outside') await removeTree(join(this.outside, agentId));
+    await removeTree(
+      this.mode === 'outside'
+        ? join(this.outside, agentId)
+        : join(agentFolders(this.dataDir, agentId).root, 'versions'),
+    );
   }
 
-  async #see(own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>, code: string): Promise<Workspace> {
+  /** `built`: the folder is a version's, which every user can reach where that is needed. */
+  async #see(
+    own: Pick<InsidePaths, 'volume' | 'tmp' | 'storage'>,
+    code: string,
+    built: boolean | 'writable',
+  ): Promise<Workspace> {
     const node = process.execPath;
     if (this.mode === 'own') {
       return {
@@ -76,7 +120,10 @@ export class WorkspaceMounts {
         inside: { ...own, code, path: `${dirname(node)}:${SYSTEM_PATH}` },
       };
     }
-    const [files, runtime] = await Promise.all([this.shared.share(code), this.shared.share(node)]);
+    const [files, runtime] = await Promise.all([
+      built === false ? this.shared.share(code) : code,
+      this.shared.share(node),
+    ]);
     if (this.mode === 'outside') {
       return {
         view: null,
@@ -95,7 +142,7 @@ export class WorkspaceMounts {
     const mounts = [
       { from: own.volume, to: inside.volume, kind: 'folder', readOnly: false },
       { from: own.tmp, to: inside.tmp, kind: 'folder', readOnly: false },
-      { from: files, to: inside.code, kind: 'folder', readOnly: true },
+      { from: files, to: inside.code, kind: 'folder', readOnly: built !== 'writable' },
       { from: runtime, to: `${VIEW_ROOT}/bin/${basename(node)}`, kind: 'file', readOnly: true },
     ] as const;
     return { inside, view: { root: VIEW_ROOT, mounts } };

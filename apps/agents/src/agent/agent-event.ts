@@ -1,0 +1,149 @@
+import type { AgentSource, DeployedSource } from './agent-source.js';
+
+/**
+ * Why the agent starts. Callers that need it awake wait for a wake or a recovery, and get `agent_deploying` during any
+ * other start.
+ */
+export type StartCause = 'deploy' | 'start' | 'restart' | 'wake' | 'recover';
+
+export type Resources = {
+  readonly memMb: number;
+  readonly vcpus: number;
+  readonly diskGb: number;
+};
+
+export type Guest = {
+  readonly version: string;
+  readonly capabilities: readonly string[];
+};
+
+export type Profile = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly templateId: string;
+  readonly externalId: string | null;
+  readonly externalUserId: string | null;
+  readonly instructions: string | null;
+  readonly idleTtlSeconds: number;
+  readonly labels: { readonly [key: string]: string };
+  readonly resources: Resources;
+};
+
+/** The events of an agent. Times are ISO 8601. Every start and stop has its own epoch. */
+export type AgentEvent =
+  | {
+      readonly type: 'AgentCreated.v2';
+      readonly data: Profile & {
+        readonly agentId: string;
+        readonly source: AgentSource;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentCreationAbandoned';
+      readonly data: { readonly agentId: string; readonly at: string };
+    }
+  | {
+      readonly type: 'AgentStarting.v2';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly host: string;
+        readonly cause: StartCause;
+        /** Whether the host is expected to have frozen processes of the agent. */
+        readonly thaw: boolean;
+        /** The version of the source that it starts. */
+        readonly version: number;
+        /** The start fails when it has not succeeded by then. */
+        readonly deadline: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentStarted';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly guest: Guest;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentFellAsleep';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly depth: 'warm' | 'cold';
+        readonly reason: SleepReason;
+        readonly at: string;
+      };
+    }
+  | {
+      /** The owner wants it asleep: its host freezes it at this epoch, and at no later one. */
+      readonly type: 'AgentSleepRequested';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly host: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentStopping';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly target: 'stopped' | 'sleeping';
+        readonly deadline: string;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentStopped';
+      readonly data: { readonly agentId: string; readonly epoch: number; readonly at: string };
+    }
+  | {
+      readonly type: 'AgentFailed';
+      readonly data: {
+        readonly agentId: string;
+        readonly epoch: number;
+        readonly code: string;
+        readonly message: string;
+        readonly at: string;
+      };
+    }
+  | {
+      /** A deployment has built this version; the next start runs it. */
+      readonly type: 'AgentVersionPrepared';
+      readonly data: { readonly agentId: string; readonly source: DeployedSource; readonly at: string };
+    }
+  | {
+      /** From now on the agent's source is this version. */
+      readonly type: 'AgentVersionAdopted';
+      readonly data: { readonly agentId: string; readonly source: DeployedSource; readonly at: string };
+    }
+  | {
+      /** The version did not start; the next start runs `source`, the version before it. */
+      readonly type: 'AgentVersionAbandoned';
+      readonly data: {
+        readonly agentId: string;
+        readonly version: number;
+        readonly deploymentId: string;
+        readonly message: string;
+        readonly source: AgentSource;
+        readonly at: string;
+      };
+    }
+  | {
+      readonly type: 'AgentDeletionRequested';
+      readonly data: { readonly agentId: string; readonly at: string };
+    }
+  | { readonly type: 'AgentDeleted'; readonly data: { readonly agentId: string; readonly at: string } };
+
+export type SleepReason = 'idle' | 'requested' | 'cooled' | 'host_restarted' | 'host_shutdown';
+
+/** The events of an agent's versions, which do not change its state. */
+export type VersionEvent = Extract<AgentEvent, { readonly type: `AgentVersion${string}` }>;
+
+export const isVersionEvent = (event: AgentEvent): event is VersionEvent =>
+  event.type.startsWith('AgentVersion');

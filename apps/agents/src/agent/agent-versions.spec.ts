@@ -1,0 +1,151 @@
+import { decideGiven, fold } from '@berth/kernel';
+import { describe, expect, it } from 'vitest';
+import { eventsOf, guest } from '../fixtures/memory-agents.fixture.js';
+import type { AgentCommand, BuiltVersion } from './agent.commands.js';
+import { agentDecider } from './agent.decider.js';
+import type { AgentEvent, LiveAgent } from './agent.js';
+import { deploymentsInUse, startsWith } from './agent-versions.js';
+
+const at = '2026-11-22T10:00:00.000Z';
+const { created, starting, started, asleep, stopped } = eventsOf('agt_1');
+const running = [created(), starting(1), started(1)];
+const warm = [...running, asleep(1, 'warm')];
+
+const built = (n: number): BuiltVersion => ({
+  kind: 'git',
+  deploymentId: `dep_${n}`,
+  repoUrl: 'https://github.com/acme/bot',
+  branch: 'main',
+  commit: `c${n}`,
+});
+const prepare = (n: number): AgentCommand => ({ type: 'PrepareVersion', built: built(n), at });
+const confirm = (epoch: number): AgentCommand => ({ type: 'ConfirmStarted', epoch, guest, at });
+const fail = (epoch: number): AgentCommand => ({
+  type: 'FailTransition',
+  epoch,
+  code: 'agent_start_failed',
+  message: 'It did not listen.',
+  at,
+});
+const wake: AgentCommand = { type: 'Wake', refusedEpoch: null, at };
+
+/** The history with the events of the commands; throws if one is refused. */
+const after = (history: readonly AgentEvent[], ...commands: readonly AgentCommand[]): readonly AgentEvent[] =>
+  commands.reduce((events, command) => {
+    const decided = decideGiven(agentDecider, events, command);
+    if (decided.refusal !== undefined)
+      throw new Error('The command was refused.', { cause: decided.refusal });
+    return [...events, ...decided.events];
+  }, history);
+
+const agentAfter = (history: readonly AgentEvent[], ...commands: readonly AgentCommand[]): LiveAgent => {
+  const agent = fold(agentDecider, after(history, ...commands));
+  if (agent.status !== 'live') throw new Error('There is no agent.');
+  return agent;
+};
+
+const newTypes = (history: readonly AgentEvent[], ...commands: readonly AgentCommand[]): readonly string[] =>
+  after(history, ...commands)
+    .slice(history.length)
+    .map(({ type }) => type);
+
+describe('a built version', () => {
+  it('restarts a running agent, whose source it becomes once it runs', () => {
+    expect(newTypes(running, prepare(2))).toEqual(['AgentVersionPrepared', 'AgentStarting.v2']);
+    expect(agentAfter(running, prepare(2))).toMatchObject({
+      source: { kind: 'template' },
+      life: { state: 'starting', cause: 'restart', version: 2, thaw: false },
+    });
+    expect(agentAfter(running, prepare(2), confirm(2))).toMatchObject({
+      source: { kind: 'git', version: 2, commit: 'c2' },
+      life: { state: 'running' },
+    });
+  });
+
+  it('starts a failed agent', () => {
+    const failed = after(running, { type: 'ReportCrashLoop', epoch: 1, message: 'It crashed.', at });
+    expect(agentAfter(failed, prepare(2)).life).toMatchObject({
+      state: 'starting',
+      cause: 'start',
+      version: 2,
+    });
+  });
+
+  it.each([
+    ['stopped', [...running, stopped(1)]],
+    ['sleeping', warm],
+    ['deploying', [created(), starting(1)]],
+    ['starting', after(warm, wake)],
+  ])('is at once the source of an agent that is %s, whose state stays', (state, history) => {
+    expect(newTypes(history, prepare(2))).toEqual(['AgentVersionPrepared', 'AgentVersionAdopted']);
+    expect(agentAfter(history, prepare(2))).toMatchObject({ source: { version: 2 }, life: { state } });
+  });
+
+  it('is what a warm sleeper starts with at its next wake, instead of thawing', () => {
+    expect(agentAfter(warm, prepare(2), wake).life).toMatchObject({ version: 2, thaw: false });
+    expect(agentAfter(warm, wake).life).toMatchObject({ version: 1, thaw: true });
+  });
+
+  it('is prepared once', () => {
+    expect(newTypes(after(running, prepare(2)), prepare(2))).toEqual([]);
+    expect(newTypes(after(running, prepare(2), fail(2)), prepare(2))).toEqual([]);
+  });
+
+  it('is the source of an agent whose restart with it is broken off by a stop', () => {
+    const stop: AgentCommand = { type: 'Stop', target: 'stopped', at };
+    expect(agentAfter(running, prepare(2), stop)).toMatchObject({
+      source: { version: 2 },
+      life: { state: 'stopping' },
+    });
+  });
+});
+
+describe('a version that does not start', () => {
+  it('gives way to the one before it, which starts instead', () => {
+    const types = newTypes(after(running, prepare(2)), fail(2));
+    expect(types).toEqual(['AgentVersionAbandoned', 'AgentStarting.v2']);
+    const agent = agentAfter(running, prepare(2), fail(2));
+    expect(agent).toMatchObject({
+      source: { kind: 'template', version: 1 },
+      epoch: 3,
+      life: { state: 'starting', cause: 'restart', version: 1 },
+      versions: { next: null, abandoned: { deploymentId: 'dep_2', message: 'It did not listen.' } },
+    });
+  });
+
+  it('gives way at a later start too', () => {
+    const agent = agentAfter(warm, prepare(2), wake, fail(2), confirm(3));
+    expect(agent).toMatchObject({ source: { version: 1 }, life: { state: 'running' } });
+  });
+
+  it('gives way to an earlier one that has not run either, and that to one that has', () => {
+    const history = after([...running, asleep(1, 'cold')], prepare(2), prepare(3), wake);
+    expect(agentAfter(history, fail(2)).life).toMatchObject({ version: 2 });
+    expect(agentAfter(history, fail(2), fail(3)).life).toMatchObject({ version: 1 });
+    expect(agentAfter(history, fail(2), fail(3), fail(4)).life).toMatchObject({ state: 'failed' });
+  });
+
+  it('fails the agent once it has run, and keeps the agent on it', () => {
+    const restart: AgentCommand = { type: 'Start', cause: 'restart', at };
+    const agent = agentAfter(running, prepare(2), confirm(2), restart, fail(3));
+    expect(agent).toMatchObject({ source: { version: 2 }, life: { state: 'failed' } });
+  });
+
+  it('never gives its number to another', () => {
+    expect(agentAfter(running, prepare(2), fail(2), confirm(3), prepare(3)).life).toMatchObject({
+      version: 3,
+    });
+  });
+});
+
+it('the code of every version that may still start is in use', () => {
+  const asleepCold = [...running, asleep(1, 'cold')];
+  expect(deploymentsInUse(agentAfter(asleepCold, prepare(2), prepare(3))).toSorted()).toEqual([
+    'dep_2',
+    'dep_3',
+    'dep_3',
+  ]);
+  const later = agentAfter(asleepCold, prepare(2), prepare(3), wake, confirm(2));
+  expect(new Set(deploymentsInUse(later))).toEqual(new Set(['dep_3']));
+  expect(startsWith(later)).toMatchObject({ version: 3 });
+});

@@ -1,0 +1,132 @@
+import { runtimeRequests, type BuildState } from '@berth/contracts/runtime';
+import { isDomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { ServiceContext } from '@berth/service';
+import { pause } from '@berth/supervision';
+import { Inject, Injectable } from '@nestjs/common';
+import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
+import type { LiveAgent } from '../agent/agent.js';
+import { deploymentsInUse } from '../agent/agent-versions.js';
+import { EnvVault } from '../env/env-vault.js';
+import { UnfinishedDeployments, type Unfinished } from './unfinished-deployments.js';
+import { VersionHandOver } from './version-hand-over.js';
+import type { DeploymentCommand } from './deployment.decider.js';
+
+/** A host that has not been reached for so long after a build began on it counts as gone with the build. */
+const GIVEN_UP_AFTER_MS = 1_200_000;
+const RETRY_MS = 500;
+
+type Building = Extract<Unfinished, { readonly stage: 'queued' | 'building' }>;
+
+/**
+ * Carries out the deployments that are unfinished according to the log: one of each agent at a time, the one in progress
+ * first, then the newest. Hosts build each deployment once, so any process may do this, twice or after a crash.
+ */
+@Injectable()
+export class DeploymentProgress {
+  private readonly underWay = new Map<string, Promise<void>>();
+
+  constructor(
+    private readonly unfinished: UnfinishedDeployments,
+    private readonly agents: AgentCommandHandler,
+    private readonly handOver: VersionHandOver,
+    private readonly vault: EnvVault,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+    private readonly context: ServiceContext,
+  ) {}
+
+  /** Returns when the agent has no unfinished deployments, or one cannot go on. Concurrent calls share one run. */
+  drive(agentId: string): Promise<void> {
+    const running = this.underWay.get(agentId);
+    if (running !== undefined) return running;
+    const drive = this.driveAll(agentId).finally(() => this.underWay.delete(agentId));
+    this.underWay.set(agentId, drive);
+    return drive;
+  }
+
+  private async driveAll(agentId: string): Promise<void> {
+    const { stopping, log } = this.context;
+    try {
+      while (!stopping.aborted) {
+        const current = await this.unfinished.current(agentId);
+        if (current === null) return;
+        await this.step(current);
+      }
+    } catch (error) {
+      // The timer tries again.
+      if (!stopping.aborted) log.warn({ agentId, err: error }, 'could not continue a deployment');
+    }
+  }
+
+  private async step(deployment: Unfinished): Promise<void> {
+    const agent = await this.agents.load(deployment.agentId);
+    if (agent.status !== 'live') {
+      const message = 'The agent was deleted.';
+      await this.decide(deployment, { type: 'Fail', code: 'agent_deleted', message, at: now() });
+    } else if (deployment.stage === 'built') {
+      const outcome = await this.handOver.settle(deployment);
+      if (outcome === null) await pause(RETRY_MS, this.context.stopping);
+      else await this.decide(deployment, outcome);
+    } else await this.build(deployment, agent);
+  }
+
+  private async build(deployment: Building, agent: LiveAgent): Promise<void> {
+    const { agentId, deploymentId } = deployment;
+    const host = agent.host ?? '';
+    const state = await this.stateOfBuild(deployment, agent);
+    const command = commandFor(state, host);
+    if (command === null) return;
+    const decided = await this.decide(deployment, command);
+    if (decided.stage === 'failed' && state.state !== 'failed')
+      await this.requester.request(runtimeRequests.cancelBuild, { agentId, deploymentId }, { host });
+  }
+
+  private async stateOfBuild(deployment: Building, agent: LiveAgent): Promise<BuildState> {
+    const { agentId, deploymentId, origin, stage } = deployment;
+    const token = origin.tokenEnv === null ? null : await this.vault.openSecret(agentId, origin.tokenEnv);
+    if (token === null && origin.tokenEnv !== null)
+      return { state: 'failed', code: 'clone_failed', message: 'The variable that tokenEnv names is gone.' };
+    const request = {
+      agentId,
+      deploymentId,
+      repoUrl: origin.repoUrl,
+      addresses: origin.addresses,
+      branch: origin.branch,
+      token,
+      resources: agent.profile.resources,
+      keep: deploymentsInUse(agent),
+      seen: stage === 'queued' ? 'waiting' : 'building',
+    } as const;
+    try {
+      return await this.requester.request(runtimeRequests.build, request, { host: agent.host ?? '' });
+    } catch (error) {
+      const since = stage === 'building' ? Date.parse(deployment.since) : Date.now();
+      if (!isDomainError(error, 'unavailable') || Date.now() - since < GIVEN_UP_AFTER_MS) throw error;
+      return { state: 'failed', code: 'interrupted', message: 'The host of the agent is gone.' };
+    }
+  }
+
+  private async decide(deployment: Unfinished, command: DeploymentCommand) {
+    const { accountId, deploymentId } = deployment;
+    return this.unfinished.decide(
+      deploymentId,
+      command,
+      systemOrigin(accountId, `${deploymentId}/${command.type}`),
+    );
+  }
+}
+
+const commandFor = (state: BuildState, host: string): DeploymentCommand | null => {
+  switch (state.state) {
+    case 'waiting':
+      return null;
+    case 'building':
+      return { type: 'BeginBuild', host, at: now() };
+    case 'built':
+      return { type: 'FinishBuild', branch: state.branch, commit: state.commit, at: now() };
+    case 'failed':
+      return { type: 'Fail', code: state.code, message: state.message, at: now() };
+  }
+};
+
+const now = (): string => new Date().toISOString();

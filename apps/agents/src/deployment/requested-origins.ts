@@ -1,0 +1,46 @@
+import type { Deploy } from '@berth/contracts/agents';
+import { runtimeRequests } from '@berth/contracts/runtime';
+import { DomainError } from '@berth/kernel';
+import { Requester } from '@berth/messaging';
+import { OperatorSettings } from '@berth/operator-file';
+import { Inject, Injectable } from '@nestjs/common';
+import type { LiveAgent } from '../agent/agent.js';
+import { EnvVault } from '../env/env-vault.js';
+import type { GitOrigin } from './deployment.js';
+import { resolveRepository } from './repository-address.js';
+import { checkRepositoryUrl } from './repository-url.js';
+
+/** Checks where the code of a requested deployment comes from. */
+@Injectable()
+export class RequestedOrigins {
+  constructor(
+    private readonly operator: OperatorSettings,
+    private readonly vault: EnvVault,
+    @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
+  ) {}
+
+  /** Errors: invalid `invalid_request`, `repo_url_refused`; unsupported `images_unsupported`. */
+  async of(request: Deploy, agent: LiveAgent): Promise<GitOrigin> {
+    const { source, repoUrl, branch, tokenEnv } = request;
+    if (source === 'image') throw await this.imageRefusal(request, agent);
+    if (repoUrl === null) throw invalid('repoUrl', 'is required for this source');
+    const repository = checkRepositoryUrl(repoUrl, source, this.operator.current.deploy.gitHosts);
+    if (tokenEnv !== null && (await this.vault.openSecret(agent.agentId, tokenEnv)) === null)
+      throw invalid('tokenEnv', 'names no secret variable of the agent');
+    const addresses = await resolveRepository(repository);
+    return { kind: 'git', repoUrl: repository.url, addresses, branch, tokenEnv };
+  }
+
+  private async imageRefusal({ image }: Deploy, { host }: LiveAgent): Promise<DomainError> {
+    if (image === null) return invalid('image', 'is required for this source');
+    const { driver } = await this.requester.request(runtimeRequests.describe, {}, { host: host ?? '' });
+    return new DomainError(
+      'unsupported',
+      'images_unsupported',
+      `The host of the agent runs no container images (its driver is ${driver}).`,
+    );
+  }
+}
+
+const invalid = (path: string, message: string): DomainError =>
+  new DomainError('invalid', 'invalid_request', `${path} ${message}.`, { fields: [{ path, message }] });

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
+import { AgentLifecycle } from '../agent/agent-lifecycle.js';
+import type { Agent } from '../agent/agent.js';
+import type { AgentSource } from '../agent/agent-source.js';
+import type { DeploymentCommand } from './deployment.decider.js';
+import type { Unfinished } from './unfinished-deployments.js';
+
+type Built = Extract<Unfinished, { readonly stage: 'built' }>;
+
+/** Hands a built version to its agent, and finds out what became of it. */
+@Injectable()
+export class VersionHandOver {
+  constructor(
+    private readonly agents: AgentCommandHandler,
+    private readonly lifecycle: AgentLifecycle,
+  ) {}
+
+  /** Returns how the deployment ends; null while the version is starting. */
+  async settle(deployment: Built): Promise<DeploymentCommand | null> {
+    const { agentId, deploymentId, accountId, origin, branch, commit } = deployment;
+    const built = { kind: 'git', deploymentId, repoUrl: origin.repoUrl, branch, commit } as const;
+    const command = { type: 'PrepareVersion', built, at: now() } as const;
+    await this.agents.handle(agentId, command, systemOrigin(accountId, `${deploymentId}/version`));
+    await this.lifecycle.drive(agentId);
+    return outcomeFor(deploymentId, await this.agents.load(agentId));
+  }
+}
+
+const outcomeFor = (deploymentId: string, agent: Agent): DeploymentCommand | null => {
+  if (agent.status !== 'live') return null;
+  const { source, versions } = agent;
+  if (isOf(deploymentId, source)) return { type: 'Succeed', at: now() };
+  if (isOf(deploymentId, versions.next)) return null;
+  const { abandoned } = versions;
+  const message = abandoned?.deploymentId === deploymentId ? abandoned.message : 'The version did not start.';
+  return { type: 'Fail', code: 'version_did_not_start', message, at: now() };
+};
+
+const isOf = (deploymentId: string, source: AgentSource | null): boolean =>
+  source !== null && source.kind !== 'template' && source.deploymentId === deploymentId;
+
+const now = (): string => new Date().toISOString();

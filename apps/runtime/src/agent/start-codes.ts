@@ -1,0 +1,65 @@
+import type { StartAgent } from '@berth/contracts/runtime';
+import { Injectable } from '@nestjs/common';
+import { VersionStore } from '../build/version-store.js';
+import { agentStartFailed } from './agent-refusals.js';
+import type { StartCode } from './box-spec-of.js';
+import { HostTemplates } from './host-templates.js';
+
+/** Finds on this host what an agent starts with. */
+@Injectable()
+export class StartCodes {
+  constructor(
+    private readonly templates: HostTemplates,
+    private readonly versions: VersionStore,
+  ) {}
+
+  /** Errors: upstream `agent_start_failed`. */
+  async of({ agentId, source }: Pick<StartAgent, 'agentId' | 'source'>): Promise<StartCode> {
+    switch (source.kind) {
+      case 'template':
+        return this.#ofTemplate(source.name, source.version);
+      case 'git':
+        return this.#ofBuild({ agentId, deploymentId: source.deploymentId }, source.version);
+      case 'image':
+        throw agentStartFailed('This host cannot run agents from image sources.');
+    }
+  }
+
+  /** Variables of a version, which the owner's replace. */
+  async envOf({
+    agentId,
+    deploymentId,
+  }: {
+    readonly agentId: string;
+    readonly deploymentId: string | null;
+  }): Promise<StartCode['env']> {
+    if (deploymentId === null) return {};
+    return (await this.versions.find({ agentId, deploymentId }))?.env ?? {};
+  }
+
+  #ofTemplate(name: string, version: number): StartCode {
+    const template = this.templates.get(name);
+    if (template === undefined) throw agentStartFailed(`This host has no template "${name}".`);
+    return {
+      source: { kind: 'template', version, name: template.id, folder: template.folder },
+      command: template.program?.command ?? null,
+      generation: template.generation,
+      env: {},
+    };
+  }
+
+  async #ofBuild(
+    ref: { readonly agentId: string; readonly deploymentId: string },
+    version: number,
+  ): Promise<StartCode> {
+    const built = await this.versions.find(ref);
+    if (built === undefined) throw agentStartFailed('This host does not have the code of this version.');
+    const folder = this.versions.codeFolder(ref);
+    return {
+      source: { kind: 'build', version, deploymentId: ref.deploymentId, folder },
+      command: ['/bin/sh', '-c', built.start],
+      generation: 'current',
+      env: built.env,
+    };
+  }
+}

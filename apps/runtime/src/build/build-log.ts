@@ -1,0 +1,63 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { SystemLog } from '../logs/system-log.js';
+
+/** One build logs at most this many characters. */
+const MAX_CHARS = 4 * 1024 * 1024;
+/** A longer line is split. */
+const LINE_CHARS = 16 * 1024;
+/** Lines that are written at once. */
+const BATCH = 500;
+
+/** The log of one build, in the log of its agent. Lines are written in the background, in order. */
+export class BuildLog {
+  #left = MAX_CHARS;
+  #waiting: { readonly level: 'info' | 'error'; readonly message: string }[] = [];
+  #writing: Promise<void> | undefined;
+  readonly #decoder = new StringDecoder('utf8');
+  #line = '';
+
+  constructor(
+    private readonly agentId: string,
+    private readonly log: Pick<SystemLog, 'addBuild'>,
+  ) {}
+
+  say(level: 'info' | 'error', message: string): void {
+    this.#waiting.push({ level, message });
+    this.#writing ??= this.#writeWaiting();
+  }
+
+  /** Adds output of a command. */
+  output(chunk: Buffer): void {
+    if (this.#left <= 0) return;
+    const text = this.#line + this.#decoder.write(chunk);
+    const lines = text.split(/\r\n|\n|\r/);
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) this.#addLine(line);
+    if (this.#line.length > LINE_CHARS) this.#endLine();
+  }
+
+  /** Resolves once everything is written. */
+  async flush(): Promise<void> {
+    this.#endLine();
+    while (this.#writing !== undefined) await this.#writing;
+  }
+
+  #endLine(): void {
+    const line = this.#line;
+    this.#line = '';
+    if (line !== '') this.#addLine(line);
+  }
+
+  #addLine(line: string): void {
+    if (this.#left <= 0) return;
+    this.#left -= line.length + 1;
+    for (let from = 0; from < line.length; from += LINE_CHARS)
+      this.say('info', line.slice(from, from + LINE_CHARS));
+    if (this.#left <= 0) this.say('error', 'The build writes more than its log holds; the rest is dropped.');
+  }
+
+  async #writeWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) await this.log.addBuild(this.agentId, this.#waiting.splice(0, BATCH));
+    this.#writing = undefined;
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BuildRef, BuildState } from '@berth/contracts/runtime';
+import { Inject, Injectable } from '@nestjs/common';
+import { agentFolders } from '../agent/agent-folders.js';
+import { RuntimeConfig } from '../config.js';
+import { Driver } from '../driver/driver.js';
+import { readStored, writeDurably } from '../durable-file.js';
+import { removeTree } from '../remove-tree.js';
+
+/** What a start needs to know of a version. */
+export interface BuiltVersion {
+  /** For `sh`, in the folder of the code. */
+  readonly start: string;
+  /** Variables that the owner's replace. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A build on disk. One that is `building` and that no process carries out was interrupted. */
+export type StoredBuild =
+  | { readonly state: 'building' }
+  | (Extract<BuildState, { readonly state: 'built' }> & { readonly version: BuiltVersion })
+  | Extract<BuildState, { readonly state: 'failed' }>;
+
+/** The versions of agents on this host: their code, and how their builds ended. */
+@Injectable()
+export class VersionStore {
+  private readonly dataDir: string;
+
+  constructor(
+    private readonly driver: Driver,
+    @Inject(RuntimeConfig) { dataDir }: Pick<RuntimeConfig, 'dataDir'>,
+  ) {
+    this.dataDir = dataDir;
+  }
+
+  async read(ref: BuildRef): Promise<StoredBuild | undefined> {
+    return readStored(this.#file(ref), { description: 'a build of an agent', parse: parseBuild });
+  }
+
+  async save(ref: BuildRef, build: StoredBuild): Promise<void> {
+    await mkdir(this.#folder(ref.agentId), { recursive: true, mode: 0o700 });
+    await writeDurably(this.#file(ref), JSON.stringify(build));
+  }
+
+  /** How to start a version; undefined if this host does not have it. */
+  async find(ref: BuildRef): Promise<BuiltVersion | undefined> {
+    const build = await this.read(ref);
+    return build?.state === 'built' ? build.version : undefined;
+  }
+
+  codeFolder({ agentId, deploymentId }: BuildRef): string {
+    return this.driver.codeFolder(agentId, deploymentId);
+  }
+
+  /** A folder for what only the build needs. */
+  scratch(ref: BuildRef): string {
+    return join(this.#folder(ref.agentId), `${ref.deploymentId}.scratch`);
+  }
+
+  /** Deletes the code of a build, with what it left elsewhere; the record stays. */
+  async discard(ref: BuildRef): Promise<void> {
+    await this.driver.remove(ref.deploymentId);
+    await removeTree(this.codeFolder(ref));
+    await removeTree(this.scratch(ref));
+  }
+
+  /** Deletes all builds of the agent but those. */
+  async prune(agentId: string, keep: readonly string[]): Promise<void> {
+    const names = await readdir(this.#folder(agentId)).catch(() => []);
+    const stored = names
+      .filter((name) => name.endsWith('.json'))
+      .map((name) => name.slice(0, -'.json'.length));
+    for (const deploymentId of stored.filter((id) => !keep.includes(id))) {
+      await this.discard({ agentId, deploymentId });
+      await removeTree(this.#file({ agentId, deploymentId }));
+    }
+  }
+
+  #folder(agentId: string): string {
+    return join(agentFolders(this.dataDir, agentId).root, 'builds');
+  }
+
+  #file({ agentId, deploymentId }: BuildRef): string {
+    return join(this.#folder(agentId), `${deploymentId}.json`);
+  }
+}
+
+const STATES: readonly unknown[] = ['building', 'built', 'failed'] satisfies StoredBuild['state'][];
+
+const parseBuild = (json: unknown): StoredBuild | undefined =>
+  typeof json === 'object' && json !== null && 'state' in json && STATES.includes(json.state)
+    ? (json as StoredBuild)
+    : undefined;

@@ -1,0 +1,108 @@
+import { Errors } from 'typebox/value';
+import { LineCounter, parseDocument, type Document, type Node } from 'yaml';
+import { operatorFileSchema, type OperatorFileText } from './operator-file.schema.js';
+
+/** A host that Berth may fetch from. `insecure`: by plain HTTP too, and at private addresses. */
+export interface AllowedHost {
+  /** `host`, or `host:port`. */
+  readonly host: string;
+  readonly insecure: boolean;
+}
+
+/** What the operator has decided, with defaults for everything that the file leaves out. */
+export interface OperatorFile {
+  readonly deploy: {
+    readonly gitHosts: readonly AllowedHost[];
+    readonly registries: readonly AllowedHost[];
+  };
+  readonly runtime: {
+    /** Builds at a time on one host. */
+    readonly builds: number;
+  };
+}
+
+/** A file that is not valid; names the line and the member, never a value. */
+export class OperatorFileError extends Error {
+  override readonly name = 'OperatorFileError';
+}
+
+const DEFAULT_BUILDS = 2;
+
+/** Parses the text of the file; an empty one is all defaults. Throws `OperatorFileError`. */
+export const parseOperatorFile = (text: string): OperatorFile => {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  const [syntax] = document.errors;
+  if (syntax !== undefined) throw fault(syntax.linePos?.[0].line ?? 1, '', 'is not valid YAML');
+  const value = valueOf(document);
+  if (!isValid(value)) throw firstFault(value, document, lines);
+  return withDefaults(value);
+};
+
+/** A few aliases can stand for a value of any size, so there are none. */
+const valueOf = (document: Document): unknown => {
+  try {
+    return document.toJS({ maxAliasCount: 0 }) ?? {};
+  } catch {
+    throw fault(1, '', 'must not contain aliases');
+  }
+};
+
+const isValid = (value: unknown): value is OperatorFileText => faultsOf(value).length === 0;
+
+const faultsOf = (value: unknown): readonly Fault[] =>
+  Errors(operatorFileSchema, value) as unknown as readonly Fault[];
+
+interface Fault {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly message: string;
+}
+
+const firstFault = (value: unknown, document: Document, lines: LineCounter): OperatorFileError => {
+  // An alternative that does not fit is a fault too; the deepest one is about what the operator meant.
+  const [found] = faultsOf(value).toSorted((left, right) => depth(right) - depth(left));
+  if (found === undefined) return fault(1, '', 'is not valid');
+  const path = found.instancePath.split('/').slice(1).map(unescape);
+  // Members that are not declared have the schema `false`.
+  const what = found.keyword === 'boolean' ? 'is not known' : found.message;
+  return fault(lineOf(document, path, lines), nameOf(path), what);
+};
+
+const depth = ({ instancePath }: Fault): number => instancePath.split('/').length;
+
+const unescape = (part: string): string => part.replaceAll('~1', '/').replaceAll('~0', '~');
+
+/** `deploy.gitHosts[0].insecure` */
+const nameOf = (path: readonly string[]): string =>
+  path.map((part, index) => (/^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+
+/** The line of the member, or of the innermost one around it that the text has. */
+const lineOf = (document: Document, path: readonly string[], lines: LineCounter): number => {
+  for (let length = path.length; length > 0; length--) {
+    const keys = path.slice(0, length).map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+    const node = document.getIn(keys, true) as Node | undefined;
+    if (node?.range !== undefined && node.range !== null) return lines.linePos(node.range[0]).line;
+  }
+  return 1;
+};
+
+const fault = (line: number, member: string, what: string): OperatorFileError =>
+  new OperatorFileError(`line ${line}: ${member === '' ? 'the file' : member} ${what}`);
+
+const withDefaults = ({ deploy = {}, runtime = {} }: OperatorFileText): OperatorFile => ({
+  deploy: {
+    gitHosts: allowedHosts(deploy.gitHosts, ['github.com']),
+    registries: allowedHosts(deploy.registries, ['docker.io', 'ghcr.io']),
+  },
+  runtime: { builds: runtime.builds ?? DEFAULT_BUILDS },
+});
+
+type HostEntries = NonNullable<NonNullable<OperatorFileText['deploy']>['gitHosts']>;
+
+const allowedHosts = (given: HostEntries | undefined, otherwise: HostEntries): readonly AllowedHost[] =>
+  (given ?? otherwise).map((entry) =>
+    typeof entry === 'string'
+      ? { host: entry, insecure: false }
+      : { host: entry.host, insecure: entry.insecure ?? false },
+  );
