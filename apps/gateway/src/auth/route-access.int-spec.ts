@@ -22,6 +22,9 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'POST /api/agents/:agent_id/stop': 'deploy',
   'POST /api/agents/:agent_id/sleep': 'deploy',
   'POST /api/agents/:agent_id/restart': 'deploy',
+  'POST /api/deploy': 'deploy',
+  'GET /api/agents/:agent_id/deployments': 'read',
+  'GET /api/agents/:agent_id/deployments/:deployment_id': 'read',
   'GET /api/agents/:agent_id/logs': 'read',
   'GET /api/agents/:agent_id/env': 'read',
   'PUT /api/agents/:agent_id/env/:key': 'deploy',
@@ -61,6 +64,7 @@ const pathOf = (pattern: string): string =>
   pattern
     .replace(':agent_id', newId('agt'))
     .replace(':execution_id', newId('exe'))
+    .replace(':deployment_id', newId('dep'))
     .replace(':key_id', newId('key'))
     .replaceAll(/:\w+/g, 'x');
 
