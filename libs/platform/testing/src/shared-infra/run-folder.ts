@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const MEMORY = '/dev/shm';
 const ENOUGH_BYTES = 2 * 1024 ** 3;
 /** Short, because the path of a Unix socket has at most 107 bytes. */
-const NAME = /^b(\d+)-/;
+const NAME = /^b(\d+)n([0-9a-z]+)-/;
 
 /**
  * Creates the folder for the temporary files of a run, and removes those of runs that were killed. Every user may use
@@ -14,13 +14,24 @@ const NAME = /^b(\d+)-/;
  */
 export const createRunFolder = (): string => {
   const parent = isRoomy(MEMORY) ? MEMORY : tmpdir();
+  const namespace = pidNamespace();
   for (const name of readdirSync(parent)) {
-    const pid = NAME.exec(name)?.[1];
-    if (pid !== undefined && !isAlive(Number(pid))) removeIfPossible(join(parent, name));
+    const [, pid, owner] = NAME.exec(name) ?? [];
+    if (owner === namespace && !isAlive(Number(pid))) removeIfPossible(join(parent, name));
   }
-  const folder = mkdtempSync(join(parent, `b${process.pid}-`));
+  const folder = mkdtempSync(join(parent, `b${process.pid}n${namespace}-`));
   chmodSync(folder, 0o1777);
   return folder;
+};
+
+/** Containers may share the folder; a process of another one looks as if it had ended. */
+const pidNamespace = (): string => {
+  try {
+    const inode = Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? 0);
+    return (inode % 36 ** 4).toString(36);
+  } catch {
+    return '0';
+  }
 };
 
 /** Another run may be removing it, or a process that was left behind may still use it. */

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import pg from 'pg';
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -133,14 +133,21 @@ describe.each(['postgres', 'eventStore'] as const)('a shared server (%s) that en
   });
 });
 
-it('the folder of a run that was killed is removed by the next run, that of a running one is not', async () => {
+/** The name of the folder of a run with this process id, in the same PID namespace as the given one. */
+const besides = (folder: string, pid: number | undefined, namespace = ''): string => {
+  const [, own = ''] = /^b\d+n([^-]+)-/.exec(basename(folder)) ?? [];
+  return join(dirname(folder), `b${String(pid)}n${own}${namespace}-left`);
+};
+
+it('the folder of a run that was killed is removed by the next run, those of others are not', async () => {
   const mine = createRunFolder();
   const ended = spawn(process.execPath, ['--version']);
   await once(ended, 'exit');
-  const theirs = join(dirname(mine), `b${String(ended.pid)}-left`);
-  mkdirSync(theirs);
+  const killed = besides(mine, ended.pid);
+  const elsewhere = besides(mine, ended.pid, 'x');
+  for (const folder of [killed, elsewhere]) mkdirSync(folder);
   const second = createRunFolder();
-  expect(readdirSync(dirname(mine)).filter((name) => join(dirname(mine), name) === theirs)).toEqual([]);
-  expect(readdirSync(mine)).toEqual([]);
-  for (const made of [mine, second]) rmSync(made, { recursive: true });
+  // Those of a running run, and of a run in another PID namespace, remain.
+  expect([killed, elsewhere, mine].map((folder) => existsSync(folder))).toEqual([false, true, true]);
+  for (const made of [mine, second, elsewhere]) rmSync(made, { recursive: true });
 });
