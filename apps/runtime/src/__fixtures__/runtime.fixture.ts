@@ -112,6 +112,7 @@ export class RuntimeFixture {
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         NATS_URL: this.infra.natsUrl,
         BERTH_RUNTIME_DATA: this.dataDir,
         BERTH_SHIPPED_TEMPLATES_DIR: SHIPPED_TEMPLATES,

@@ -47,7 +47,13 @@ export class Program {
   ): Program {
     const child = spawn(command, args, {
       cwd: dirname(APPS),
-      env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+      env: {
+        PATH: process.env['PATH'],
+        HOME: process.env['HOME'],
+        // As `npm start` does: a quarter of the processor time of a start is compilation.
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached,
     });
