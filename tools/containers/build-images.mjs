@@ -17,7 +17,7 @@ import { cacheFolder } from './ensure-parts.mjs';
 
 /** The programs of the small image, all of them BusyBox. */
 const TOOLS =
-  'sh sleep cat cut head tail id tr wc ls mkdir chmod test grep setsid rm echo pwd env ps kill dd df mkfifo stat nc wget'.split(
+  'sh sleep cat cut head tail id tr wc ls mkdir chmod test grep setsid rm echo pwd env ps kill dd df mkfifo stat nc wget find sort mknod touch'.split(
     ' ',
   );
 const DEBIAN_PACKAGES = 'ca-certificates,curl,git,python3-minimal';

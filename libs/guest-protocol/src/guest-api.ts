@@ -147,6 +147,17 @@ export interface VolumeStorage {
   readonly staging: string;
 }
 
+/** The user of the agent's own processes. */
+export interface RunAsUser {
+  readonly uid: number;
+  readonly gid: number;
+  /**
+   * A program with arguments that becomes that user, gives up every right and executes the command that follows; absent:
+   * the guest changes the user itself, which leaves its capability bounding set to the process.
+   */
+  readonly launcher?: readonly [string, ...string[]];
+}
+
 /** How the guest runs the agent. Paths are as seen inside the agent. Contains secrets: never log or store it. */
 export interface PutProgram {
   readonly agentId: string;
@@ -163,7 +174,7 @@ export interface PutProgram {
   /** `PATH` for the command and its children. */
   readonly path: string;
   /** null: run as the guest's own user. */
-  readonly runAs: { readonly uid: number; readonly gid: number } | null;
+  readonly runAs: RunAsUser | null;
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
   readonly instructions: string | null;

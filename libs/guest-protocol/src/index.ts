@@ -16,6 +16,7 @@ export {
   type ProgramState,
   type PutEnv,
   type PutProgram,
+  type RunAsUser,
   type RestartPolicy,
   type RunningExecutions,
   type ShutDown,

@@ -2,6 +2,7 @@ import { accessSync, constants, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import type { PutProgram } from '@berth/guest-protocol';
 import { spawn, type IPty } from '@lydell/node-pty';
+import { asAgent } from '../as-agent.js';
 import { killBeforeGuest } from '../oom-score.js';
 
 /** Maximum width and height of a terminal, to reject errors and abuse. */
@@ -36,14 +37,15 @@ export class Terminal {
   ) {
     const { runAs, volume } = program;
     const shell = SHELLS.find(isExecutable) ?? '/bin/sh';
-    this.#pty = spawn(shell, [], {
+    const { file, args, user } = asAgent(runAs, shell, []);
+    this.#pty = spawn(file, [...args], {
       name: 'xterm-256color',
       cols: size.cols,
       rows: size.rows,
       cwd: volume,
       env: { ...env, SHELL: shell },
       encoding: null,
-      ...(runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid }),
+      ...(user.uid === undefined ? {} : { uid: user.uid, gid: user.gid }),
     });
     killBeforeGuest(this.#pty.pid);
     // With `encoding: null` the library passes bytes, despite its types.

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { isAbsolute, resolve } from 'node:path';
 import type { PutProgram } from '@berth/guest-protocol';
+import { asAgent } from '../as-agent.js';
 import { commandUnavailable, invalidCwd } from './execution-refusals.js';
 import type { Shell } from './shell.js';
 
@@ -26,14 +27,15 @@ export const folderToEnter = async (
 
 const canEnter = (folder: string, shell: Shell, runAs: PutProgram['runAs']): Promise<boolean> => {
   const { promise, resolve: settle, reject } = Promise.withResolvers<boolean>();
-  const probe = spawn(shell.path, ['-c', '--', 'cd -- "$1"', shell.argv0, folder], {
-    argv0: shell.argv0,
+  const script = ['-c', '--', 'cd -- "$1"', shell.argv0, folder];
+  const { file, args, user } = asAgent(runAs, shell.path, script, shell.argv0);
+  const probe = spawn(file, args, {
     cwd: '/',
     env: {},
     stdio: 'ignore',
     timeout: WITHIN_MS,
     killSignal: 'SIGKILL',
-    ...runAs,
+    ...user,
   });
   probe.once('error', () => reject(commandUnavailable()));
   probe.once('exit', (code) => (code === null ? reject(commandUnavailable()) : settle(code === 0)));

@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionStatus, PutProgram } from '@berth/guest-protocol';
+import { asAgent } from '../as-agent.js';
 import type { OutputPipes } from '../output/output-pipes.js';
 import { startCaptured, type CapturedChild } from '../output/start-captured.js';
 import { commandTooLarge, commandUnavailable } from './execution-refusals.js';
@@ -116,14 +117,14 @@ const start = (
   pipes: OutputPipes,
 ): CapturedChild => {
   try {
+    const { file, args, user } = asAgent(runAs, shell.path, shellArguments(shell, task), shell.argv0);
     const captured = startCaptured(pipes, task.merged, (stdio) =>
-      spawn(shell.path, shellArguments(shell, task), {
-        argv0: shell.argv0,
+      spawn(file, args, {
         cwd: volume,
         env: { ...task.env, ...executionMark(task.executionId) },
         detached: true,
         stdio,
-        ...runAs,
+        ...user,
       }),
     );
     // Some spawn errors are only emitted later, as an event; without a pid the process was never started.

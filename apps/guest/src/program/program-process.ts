@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Readable } from 'node:stream';
 import type { PutProgram } from '@berth/guest-protocol';
+import { asAgent } from '../as-agent.js';
 import { LineSplitter } from '../log/line-splitter.js';
 import type { LogWriter } from '../log/log-writer.js';
 import { readLevel } from '../log/read-level.js';
@@ -24,9 +25,10 @@ export class ProgramProcess {
     log: LogWriter,
     pipes: OutputPipes,
   ) {
-    const [command, ...args] = program.command;
+    const [command, ...rest] = program.command;
+    const { file, args, user } = asAgent(program.runAs, command, rest);
     const { child, stdout, stderr } = startCaptured(pipes, false, (stdio) =>
-      spawn(command, args, { cwd: program.cwd, env, detached: true, stdio, ...(program.runAs ?? {}) }),
+      spawn(file, args, { cwd: program.cwd, env, detached: true, stdio, ...user }),
     );
     this.#child = child;
     this.ended = this.#watch(Promise.all([collect(stdout, 'stdout', log), collect(stderr, 'stderr', log)]));

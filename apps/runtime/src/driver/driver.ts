@@ -1,13 +1,10 @@
 import type { Json } from '@berth/kernel';
-import type { VolumeStorage } from '@berth/guest-protocol';
+import type { RunAsUser, VolumeStorage } from '@berth/guest-protocol';
 import type { BoxLimits, BoxSource, BoxSpec } from './box-spec.js';
 import type { TaskEnd, TaskSpec } from './task-spec.js';
 
 /** The user of the agent's own processes. */
-export interface RunAs {
-  readonly uid: number;
-  readonly gid: number;
-}
+export type RunAs = RunAsUser;
 
 /** Paths as the agent's program sees them. */
 export interface InsidePaths {

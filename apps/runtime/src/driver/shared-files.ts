@@ -64,7 +64,8 @@ const isOpen = async (path: string): Promise<boolean> => {
   return true;
 };
 
-const openUp = async (path: string): Promise<void> => {
+/** Lets every user read a file or a folder with its content, and execute what its owner can. */
+export const openUp = async (path: string): Promise<void> => {
   const info = await lstat(path);
   if (info.isSymbolicLink()) return;
   const runnable = info.isDirectory() || (info.mode & 0o100) !== 0;

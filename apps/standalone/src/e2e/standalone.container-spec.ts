@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Env } from '@berth/config';
 import { instanceOf, namespaceOf } from '@berth/runtime';
 import { containerTestHost, loadTestImage } from '@berth/testing';
 import { afterAll, beforeAll } from 'vitest';
@@ -14,6 +15,7 @@ import { describeFilesApi } from './files-api.suite.js';
 import { startStandaloneStack, temporaryFolder, type StandaloneStack } from './stack.fixture.js';
 
 const folder = temporaryFolder();
+let env: Env;
 let stack: StandaloneStack;
 
 beforeAll(async () => {
@@ -21,17 +23,20 @@ beforeAll(async () => {
   mkdirSync(runtimeData, { mode: 0o700 });
   await loadTestImage(namespaceOf(await instanceOf(runtimeData)), 'debian');
   const { address, cniPath } = containerTestHost();
-  stack = await startStandaloneStack(folder.path, {
+  env = {
     BERTH_RUNTIME: 'nerdctl',
     // Not all addresses, which is the default with containers.
     BERTH_HOST: '127.0.0.1',
     CONTAINERD_ADDRESS: address,
     CNI_PATH: cniPath,
-  });
+  };
+  stack = await startStandaloneStack(folder.path, env);
 });
 
 afterAll(async () => {
   await stack.stop();
+  // A host that ends dozens of agents may not have removed all containers in time. Its next start does.
+  await (await startStandaloneStack(folder.path, env)).stop();
   folder.remove();
 });
 

@@ -1,4 +1,4 @@
-import { chown, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
+import { chmod, chown, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
@@ -27,6 +27,8 @@ export class AgentDisks {
     await removeTree(staging);
     for (const folder of [volume, staging]) await mkdir(folder, { recursive: true, mode: 0o700 });
     const { uid, gid } = this.ids;
+    // A new file system's own folder is open to all, and the agent must not reach the staging folder.
+    await chmod(disk, 0o700);
     await chown(staging, uid, gid);
     await chown(volume, uid + AGENT_USER.uid, gid + AGENT_USER.gid);
     return disk;
@@ -35,6 +37,12 @@ export class AgentDisks {
   /** A no-op if it is not mounted. Errors: `box_stuck`. */
   unmount(agentId: string): Promise<void> {
     return this.#imageOf(agentId).unmount();
+  }
+
+  /** Unmounts the disks of all agents but those. */
+  async unmountAll(except: ReadonlySet<string>): Promise<void> {
+    const agents = await readdir(join(this.dataDir, 'agents')).catch(() => []);
+    for (const agentId of agents) if (!except.has(agentId)) await this.unmount(agentId);
   }
 
   async remove(agentId: string): Promise<void> {

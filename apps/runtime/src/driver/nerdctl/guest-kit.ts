@@ -16,14 +16,14 @@ import {
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { INSIDE } from './paths-inside.js';
+import { openUp } from '../shared-files.js';
+import { INSIDE, LOADER } from './paths-inside.js';
 import { relocateProgram } from './relocate-program.plan.js';
 
 const run = promisify(execFile);
 
 /** Folders of a package that a program does not load. */
 const NOT_LOADED = new Set(['node_modules', 'src', '.git']);
-const LOADER = 'ld.so';
 
 /** A read-only folder with all that a guest needs, so that it runs in any image, also in one without a C library. */
 export interface GuestKit {
@@ -39,6 +39,7 @@ interface Package {
 
 interface KitParts {
   readonly node: string;
+  readonly setpriv: string;
   /** The dynamic loader, and the libraries of Node and of the guest's own native parts. */
   readonly loader: string;
   readonly libraries: readonly string[];
@@ -49,9 +50,9 @@ interface KitParts {
  * The kit in a folder below `parent`, made if it is not there yet: this Node with its libraries and loader, and the
  * packages of the guest. A changed guest or Node has another folder, because running containers still use the old one.
  */
-export const makeGuestKit = async (parent: string, guestMain: string): Promise<GuestKit> => {
+export const makeGuestKit = async (parent: string, guestMain: string, setpriv: string): Promise<GuestKit> => {
   const guestFolder = dirname(dirname(await realpath(guestMain)));
-  const parts = await findParts(guestFolder);
+  const parts = await findParts(guestFolder, setpriv);
   const folder = join(parent, await fingerprint(parts));
   if (!existsSync(folder)) await make(folder, parts);
   const main = `${INSIDE.kit}/node_modules/${parts.packages[0]?.name}/${relative(guestFolder, await realpath(guestMain))}`;
@@ -64,12 +65,12 @@ export const removeOtherKits = async (parent: string, kit: GuestKit): Promise<vo
     if (name !== basename(kit.folder)) await rm(join(parent, name), { recursive: true, force: true });
 };
 
-const findParts = async (guestFolder: string): Promise<KitParts> => {
+const findParts = async (guestFolder: string, setpriv: string): Promise<KitParts> => {
   const node = process.execPath;
   const packages = await closureOf(guestFolder);
   const natives = (await Promise.all(packages.map(({ folder }) => nativeFiles(folder)))).flat();
-  const { loader, libraries } = await librariesOf([node, ...natives]);
-  return { node, loader, libraries, packages };
+  const { loader, libraries } = await librariesOf([node, setpriv, ...natives]);
+  return { node, setpriv, loader, libraries, packages };
 };
 
 /** The package of that folder and everything it depends on, itself first. */
@@ -127,17 +128,20 @@ const librariesOf = async (files: readonly string[]): Promise<Pick<KitParts, 'lo
   return { loader, libraries: [...libraries].toSorted() };
 };
 
-const fingerprint = async ({ node, loader, libraries, packages }: KitParts): Promise<string> => {
+const fingerprint = async ({ node, setpriv, loader, libraries, packages }: KitParts): Promise<string> => {
   const hash = createHash('sha256');
   const files = (await Promise.all(packages.map(({ folder }) => loadedFiles(folder)))).flat();
-  for (const file of [node, loader, ...libraries, ...files]) {
+  for (const file of [node, setpriv, loader, ...libraries, ...files]) {
     const { size, mtimeMs } = await stat(file);
     hash.update(`${file}\0${size}\0${mtimeMs}\0`);
   }
   return hash.digest('hex').slice(0, 16);
 };
 
-const make = async (folder: string, { node, loader, libraries, packages }: KitParts): Promise<void> => {
+const make = async (
+  folder: string,
+  { node, setpriv, loader, libraries, packages }: KitParts,
+): Promise<void> => {
   const making = `${folder}.${process.pid}`;
   await rm(making, { recursive: true, force: true });
   const [lib, bin] = [join(making, 'lib'), join(making, 'bin')];
@@ -146,6 +150,7 @@ const make = async (folder: string, { node, loader, libraries, packages }: KitPa
   await copy(loader, join(lib, LOADER));
   for (const library of libraries) await copy(library, join(lib, basename(library)));
   await copyProgram(node, join(bin, 'node'));
+  await copy(setpriv, join(bin, 'setpriv'));
   for (const { name, folder: from } of packages) {
     const to = join(making, 'node_modules', name);
     await cp(from, to, {
@@ -154,6 +159,8 @@ const make = async (folder: string, { node, loader, libraries, packages }: KitPa
       filter: (path) => path === from || !NOT_LOADED.has(basename(path)),
     });
   }
+  // The guest owns none of it.
+  await openUp(making);
   await rename(making, folder).catch(async (error: unknown) => {
     // Another runtime of this host has made the same kit first.
     await rm(making, { recursive: true, force: true });

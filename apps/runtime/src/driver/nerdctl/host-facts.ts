@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { cgroupMounts } from '../cgroup/cgroup-hierarchies.js';
+import { findProgram } from './find-program.js';
 import type { FoundVersion, HostFacts } from './host-requirements.plan.js';
 import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
 import { readSubordinateIds } from './subordinate-ids.js';
@@ -21,10 +22,10 @@ export interface HostMeans {
 /** The check as a whole may take 5 s. */
 const ASKED_WITHIN_MS = 3_000;
 const PLUGINS = ['bridge', 'host-local', 'loopback', 'firewall'];
-const PROGRAMS = ['nft', 'mkfs.ext4'];
-const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
+const PROGRAMS = ['nft', 'mkfs.ext4', 'setpriv'];
+/** Where nerdctl looks for containerd's socket by itself. */
+export const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
 const CNI_FOLDERS = ['/opt/cni/bin', '/usr/local/libexec/cni', '/usr/libexec/cni', '/usr/lib/cni'];
-const SYSTEM_FOLDERS = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 /** Asks this host within 5 s; starts and changes nothing. */
 export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
@@ -48,7 +49,7 @@ export const readHostFacts = async (means: HostMeans): Promise<HostFacts> => {
     hasSubordinateIds: ids !== undefined,
     hasFreezer: canFreeze(mounts),
     missingPlugins: PLUGINS.filter((name) => !cniFolders.some((folder) => existsSync(join(folder, name)))),
-    missingPrograms: PROGRAMS.filter((name) => !isOnPath(name, means.path)),
+    missingPrograms: PROGRAMS.filter((name) => findProgram(name, means.path) === undefined),
     hasLoopDevices: existsSync('/dev/loop-control'),
   };
 };
@@ -63,9 +64,6 @@ const addressOption = ({ address }: HostMeans): readonly string[] =>
 
 const canFreeze = (mounts: string): boolean =>
   cgroupMounts(mounts).some(({ version, controllers }) => version === 2 || controllers.includes('freezer'));
-
-const isOnPath = (name: string, path: string): boolean =>
-  [...path.split(delimiter), ...SYSTEM_FOLDERS].some((folder) => existsSync(join(folder, name)));
 
 const run = (
   program: string,

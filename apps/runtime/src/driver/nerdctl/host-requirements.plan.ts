@@ -21,7 +21,11 @@ export interface HostFacts {
 }
 
 const LEAST = { kernel: [5, 19], nerdctl: [2, 1], containerd: [2, 0], runc: [1, 2] } as const;
-const PACKAGES: Readonly<Record<string, string>> = { nft: 'nftables', 'mkfs.ext4': 'e2fsprogs' };
+const PACKAGES: Readonly<Record<string, string>> = {
+  nft: 'nftables',
+  'mkfs.ext4': 'e2fsprogs',
+  setpriv: 'util-linux',
+};
 const FULL_ARCHIVE = 'unpack the nerdctl-full archive into /usr/local';
 
 /** What this host lacks, one line each with what to do. */

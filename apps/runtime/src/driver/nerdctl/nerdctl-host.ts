@@ -7,6 +7,8 @@ import { openHierarchies, removeHierarchies } from '../cgroup/cgroup-hierarchies
 import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
+import { DEFAULT_ADDRESS } from './host-facts.js';
+import { findProgram } from './find-program.js';
 import { makeGuestKit, type GuestKit } from './guest-kit.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
 import { openFilesLimit } from './open-files.js';
@@ -28,6 +30,8 @@ export interface NerdctlDriverOptions {
   readonly image: string;
   /** Name of the subordinate ids of agents. */
   readonly subidUser: string;
+  /** Folders in which programs are looked for. */
+  readonly path: string;
   readonly log: Logger;
 }
 
@@ -36,6 +40,8 @@ export interface NerdctlHost {
   /** Distinguishes the installations of a host. */
   readonly instance: string;
   readonly program: string;
+  /** Socket of containerd. */
+  readonly address: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly scope: NerdctlScope;
   readonly kit: GuestKit;
@@ -73,15 +79,18 @@ export const openNerdctlHost = async (options: NerdctlDriverOptions): Promise<Ne
   const kitFolder = kits ?? join(dataDir, 'kit');
   for (const folder of [scope.dataRoot, scope.networks, pids, kitFolder])
     await mkdir(folder, { recursive: true, mode: 0o700 });
+  const setpriv = findProgram('setpriv', options.path);
+  if (setpriv === undefined) throw new DriverError('host_unsuitable', 'The program setpriv is missing.');
   const hierarchies = await openHierarchies(namespace);
   if (hierarchies.length === 0)
     throw new DriverError('host_unsuitable', 'No control groups can freeze processes on this host.');
   return {
     instance,
     program: nerdctl,
+    address: address ?? DEFAULT_ADDRESS,
     environment: cniPath === undefined ? {} : { CNI_PATH: cniPath },
     scope,
-    kit: await makeGuestKit(kitFolder, guestMain),
+    kit: await makeGuestKit(kitFolder, guestMain, setpriv),
     disks: await AgentDisks.open(dataDir, ids),
     sharedFiles: new SharedFiles(join(dataDir, 'shared'), false),
     cgroups: new BoxCgroups(hierarchies),

@@ -12,6 +12,7 @@ import { DriverError } from '../driver-error.js';
 import { isAlive, readProcess, signal } from '../process-table.js';
 import { refuseSource, refuseUnsupported } from '../requirements.plan.js';
 import { ContainerBox, readContainerRecord } from './container-box.js';
+import { assertContainerdResponds } from './containerd-probe.js';
 import { ContainerRemoval } from './container-removal.js';
 import { parseContainerId, parseContainerList, type ListedContainer } from './container-list.js';
 import { listArguments, removeArguments, runArguments, scopeArguments } from './nerdctl-arguments.js';
@@ -51,7 +52,8 @@ export class NerdctlDriver extends Driver {
 
   async open(): Promise<void> {
     this.#host = await openNerdctlHost(this.options);
-    await this.#containersOfThisHost();
+    const found = await this.#containersOfThisHost();
+    await this.#host.disks.unmountAll(new Set(found.map(({ agentId }) => agentId)));
   }
 
   async prepare(source: BoxSource): Promise<void> {
@@ -64,10 +66,11 @@ export class NerdctlDriver extends Driver {
   }
 
   async start(spec: BoxSpec): Promise<Box> {
-    const { instance, kit, disks, sharedFiles, pids, scope, openFiles } = this.#open;
+    const { address, instance, kit, disks, sharedFiles, pids, scope, openFiles } = this.#open;
     const { agentId, guestFolders, source } = spec;
     refuseUnsupported(spec, this.capabilities);
     if (source.kind === 'image') throw new DriverError('spec_unsupported', 'This host cannot run images.');
+    await assertContainerdResponds(address);
     await this.stop(agentId, 0);
     const code = await sharedFiles.share(source.folder);
     const disk = await disks.mount(agentId, spec.limits.diskBytes);
@@ -136,10 +139,10 @@ export class NerdctlDriver extends Driver {
       await this.#kill(container);
       this.#boxes.get(agentId)?.ended();
       this.#boxes.delete(agentId);
-      await this.#removal.remove(container);
-      this.#containers.delete(agentId);
     }
+    // No process has the volume open any more, and the removal takes longer.
     await this.#open.disks.unmount(agentId);
+    if (container !== undefined) await this.#discard(agentId, container);
   }
 
   async remove(agentId: string): Promise<void> {
@@ -166,6 +169,7 @@ export class NerdctlDriver extends Driver {
   }
 
   async #obtain(image: string): Promise<void> {
+    await assertContainerdResponds(this.#open.address);
     const isHere = await this.#nerdctl(['image', 'inspect', '--format={{.ID}}', image]).then(
       () => true,
       (error: unknown) => {
@@ -181,6 +185,18 @@ export class NerdctlDriver extends Driver {
     this.#containers.clear();
     for (const { agentId, id } of found) this.#containers.set(agentId, id);
     return found;
+  }
+
+  /** What is left of a container that has ended, while containerd does not respond, is removed by the next call. */
+  async #discard(agentId: string, container: string): Promise<void> {
+    try {
+      await assertContainerdResponds(this.#open.address);
+      await this.#removal.remove(container);
+      this.#containers.delete(agentId);
+    } catch (error) {
+      if (!(error instanceof DriverError && error.code === 'host_unavailable')) throw error;
+      this.options.log.warn({ agentId, err: error }, 'an ended container could not be removed yet');
+    }
   }
 
   async #letEnd(container: string, withinMs: number): Promise<void> {

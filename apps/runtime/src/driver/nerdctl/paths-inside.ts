@@ -12,6 +12,9 @@ export const INSIDE = {
   tmp: '/tmp',
 } as const;
 
+/** The dynamic loader among the kit's libraries. */
+export const LOADER = 'ld.so';
+
 /** Names in the folder of an agent's disk: a rename from one to the other stays on one mount. */
 export const DISK = { volume: 'volume', staging: 'staging' } as const;
 
@@ -25,5 +28,26 @@ export const insidePaths: InsidePaths = {
   storage: { volume: `${INSIDE.disk}/${DISK.volume}`, staging: `${INSIDE.disk}/${DISK.staging}` },
 };
 
-/** The user of an agent's processes; the guest is 0, which the user namespace maps to an id without rights outside. */
-export const AGENT_USER: RunAs = { uid: 1000, gid: 1000 };
+const [UID, GID] = [1000, 1000];
+
+/**
+ * The user of an agent's processes; the guest is 0, which the user namespace maps to an id without rights outside.
+ * `setpriv` empties also the bounding set of capabilities, which a change of the user leaves as it is.
+ */
+export const AGENT_USER: RunAs = {
+  uid: UID,
+  gid: GID,
+  launcher: [
+    `${INSIDE.kit}/lib/${LOADER}`,
+    '--library-path',
+    `${INSIDE.kit}/lib`,
+    `${INSIDE.kit}/bin/setpriv`,
+    `--reuid=${UID}`,
+    `--regid=${GID}`,
+    '--clear-groups',
+    '--bounding-set=-all',
+    '--inh-caps=-all',
+    '--no-new-privs',
+    '--',
+  ],
+};

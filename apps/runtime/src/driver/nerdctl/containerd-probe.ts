@@ -1,0 +1,30 @@
+import { connect as connectHttp2 } from 'node:http2';
+import { connect } from 'node:net';
+import { DriverError } from '../driver-error.js';
+
+const RESPONDS_WITHIN_MS = 3_000;
+
+/**
+ * Resolves when containerd responds on its socket: it speaks HTTP/2, which begins with the settings of the server. A
+ * call to nerdctl would hang with containerd, and a limit that suits a busy host is too long to tell. Errors:
+ * `host_unavailable`.
+ */
+export const assertContainerdResponds = async (address: string): Promise<void> => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const session = connectHttp2('http://localhost', { createConnection: () => connect(address) });
+  const fail = (cause?: unknown): void =>
+    reject(
+      new DriverError('host_unavailable', 'The container runtime of this host does not respond.', { cause }),
+    );
+  const timer = setTimeout(fail, RESPONDS_WITHIN_MS);
+  session.once('remoteSettings', () => resolve());
+  session.once('error', fail);
+  session.once('close', () => fail());
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    session.on('error', () => undefined);
+    session.destroy();
+  }
+};

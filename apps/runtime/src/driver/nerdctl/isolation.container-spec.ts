@@ -1,0 +1,143 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { eventually } from '@berth/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DriverFixture, type StartedBox } from '../driver-contract/driver.fixture.js';
+import { nerdctlDriverUnderTest } from './__fixtures__/nerdctl-driver.fixture.js';
+
+const MB = 1024 * 1024;
+const LEAST_ID_OUTSIDE = 65_536;
+
+/** The second number of each line of an id map: the id outside. */
+const idsOutside = (map: string): readonly number[] =>
+  map
+    .trim()
+    .split('\n')
+    .map((line) => Number(line.trim().split(/\s+/)[1]));
+
+describe('an agent in a container', () => {
+  let host: DriverFixture;
+  let started: StartedBox;
+
+  beforeAll(async () => {
+    host = await DriverFixture.open(nerdctlDriverUnderTest);
+    started = await host.start();
+  });
+
+  afterAll(() => host.destroy());
+
+  /** Process ids of the container, as the host sees them. */
+  const pidsOutside = (): readonly number[] => {
+    const { record } = started.box;
+    const { guest } = record as { guest: { pid: number } };
+    const group = readFileSync(`/proc/${guest.pid}/cgroup`, 'utf8');
+    const path = /^0::(.*)$/m.exec(group)?.[1] ?? '';
+    const root = readdirSync('/sys/fs/cgroup').includes('unified')
+      ? '/sys/fs/cgroup/unified'
+      : '/sys/fs/cgroup';
+    return readFileSync(join(root, path, 'cgroup.procs'), 'utf8')
+      .trim()
+      .split('\n')
+      .map(Number);
+  };
+
+  it('runs in a user namespace in which no id is an id below 65,536 outside, the guest’s neither', async () => {
+    await started.detach('sleep 30');
+    const pids = pidsOutside();
+    expect(pids.length).toBeGreaterThan(1);
+    for (const pid of pids) {
+      for (const map of ['uid_map', 'gid_map'])
+        for (const id of idsOutside(readFileSync(`/proc/${pid}/${map}`, 'utf8')))
+          expect(id).toBeGreaterThanOrEqual(LEAST_ID_OUTSIDE);
+    }
+  });
+
+  it('has no capability in any set, cannot gain privileges, and has a filter of system calls', async () => {
+    const status = await started.sh('cat /proc/self/status');
+    const sets = [...status.matchAll(/^Cap\w+:\s+([0-9a-f]+)$/gm)].map(([, bits]) => bits);
+    expect(sets).toEqual(Array.from({ length: 5 }, () => '0000000000000000'));
+    expect(status).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(status).toMatch(/^Seccomp:\s+2$/m);
+    expect(status).toMatch(/^Groups:\s*$/m);
+  });
+
+  it('cannot signal, trace or read its guest', async () => {
+    const attempts = [
+      'kill -9 1',
+      'cat /proc/1/environ',
+      'cat /proc/1/mem',
+      'ls /proc/1/fd',
+      'ls /proc/1/root',
+    ];
+    for (const attempt of attempts) {
+      const { exitCode, stderr } = await started.run(attempt);
+      expect([attempt, exitCode, stderr]).toEqual([
+        attempt,
+        1,
+        expect.stringMatching(/not permitted|denied/),
+      ]);
+    }
+    expect(await started.sh('echo the guest responds')).toBe('the guest responds');
+  });
+
+  it('cannot enter the folders of its guest, and cannot change what Berth brings', async () => {
+    for (const folder of ['run', 'logs', 'journal', 'disk'])
+      expect(await started.sh(`ls /.berth/${folder} 2>&1; ls /.berth/${folder}/x 2>&1`)).toMatch(
+        /denied.*\n.*denied/,
+      );
+    for (const file of ['kit/bin/node', 'code/template.json'])
+      expect(await started.sh(`test -w /.berth/${file} && echo writable || echo protected`)).toBe(
+        'protected',
+      );
+  });
+
+  it('writes only to its volume and to folders in memory', async () => {
+    for (const folder of ['/', '/bin', '/etc', '/.berth', '/run', '/proc/sys/kernel', '/sys/kernel'])
+      expect([folder, (await started.run(`echo x > ${folder}/probe`)).exitCode]).toEqual([folder, 1]);
+    for (const folder of ['/workspace', '/tmp', '/var/tmp', '/dev/shm'])
+      expect([folder, (await started.run(`echo x > ${folder}/probe`)).exitCode]).toEqual([folder, 0]);
+  });
+
+  it('has no device but the usual ones, and cannot make one', async () => {
+    const devices = await started.sh('find /dev -type b -o -type c | sort');
+    const usual = ['full', 'null', 'random', 'tty', 'urandom', 'zero'].map((name) => `/dev/${name}`);
+    const own = devices.split('\n').filter((path) => !path.startsWith('/dev/pts/'));
+    expect(own).toEqual(usual);
+    expect((await started.run('mknod /tmp/disk b 7 0')).exitCode).toBe(1);
+  });
+
+  it('has loopback only, which is not that of the host', async () => {
+    const server = createServer((socket) => socket.end('host'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    expect(await started.sh(`nc -w 2 127.0.0.1 ${port} < /dev/null || echo refused`)).toBe('refused');
+    expect(await started.sh('ls /sys/class/net')).toBe('lo');
+    server.close();
+  });
+
+  it('fills its folders in memory only to their size, and its guest survives', async () => {
+    const small = { memoryBytes: 64 * MB, cpus: 1, processes: 256, diskBytes: 64 * MB };
+    const greedy = await host.start({ limits: small });
+    for (const folder of ['/tmp', '/var/tmp', '/dev/shm'])
+      expect((await greedy.run(`dd if=/dev/zero of=${folder}/fill bs=1M count=100`)).exitCode).toBe(1);
+    const used = await greedy.sh('cat /tmp/fill /var/tmp/fill /dev/shm/fill | wc -c');
+    expect(Number(used)).toBeLessThanOrEqual(32 * MB);
+    expect(await greedy.sh('echo alive')).toBe('alive');
+  });
+
+  it('that starts processes without end stays within its limit, and other agents run on', async () => {
+    const greedy = await host.start({
+      limits: { memoryBytes: 256 * MB, cpus: 1, processes: 100, diskBytes: 64 * MB },
+    });
+    await greedy.detach('f() { f | f & }; f');
+    await eventually(async () => {
+      expect((await host.driver.stats(greedy.box.agentId))?.processes).toBeGreaterThan(50);
+    });
+    expect((await host.driver.stats(greedy.box.agentId))?.processes).toBeLessThanOrEqual(100);
+    expect(await started.sh('echo unharmed')).toBe('unharmed');
+    await host.driver.stop(greedy.box.agentId, 0);
+  });
+});
