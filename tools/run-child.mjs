@@ -11,15 +11,15 @@ export function exitCodeOf(code, signal) {
 
 /**
  * Runs a command to its end and resolves with its exit code. SIGTERM, SIGINT and SIGHUP to this process end the child
- * first (SIGKILL after `graceMs`) and then this process.
+ * first (SIGKILL after `graceMs`) and then this process. With `hangUp: 'pass'`, SIGHUP is only passed on to the child.
  *
  * @param {string} command
  * @param {string[]} args
- * @param {{graceMs?: number, onChild?: (child: import('node:child_process').ChildProcess) => void}
+ * @param {{graceMs?: number, hangUp?: 'end' | 'pass', onChild?: (child: import('node:child_process').ChildProcess) => void}
  *   & import('node:child_process').SpawnOptions} options
  * @returns {Promise<number>}
  */
-export function runChild(command, args, { graceMs = 9000, onChild, ...options } = {}) {
+export function runChild(command, args, { graceMs = 9000, hangUp = 'end', onChild, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', ...options });
     let received;
@@ -30,12 +30,17 @@ export function runChild(command, args, { graceMs = 9000, onChild, ...options } 
       if (!(signal === 'SIGINT' && process.stdin.isTTY)) child.kill(signal);
       setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
     };
-    const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
-    for (const signal of signals) process.on(signal, end);
+    const passOn = (signal) => child.kill(signal);
+    const handlers = [
+      ['SIGTERM', end],
+      ['SIGINT', end],
+      ['SIGHUP', hangUp === 'pass' ? passOn : end],
+    ];
+    for (const [signal, handler] of handlers) process.on(signal, handler);
     const stopWatching = endWhenOrphaned(end);
     const done = () => {
       stopWatching();
-      for (const signal of signals) process.removeListener(signal, end);
+      for (const [signal, handler] of handlers) process.removeListener(signal, handler);
     };
     child.once('error', (error) => {
       done();

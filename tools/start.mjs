@@ -9,5 +9,7 @@ await runTool(async () => {
     // The child exits when this channel closes, which happens however this process ends.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...environmentWith(node), BERTH_PARENT_WATCH: '1' },
+    // The services read the operator's file again.
+    hangUp: 'pass',
   });
 });

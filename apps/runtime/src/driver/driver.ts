@@ -64,6 +64,8 @@ export interface DriverCapabilities {
   /** The limits that are enforced; the others are advisory. */
   readonly limits: readonly (keyof BoxLimits)[];
   readonly users: readonly BoxSpec['user'][];
+  /** Whether it runs tasks. */
+  readonly tasks: boolean;
   /** The networks that a box can have. `host`: every box has the host's network, regardless of its spec. */
   readonly network: 'host' | readonly BoxSpec['network'][];
 }

@@ -4,6 +4,7 @@ import { DriverFixture, type DriverUnderTest } from './driver.fixture.js';
 import { describeLimits } from './limits.contract.js';
 import { describeProcesses } from './processes.contract.js';
 import { describeRestarts } from './restarts.contract.js';
+import { describeTasks } from './tasks.contract.js';
 
 /**
  * Registers the guarantees of the port `Driver` as tests, with real boxes and the real guest. An optional feature must work
@@ -26,5 +27,6 @@ export const describeDriverContract = (name: string, underTest: DriverUnderTest)
       () => DriverFixture.open(underTest),
     );
     describeLimits(() => host);
+    describeTasks(() => host);
   });
 };

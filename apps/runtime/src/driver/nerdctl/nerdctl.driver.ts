@@ -32,6 +32,7 @@ const CAPABILITIES: DriverCapabilities = {
   sources: ['template', 'build'],
   limits: ['memoryBytes', 'cpus', 'processes', 'diskBytes'],
   users: ['unprivileged'],
+  tasks: false,
   network: ['none'],
 };
 

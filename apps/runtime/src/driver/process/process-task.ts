@@ -58,7 +58,6 @@ const runIn = async (
   if (signal.aborted) return { how: 'aborted' };
   const child = await launch(workspace, spec, means);
   child.stdout?.on('data', onOutput);
-  child.stderr?.on('data', onOutput);
   const closed = once(child, 'close');
   let end: TaskEnd | undefined;
   const kill = (how: 'aborted' | 'disk_full'): void => {
@@ -78,7 +77,6 @@ const runIn = async (
   } finally {
     signal.removeEventListener('abort', abort);
     child.stdout?.destroy();
-    child.stderr?.destroy();
   }
 };
 
@@ -100,12 +98,13 @@ const launch = async (
           '--inh-caps=-all',
           '--',
         ];
-  const inFolder = ['/bin/sh', '-c', 'cd "$0" && exec /bin/sh -c "$1"', inside.code, script];
+  const inFolder = ['/bin/sh', '-c', 'cd "$0" && exec /bin/sh -c "$1" 2>&1', inside.code, script];
   const command = [...asUser, ...inFolder];
   return spawn('/bin/sh', ['-c', launchScript({ groups, view, noNewPrivileges, command })], {
     cwd: '/',
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // Errors of the launch itself name paths of the host.
+    stdio: ['ignore', 'pipe', 'ignore'],
     env: {
       LANG: 'C.UTF-8',
       ...env,

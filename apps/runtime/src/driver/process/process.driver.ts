@@ -108,6 +108,7 @@ export class ProcessDriver extends Driver {
         ...(limiting.includes('pids') ? (['processes'] as const) : []),
       ],
       users: ['unprivileged'],
+      tasks: true,
       network: 'host',
     };
     const noNewPrivileges = await toolExists('setpriv');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdir } from 'node:fs/promises';
+import { chmod, chown, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
@@ -80,6 +80,9 @@ export class WorkspaceMounts {
     await mkdir(dirname(home), { recursive: true, mode: this.mode === 'outside' ? 0o755 : 0o700 });
     await mkdir(home, { mode: 0o700 });
     if (runAs !== null) await chown(home, runAs.uid, runAs.gid);
+    // Their users pass through the folders above the code.
+    if (this.mode === 'outside')
+      for (const above of [dirname(folder), dirname(dirname(folder))]) await chmod(above, 0o755);
     const own = { volume: home, tmp: home, storage: { volume: home, staging: home } };
     const { inside, view } = await this.#see(own, folder, 'writable');
     return { inside, view, home };
