@@ -9,6 +9,8 @@ export interface Call {
   readonly body?: object;
   /** Send the request without a key. */
   readonly anonymous?: boolean;
+  /** How long the service may take; by default 30 s. */
+  readonly withinMs?: number;
 }
 
 const RESPONSE_WITHIN_MS = 30_000;
@@ -39,7 +41,7 @@ export class ApiClient {
         headers,
         ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
         redirect: 'error',
-        signal: AbortSignal.timeout(RESPONSE_WITHIN_MS),
+        signal: AbortSignal.timeout(call.withinMs ?? RESPONSE_WITHIN_MS),
       });
     } catch (error) {
       return this.unreachable(error);
@@ -113,7 +115,7 @@ const messageOf = (detail: Record<string, unknown>): string => {
 /** `fetch` itself only reports "fetch failed"; the reason is in `cause`. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no response within ${RESPONSE_WITHIN_MS / 1000} s`;
+  if (error.name === 'TimeoutError') return 'no response in time';
   const cause = error.cause;
   if (isRecord(cause) && typeof cause['code'] === 'string') return cause['code'];
   if ('code' in error && typeof error.code === 'string') return error.code;

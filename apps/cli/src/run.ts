@@ -2,6 +2,8 @@ import { ConfigError, type Env } from '@berth/config';
 import { Command, CommanderError } from 'commander';
 import { ApiClient } from './api-client.js';
 import { CliError, EXIT, type ExitCode } from './cli-error.js';
+import { agentsCommand } from './commands/agents.command.js';
+import { deployCommand } from './commands/deploy.command.js';
 import { deadLettersCommand } from './commands/dead-letters.command.js';
 import { keysCommand } from './commands/keys.command.js';
 import { openapiCommand } from './commands/openapi.command.js';
@@ -38,6 +40,8 @@ const programFor = (env: Env, terminal: Terminal): Command => {
   const program = new Command('berth')
     .description('Operate a running Berth over HTTP.')
     .addHelpText('after', ENVIRONMENT);
+  program.addCommand(agentsCommand(api, terminal));
+  program.addCommand(deployCommand(api, terminal));
   program.addCommand(keysCommand(api, () => recoverKey(readCliConfig(env)), terminal));
   program.addCommand(projectionsCommand(api, terminal));
   program.addCommand(deadLettersCommand(api, terminal));
