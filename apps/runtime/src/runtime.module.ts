@@ -30,6 +30,7 @@ import { RuntimeNatsController } from './runtime.nats-controller.js';
 import { DataPort } from './transfer/data-port.js';
 import { TransferTickets } from './transfer/transfer-tickets.js';
 import { Transfers } from './transfer/transfers.js';
+import { UsageNatsController } from './usage/usage.nats-controller.js';
 import { TransfersNatsController } from './transfer/transfers.nats-controller.js';
 
 @Module({
@@ -48,6 +49,7 @@ import { TransfersNatsController } from './transfer/transfers.nats-controller.js
   controllers: [
     RuntimeNatsController,
     BuildsNatsController,
+    UsageNatsController,
     ExecutionsNatsController,
     TransfersNatsController,
   ],

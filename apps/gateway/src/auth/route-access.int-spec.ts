@@ -22,6 +22,7 @@ const ROUTES: Readonly<Record<string, Scope | 'anyone'>> = {
   'POST /api/agents/:agent_id/stop': 'deploy',
   'POST /api/agents/:agent_id/sleep': 'deploy',
   'POST /api/agents/:agent_id/restart': 'deploy',
+  'GET /api/agents/:agent_id/stats': 'read',
   'POST /api/deploy': 'deploy',
   'GET /api/agents/:agent_id/deployments': 'read',
   'GET /api/agents/:agent_id/deployments/:deployment_id': 'read',

@@ -107,6 +107,7 @@ describe('/openapi.json', () => {
       'GET /api/agents/{agent_id}/files/download',
       'GET /api/agents/{agent_id}/files/list',
       'GET /api/agents/{agent_id}/logs',
+      'GET /api/agents/{agent_id}/stats',
       'GET /api/templates',
       'GET /api/v1/keys',
       'GET /api/v1/operations/dead-letters',

@@ -12,6 +12,7 @@ import { LOG_LEVELS, LOG_SOURCES, type LogEntry } from '@berth/contracts/runtime
 import { EXECUTION_STATUSES, type ExecutionSummary } from '@berth/contracts/exec';
 import type { DeadLetterView, ProjectionView } from '@berth/contracts/operations';
 import type { Json } from '@berth/kernel';
+import type { AgentStats } from '../agents/agent-stats.js';
 import type { HealthView } from '../health/health.view.js';
 
 /** A JSON Schema of draft 2020-12, as OpenAPI 3.1 uses it. */
@@ -131,6 +132,17 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Agent: agent,
   AgentPage: page('Agent'),
+  AgentStats: view<AgentStats>({
+    state: { enum: [...AGENT_STATES] },
+    memBytes: integerOrNull,
+    memLimitBytes: integer,
+    cpuSeconds: { ...numberOrNull, description: 'Since the start.' },
+    processes: { ...integerOrNull, description: 'With threads.' },
+    diskBytes: { ...integerOrNull, description: 'Of the volume.' },
+    diskLimitBytes: integer,
+    startedAt: timeOrNull,
+    asOf: time,
+  }),
   Deployment: deployment,
   DeploymentPage: page('Deployment'),
   AcceptedDeployment: object({ deploymentId: text, agent: ref('Agent') }),

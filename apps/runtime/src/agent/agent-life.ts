@@ -7,6 +7,8 @@ export type Life =
 /** The epoch of an agent at this moment, and its guest. */
 export interface CurrentGuest {
   readonly epoch: number;
+  /** When its box was started, ISO 8601; null without one. */
+  readonly startedAt: string | null;
   /** The guest, if the agent is awake. */
   readonly awake: BoxedGuest | null;
 }

@@ -22,11 +22,13 @@ export interface AgentRecord {
   readonly box: Json;
   /** The epoch that the box was started for; null without a box, and in records of versions that did not store it. */
   readonly boxEpoch: number | null;
+  /** When the box was started, ISO 8601; null without a box, and in records of versions that did not store it. */
+  readonly startedAt: string | null;
   readonly guest: { readonly version: string; readonly capabilities: readonly string[] } | null;
 }
 
 /** The fields of a record without a box. */
-export const NO_BOX = { box: null, boxEpoch: null } as const;
+export const NO_BOX = { box: null, boxEpoch: null, startedAt: null } as const;
 
 /** The record of an agent that was never on this host. */
 export const blankRecord = (agentId: string): AgentRecord => ({

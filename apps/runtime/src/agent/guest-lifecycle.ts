@@ -16,7 +16,7 @@ export const startGuest = async (
   await keeper.save(startingRecord(request));
   await keeper.log('info', 'Starting.');
   const started = await starter.start(request, interrupt, (made) =>
-    keeper.save({ box: made.record, boxEpoch: request.epoch }),
+    keeper.save({ box: made.record, boxEpoch: request.epoch, startedAt: new Date().toISOString() }),
   );
   await keeper.save({ guest: started.guest });
   return new BoxedGuest(started.box, { guest: started.guest }, started.client);

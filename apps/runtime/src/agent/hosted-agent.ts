@@ -145,9 +145,9 @@ export class HostedAgent {
 
   /** The agent's current epoch and guest. Errors: not_found `agent_not_on_host`. */
   get current(): CurrentGuest {
-    const { epoch } = this.#record;
+    const { epoch, startedAt } = this.#record;
     if (epoch === 0 || this.#keeper.removed) throw agentNotOnHost();
-    return { epoch, awake: this.#life.at === 'awake' ? this.#life.guest : null };
+    return { epoch, startedAt, awake: this.#life.at === 'awake' ? this.#life.guest : null };
   }
 
   /** Takes over the box that an earlier process of this host left running if it is `ours`; otherwise ends it. */

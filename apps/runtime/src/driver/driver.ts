@@ -118,6 +118,8 @@ export abstract class Driver {
   abstract list(): Promise<readonly ListedBox[]>;
   /** What the agent's box uses; null if it has none. Works for frozen boxes. */
   abstract stats(agentId: string): Promise<BoxStats | null>;
+  /** Bytes that the agent's volume takes on disk; null if unknown. Works without a box. */
+  abstract volumeBytes(agentId: string): Promise<number | null>;
   /** Memory of the host that is free for more boxes. */
   abstract freeMemMb(): number;
   /** Releases the driver's own resources. Boxes stay as they are. */

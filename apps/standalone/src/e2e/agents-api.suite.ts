@@ -106,6 +106,27 @@ export const describeAgentsApi = (stack: () => Stack): void => {
       expect((await api.chat(id, 'again')).status).toBe(200);
     });
 
+    it('is measured while it runs; when it is stopped, only its disk is', async () => {
+      const { id } = await api.runningAgent();
+      const limits = {
+        memLimitBytes: expect.any(Number) as number,
+        diskLimitBytes: expect.any(Number) as number,
+      };
+      await api.call('PUT', `/api/agents/${id}/files/write`, {
+        body: { path: 'a', content: 'x'.repeat(70_000) },
+      });
+      const { body } = await api.get(`/api/agents/${id}/stats`);
+      expect(body).toMatchObject({ state: 'running', ...limits, startedAt: expect.any(String) as string });
+      expect(body['memBytes']).toBeGreaterThan(1_000_000);
+      expect(body['processes']).toBeGreaterThan(1);
+      expect(body['diskBytes']).toBeGreaterThanOrEqual(70_000);
+      await api.post(`/api/agents/${id}/stop`);
+      const nothing = { memBytes: null, cpuSeconds: null, processes: null, startedAt: null };
+      const stopped = await api.get(`/api/agents/${id}/stats`);
+      expect(stopped.body).toMatchObject({ state: 'stopped', ...nothing, ...limits });
+      expect(stopped.body['diskBytes']).toBeGreaterThanOrEqual(70_000);
+    });
+
     it('restarts with new processes', async () => {
       const { id } = await api.runningAgent({ templateId: 'probe' });
       const before = (await api.chat(id, 'started')).body.response;

@@ -1,6 +1,7 @@
 export {
   MAX_LOG_WAIT_MS,
   runtimeRequests,
+  type AgentUsage,
   type DeliverMessage,
   type DeliveredMessage,
   type FindDelivery,

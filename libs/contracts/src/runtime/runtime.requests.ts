@@ -108,6 +108,19 @@ export interface ObservedAgent extends AgentEpoch {
   readonly state: 'starting' | 'running' | 'frozen';
 }
 
+/** What an agent uses on its host. null: unknown, or nothing of it runs. */
+export interface AgentUsage {
+  readonly memBytes: number | null;
+  /** Since the start. */
+  readonly cpuSeconds: number | null;
+  /** Processes and threads. */
+  readonly processes: number | null;
+  /** Of the volume. */
+  readonly diskBytes: number | null;
+  /** ISO 8601. */
+  readonly startedAt: string | null;
+}
+
 export interface ReplaceEnv extends AgentEpoch {
   readonly env: { readonly [key: string]: string };
   readonly secretKeys: readonly string[];
@@ -226,6 +239,8 @@ export const runtimeRequests = {
   changeFile: defineRequest<ChangeFile, FileChange>('cmd.runtime.change-file.v1.{host}', 30_000, {
     onlyWhileAwaited: true,
   }),
+  /** Measures an agent; does not wake it or count as activity. */
+  usage: defineRequest<{ readonly agentId: string }, AgentUsage>('qry.runtime.usage.v1.{host}', 10_000),
   /**
    * Works for failed and sleeping agents; does not wake the agent or count as activity. Callers that wait set a longer
    * deadline.

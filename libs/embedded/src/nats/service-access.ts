@@ -218,6 +218,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.files.health.v1',
       'qry.runtime.hosts.v1',
       'qry.runtime.logs.v1.{host}',
+      'qry.runtime.usage.v1.{host}',
     ],
     publishes: [],
     consumes: [],
@@ -246,6 +247,7 @@ export const SERVICE_ACCESS: Readonly<Record<ServiceName, ServiceAccess>> = {
       'qry.runtime.find-execution.v1.{host}',
       'qry.runtime.hosts.v1',
       'qry.runtime.logs.v1.{host}',
+      'qry.runtime.usage.v1.{host}',
     ],
     calls: [
       'cmd.agents.announce-host.v1',

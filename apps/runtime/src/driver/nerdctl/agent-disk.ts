@@ -7,6 +7,9 @@ import { DiskImage } from './disk-image.js';
 import { AGENT_USER, DISK } from './paths-inside.js';
 import type { SubordinateIds } from './subordinate-ids.js';
 
+/** Unit of `Stats.blocks`. */
+const BLOCK_BYTES = 512;
+
 /** The agents' volumes, each a file system of its own, with owners as the user namespace maps them. */
 export class AgentDisks {
   private constructor(
@@ -48,6 +51,14 @@ export class AgentDisks {
   async remove(agentId: string): Promise<void> {
     await this.#imageOf(agentId).remove();
     await removeTree(this.#mountPointOf(agentId));
+  }
+
+  /** What the disk takes on the host; the image is sparse. */
+  async storedBytes(agentId: string): Promise<number> {
+    const image = await lstat(join(agentFolders(this.dataDir, agentId).root, 'disk.ext4')).catch(
+      () => undefined,
+    );
+    return (image?.blocks ?? 0) * BLOCK_BYTES;
   }
 
   /** Gives the guest's folders to the guest, with the lines that the host has written to its log. */

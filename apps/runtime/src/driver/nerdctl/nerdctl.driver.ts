@@ -160,6 +160,10 @@ export class NerdctlDriver extends Driver {
     return container === undefined ? null : this.#open.cgroups.stats(container);
   }
 
+  volumeBytes(agentId: string): Promise<number | null> {
+    return this.#open.disks.storedBytes(agentId);
+  }
+
   freeMemMb(): number {
     return Math.floor(freemem() / 1024 / 1024);
   }

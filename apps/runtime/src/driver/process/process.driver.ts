@@ -228,6 +228,10 @@ export class ProcessDriver extends Driver {
     return this.#open.processGroup.stats(agentId);
   }
 
+  volumeBytes(agentId: string): Promise<number | null> {
+    return this.#open.workspaceMounts.volumeBytes(agentId);
+  }
+
   freeMemMb(): number {
     return Math.floor(freemem() / 1024 / 1024);
   }

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
+import { diskBytes } from './code-folder.js';
 import type { InsidePaths, RunAs } from '../driver.js';
 import { ownMounts, type Launch } from './launch-script.js';
 import { SharedFiles } from '../shared-files.js';
@@ -97,6 +98,10 @@ export class WorkspaceMounts {
     const root =
       this.mode === 'outside' ? join(this.outside, agentId) : agentFolders(this.dataDir, agentId).root;
     return join(root, 'versions', deploymentId);
+  }
+
+  async volumeBytes(agentId: string): Promise<number> {
+    return diskBytes(this.#ownFolders(agentId).volume, Number.POSITIVE_INFINITY);
   }
 
   /** Deletes the agent's volume and temporary files. */
