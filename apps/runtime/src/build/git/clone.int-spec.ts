@@ -1,0 +1,100 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually, GitServer } from '@berth/testing';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { clone, type Clone } from './clone.js';
+
+const PASSWORD = 'hunter2-in-no-argument';
+
+let git: GitServer;
+let folder: string;
+
+beforeAll(async () => {
+  git = await GitServer.start();
+});
+afterAll(() => git.stop());
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'berth-clone-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const what = (name: string, changes: Partial<Clone['remote']> = {}): Clone => ({
+  remote: { url: git.urlOf(name), addresses: ['127.0.0.1'], token: PASSWORD, ...changes },
+  branch: null,
+  folder: join(folder, 'code'),
+  scratch: join(folder, 'scratch'),
+  caFile: git.caFile,
+  path: process.env['PATH'] ?? '',
+});
+
+const read = (pid: string, file: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** The arguments and the environment of every process of the clone. */
+const processes = (): readonly string[] =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => read(pid, 'cmdline') + read(pid, 'environ'))
+    .filter((text) => text.includes(folder));
+
+describe('a clone', () => {
+  it('contains the tree of its commit, links as they are, and nothing of git', async () => {
+    const commit = await git.commit('tree', {
+      'a/b.txt': 'text',
+      outside: { linkTo: '../../../../etc/passwd' },
+      '.gitmodules': `[submodule "x"]\n  path = x\n  url = ${git.urlOf('other')}\n`,
+      '.gitattributes': '* filter=lfs\n',
+    });
+    expect(await clone(what('tree'), AbortSignal.timeout(20_000))).toEqual({ branch: 'main', commit });
+    expect(readdirSync(join(folder, 'code')).toSorted()).toEqual([
+      '.gitattributes',
+      '.gitmodules',
+      'a',
+      'outside',
+    ]);
+    expect(existsSync(join(folder, 'scratch'))).toBe(false);
+    expect(git.requests.some(({ url }) => url.startsWith('/other'))).toBe(false);
+  });
+
+  it('hands its password over where no other process finds it, and ends with all its processes', async () => {
+    git.on('hanging', () => undefined);
+    const ended = new AbortController();
+    const cloning = clone(what('hanging'), ended.signal);
+    cloning.catch(() => undefined);
+    await eventually(() => git.requests.some(({ url }) => url.startsWith('/hanging')));
+    expect(processes().length).toBeGreaterThan(0);
+    expect(processes().join()).not.toContain(PASSWORD);
+    ended.abort(new Error('enough'));
+    await expect(cloning).rejects.toThrow('enough');
+    await eventually(() => processes().length === 0);
+    expect(existsSync(join(folder, 'scratch'))).toBe(false);
+  });
+
+  it('sends its password only to a host that asks for it', async () => {
+    await git.commit('open', { a: '1' });
+    await clone(what('open'), AbortSignal.timeout(20_000));
+    const sent = git.requests.filter(({ url, authorization }) => url.startsWith('/open') && authorization);
+    expect(sent).toEqual([]);
+    await git.commit('closed', { a: '1' }, { password: PASSWORD });
+    await clone({ ...what('closed'), folder: join(folder, 'second') }, AbortSignal.timeout(20_000));
+  });
+
+  it('reaches only the addresses that it was given', async () => {
+    await git.commit('elsewhere', { a: '1' });
+    const unreachable = what('elsewhere', { addresses: ['127.0.0.2'] });
+    const before = git.requests.length;
+    await expect(clone(unreachable, AbortSignal.timeout(20_000))).rejects.toMatchObject({
+      code: 'clone_failed',
+    });
+    await expect(
+      clone(what('elsewhere', { addresses: [] }), AbortSignal.timeout(20_000)),
+    ).rejects.toMatchObject({ code: 'clone_failed' });
+    expect(git.requests.length).toBe(before);
+  });
+});
