@@ -63,13 +63,14 @@ export const describeBoxes = (host: () => DriverFixture, codeFile: string): void
   });
 
   it('runs what a build has left in a folder, if the driver runs builds', async () => {
-    const { driver, dataDir } = host();
-    const folder = join(dataDir, 'built');
-    mkdirSync(folder, { mode: 0o755 });
+    const { driver } = host();
+    const agentId = newId('agt');
+    const folder = driver.codeFolder(agentId, 'dep_1');
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
     writeFileSync(join(folder, 'made-by-the-build'), 'of version 2', { mode: 0o644 });
     const source = { kind: 'build', version: 2, deploymentId: 'dep_1', folder } as const;
     if (driver.capabilities.sources.includes('build')) {
-      const started = await host().start({ source });
+      const started = await host().start({ agentId, source });
       expect(await started.sh(`cat ${started.box.inside.code}/made-by-the-build`)).toBe('of version 2');
     } else {
       await expect(driver.prepare(source)).rejects.toMatchObject({ code: 'spec_unsupported' });
