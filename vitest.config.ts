@@ -14,24 +14,37 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
   (name) => `{apps,libs}/**/src/**/${name}.int-spec.ts`,
 );
 
-// One kind after the other. Most integration and end-to-end tests wait for deadlines and restarts, so more of them than
-// processors run at a time.
-const INT = { groupOrder: 2, maxWorkers: 4, testTimeout: 30_000 };
+// Most of these tests wait for deadlines and restarts, so more of them than processors run at a time. The kinds have one
+// queue, so that no processor idles while the last end-to-end tests wait.
+const WAITING = { groupOrder: 2, maxWorkers: 4 };
+
 const kinds = [
   { name: 'unit', include: all('spec'), groupOrder: 1, maxWorkers: 2, testTimeout: 10_000, isolate: false },
-  { name: 'int-alone', include: OWN_PROCESS, ...INT, isolate: true },
-  { name: 'int', include: all('int-spec'), exclude: OWN_PROCESS, ...INT, isolate: false },
-  { name: 'e2e', include: all('e2e-spec'), groupOrder: 3, maxWorkers: 2, testTimeout: 60_000, isolate: true },
+  { name: 'e2e', include: all('e2e-spec'), ...WAITING, testTimeout: 60_000, isolate: true },
+  { name: 'int-alone', include: OWN_PROCESS, ...WAITING, testTimeout: 30_000, isolate: true },
+  {
+    name: 'int',
+    include: all('int-spec'),
+    exclude: OWN_PROCESS,
+    ...WAITING,
+    testTimeout: 30_000,
+    isolate: false,
+  },
 ];
 
-/** The files that take longest, longest first. Vitest knows durations only from earlier runs of the same checkout. */
+/**
+ * The files that take longest, in the order of their start. Only one of the first four starts every service as separate
+ * processes, because a start costs mainly processor time. Vitest knows durations only from earlier runs of the same
+ * checkout.
+ */
 const LONGEST = [
   'separate-processes.e2e-spec',
   'submission-faults.e2e-spec',
-  'standalone.e2e-spec',
-  'start-and-end.e2e-spec',
   '/faults.e2e-spec',
+  'standalone.e2e-spec',
   'broker-cluster.e2e-spec',
+  'start-and-end.e2e-spec',
+  'installations.e2e-spec',
   'raw-sockets.e2e-spec',
   'process-driver-contract.int-spec',
   'runtime.int-spec',
