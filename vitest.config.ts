@@ -45,6 +45,7 @@ const LONGEST = [
   'broker-cluster.e2e-spec',
   'start-and-end.e2e-spec',
   'installations.e2e-spec',
+  'deploy.e2e-spec',
   'raw-sockets.e2e-spec',
   'process-driver-contract.int-spec',
   'runtime.int-spec',
