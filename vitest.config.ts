@@ -16,7 +16,7 @@ const OWN_PROCESS = ['output-pipes', 'files-race', 'peak-memory', 'telemetry', '
 
 // Most of these tests wait for deadlines and restarts, so more of them than processors run at a time. The kinds have one
 // queue, so that no processor idles while the last end-to-end tests wait.
-const WAITING = { groupOrder: 2, maxWorkers: 4 };
+const WAITING = { groupOrder: 2, maxWorkers: 3 };
 
 const kinds = [
   { name: 'unit', include: all('spec'), groupOrder: 1, maxWorkers: 2, testTimeout: 10_000, isolate: false },
@@ -33,7 +33,7 @@ const kinds = [
 ];
 
 /**
- * The files that take longest, in the order of their start. Only one of the first four starts every service as separate
+ * The files that take longest, in the order of their start. Only one of the first three starts every service as separate
  * processes, because a start costs mainly processor time. Vitest knows durations only from earlier runs of the same
  * checkout.
  */
