@@ -151,7 +151,7 @@ export class DataPort implements OnModuleInit, BeforeApplicationShutdown {
   #toRefusal(error: unknown): DomainError {
     if (isDomainError(error)) return error;
     this.log.error({ err: error }, 'a transfer failed');
-    return new DomainError('internal', 'internal', 'The transfer failed.');
+    return new DomainError('internal', 'internal_error', 'The transfer failed.');
   }
 }
 

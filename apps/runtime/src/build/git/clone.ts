@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { diskBytes } from '../../driver/process/code-folder.js';
+import { diskBytes } from '../../disk-bytes.js';
 import { removeTree } from '../../remove-tree.js';
 import { BuildFailure } from '../build-failure.js';
 import { parseRefs } from './refs.js';
@@ -47,13 +47,18 @@ export const clone = async (what: Clone, signal: AbortSignal): Promise<Cloned> =
   const options = { home, caFile, path };
   try {
     const branch = await findBranch(what, options, signal);
-    await expect(['init', '--quiet', '--bare', '--template=', gitDir], null, options, signal);
+    await runOrFail(['init', '--quiet', '--bare', '--template=', gitDir], null, options, signal);
     await fetchBranch(gitDir, branch, remote, options, signal);
     await checkSize(gitDir, options, signal);
     const commit = await commitOf(gitDir, options, signal);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const checkOut = ['-c', 'core.bare=false', '--git-dir', gitDir, '--work-tree', folder];
-    await expect([...checkOut, 'checkout', '--quiet', '--force', '--detach', commit], null, options, signal);
+    await runOrFail(
+      [...checkOut, 'checkout', '--quiet', '--force', '--detach', commit],
+      null,
+      options,
+      signal,
+    );
     return { branch, commit };
   } finally {
     await removeTree(scratch);
@@ -149,7 +154,8 @@ const commitOf = async (gitDir: string, options: GitOptions, signal: AbortSignal
   return text.trim();
 };
 
-const expect = async (
+/** Runs git; throws `clone_failed` when it fails. */
+const runOrFail = async (
   args: readonly string[],
   remote: Remote | null,
   options: GitOptions,

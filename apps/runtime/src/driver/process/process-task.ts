@@ -1,10 +1,11 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { guestEnv } from '@berth/guest-protocol';
+import { diskBytes } from '../../disk-bytes.js';
 import type { RunAs } from '../driver.js';
 import { DriverError } from '../driver-error.js';
 import type { TaskEnd, TaskSpec } from '../task-spec.js';
-import { diskBytes, giveFolder, takeFolder } from './code-folder.js';
+import { giveFolder, takeFolder } from './code-folder.js';
 import { toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
 import type { ProcessGroup } from './process-group.js';
