@@ -32,7 +32,7 @@ import { DeploymentProgress } from './deployment/deployment-progress.js';
 import { DeploymentStreams } from './deployment/deployment.streams.js';
 import { RequestedOrigins } from './deployment/requested-origins.js';
 import { UnfinishedDeployments } from './deployment/unfinished-deployments.js';
-import { VersionHandOver } from './deployment/version-hand-over.js';
+import { VersionRollout } from './deployment/version-rollout.js';
 import { AgentEnvStreams } from './env/agent-env.streams.js';
 import { EnvCommandHandler } from './env/env.command-handler.js';
 import { EnvNatsController } from './env/env.nats-controller.js';
@@ -115,7 +115,7 @@ import { DueAgentsQuery } from './timers/due-agents.query.js';
     DeploymentListQuery,
     UnfinishedDeployments,
     RequestedOrigins,
-    VersionHandOver,
+    VersionRollout,
     DeploymentProgress,
     DeployCommandHandler,
     {

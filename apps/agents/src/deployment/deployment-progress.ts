@@ -9,7 +9,7 @@ import type { LiveAgent } from '../agent/agent.js';
 import { deploymentsInUse } from '../agent/agent-versions.js';
 import { EnvVault } from '../env/env-vault.js';
 import { UnfinishedDeployments, type Unfinished } from './unfinished-deployments.js';
-import { VersionHandOver } from './version-hand-over.js';
+import { VersionRollout } from './version-rollout.js';
 import type { DeploymentCommand } from './deployment.decider.js';
 
 /** A host that has not been reached for so long after a build began on it counts as gone with the build. */
@@ -29,7 +29,7 @@ export class DeploymentProgress {
   constructor(
     private readonly unfinished: UnfinishedDeployments,
     private readonly agents: AgentCommandHandler,
-    private readonly handOver: VersionHandOver,
+    private readonly rollout: VersionRollout,
     private readonly vault: EnvVault,
     @Inject(Requester) private readonly requester: Pick<Requester, 'request'>,
     private readonly context: ServiceContext,
@@ -64,7 +64,7 @@ export class DeploymentProgress {
       const message = 'The agent was deleted.';
       await this.decide(deployment, { type: 'Fail', code: 'agent_deleted', message, at: now() });
     } else if (deployment.stage === 'built') {
-      const outcome = await this.handOver.settle(deployment);
+      const outcome = await this.rollout.settle(deployment);
       if (outcome === null) await pause(RETRY_MS, this.context.stopping);
       else await this.decide(deployment, outcome);
     } else await this.build(deployment, agent);

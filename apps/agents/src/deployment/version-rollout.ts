@@ -8,9 +8,9 @@ import type { Unfinished } from './unfinished-deployments.js';
 
 type Built = Extract<Unfinished, { readonly stage: 'built' }>;
 
-/** Hands a built version to its agent, and finds out what became of it. */
+/** Gives a built version to its agent, and determines whether it runs there. */
 @Injectable()
-export class VersionHandOver {
+export class VersionRollout {
   constructor(
     private readonly agents: AgentCommandHandler,
     private readonly lifecycle: AgentLifecycle,
