@@ -41,7 +41,6 @@ const NOT_DOCUMENTED = {
     'execution_unknown',
     'guest_route_unknown',
     'guest_unreachable',
-    'internal',
     'invalid_size',
     'other_event_log',
     'staged_file_exists',
