@@ -7,8 +7,9 @@ import { OperatorFileError, parseOperatorFile, type OperatorFile } from './parse
 /** The operator's file as it was last read without a fault. */
 export class OperatorSettings {
   constructor(
-    private readonly path: string | null,
+    private readonly path: string,
     private file: OperatorFile,
+    private readonly mayBeMissing: boolean,
   ) {}
 
   /** Changes when the file is read again; do not keep it. */
@@ -20,7 +21,7 @@ export class OperatorSettings {
   rereadOnHangUp(log: Logger): () => void {
     const reread = (): void => {
       try {
-        this.file = read(this.path);
+        this.file = read(this.path, this.mayBeMissing);
         log.info('read the operator’s file again');
       } catch (error) {
         log.error({ err: error }, 'the operator’s file is not valid; its earlier content stays in force');
@@ -38,19 +39,19 @@ export class OperatorSettings {
 export const readOperatorSettings = (reader: EnvReader): OperatorSettings => {
   const named = reader.optional('BERTH_CONFIG');
   const path = named ?? join(reader.path('BERTH_DATA', '.data'), 'berth.yaml');
+  const mayBeMissing = named === undefined;
   try {
-    return new OperatorSettings(path, read(path, named === undefined));
+    return new OperatorSettings(path, read(path, mayBeMissing), mayBeMissing);
   } catch (error) {
     reader.problem(
       'BERTH_CONFIG',
       error instanceof OperatorFileError ? `(${path}) ${error.message}` : String(error),
     );
-    return new OperatorSettings(path, parseOperatorFile(''));
+    return new OperatorSettings(path, parseOperatorFile(''), mayBeMissing);
   }
 };
 
-const read = (path: string | null, mayBeMissing = true): OperatorFile => {
-  if (path === null) return parseOperatorFile('');
+const read = (path: string, mayBeMissing: boolean): OperatorFile => {
   try {
     return parseOperatorFile(readFileSync(path, 'utf8'));
   } catch (error) {
