@@ -59,12 +59,6 @@ export const makeGuestKit = async (parent: string, guestMain: string, setpriv: s
   return { folder, command: [`${INSIDE.kit}/bin/node`, main] };
 };
 
-/** Removes the kits below `parent` other than `kit`. Call it only while no container uses one. */
-export const removeOtherKits = async (parent: string, kit: GuestKit): Promise<void> => {
-  for (const name of await readdir(parent))
-    if (name !== basename(kit.folder)) await rm(join(parent, name), { recursive: true, force: true });
-};
-
 const findParts = async (guestFolder: string, setpriv: string): Promise<KitParts> => {
   const node = process.execPath;
   const packages = await closureOf(guestFolder);
