@@ -1,15 +1,15 @@
 import type { Migration } from '@berth/persistence';
 
 /**
- * The vault: data that must not be in the event log, in a separate schema. It is part of the backup and never
- * rebuilt.
+ * The vault: tables in a separate schema for data that must not be in the event log. Backups contain it, because it
+ * cannot be rebuilt from the log.
  */
 export const migrations: readonly Migration[] = [
   {
     name: '2026-11-21-create-key-vault',
     up: async (query) => {
       await query.query('CREATE SCHEMA IF NOT EXISTS accounts_vault');
-      // A revoked key keeps its row without a hash: a mint that is still in flight cannot restore it.
+      // A revoked key keeps its row, without the hash, so that a mint that is still in flight cannot restore the key.
       await query.query(`
         CREATE TABLE accounts_vault.key_secrets (
           key_id text COLLATE "C" PRIMARY KEY,
@@ -29,7 +29,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: '2026-11-22-name-the-log-of-each-key',
-    // NULL: stored by a release without this column; the next start of the service assigns its log.
+    // NULL for a key stored by a release without this column; the next start assigns the current log to it.
     up: async (query) => {
       await query.query('ALTER TABLE accounts_vault.key_secrets ADD COLUMN log_id text');
     },

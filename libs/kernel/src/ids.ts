@@ -1,6 +1,6 @@
 import { DomainError } from './domain-error.js';
 
-/** Prefixes of the public ids and of internal ids. */
+/** Prefixes of public and internal ids. */
 export type IdPrefix =
   | 'agt'
   | 'exe'
@@ -37,15 +37,19 @@ export const isId = (prefix: IdPrefix, value: string): boolean => ID_FORM.exec(v
 
 /**
  * Derives the id of what a command creates: the command's own suffix under another prefix. A retried command thus finds
- * what its first attempt created. The suffix is unique to the command, so the derived id sorts by time and is never
- * reused. Throws for anything but a `cmd_` id.
+ * what its first attempt created. The derived id sorts by the time of the command, and no other command can create it
+ * under the same prefix. Throws for anything but a `cmd_` id.
  */
 export const deriveId = (prefix: Exclude<IdPrefix, 'cmd'>, commandId: string): string => {
   if (isId('cmd', commandId)) return `${prefix}_${commandId.slice('cmd_'.length)}`;
-  throw new DomainError('invalid', 'invalid_command_id', 'Send a new command id, cmd_ and a TypeID suffix.');
+  throw new DomainError(
+    'invalid',
+    'invalid_command_id',
+    'Send a new command id: cmd_ followed by a TypeID suffix.',
+  );
 };
 
-/** Random bytes for many ids at once: a call of the CSPRNG costs more than everything else about an id. */
+/** Random bytes for many ids, because one call of the CSPRNG costs more than the rest of creating an id. */
 const pool = new Uint8Array(16 * 256);
 let taken = pool.length;
 

@@ -17,7 +17,7 @@ beforeEach(async () => {
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
 });
 
-const mode = async (of: string): Promise<number> => (await stat(of)).mode & 0o777;
+const modeOf = async (file: string): Promise<number> => (await stat(file)).mode & 0o777;
 
 describe('the key file', () => {
   it('is read back as it was written', async () => {
@@ -29,8 +29,8 @@ describe('the key file', () => {
     const umask = process.umask(0);
     onTestFinished(() => void process.umask(umask));
     await createKeyFile(path, KEY);
-    expect(await mode(path)).toBe(0o600);
-    expect(await mode(join(folder, 'data'))).toBe(0o700);
+    expect(await modeOf(path)).toBe(0o600);
+    expect(await modeOf(join(folder, 'data'))).toBe(0o700);
   });
 
   it('is never replaced: the second writer gets the existing key', async () => {
@@ -39,7 +39,7 @@ describe('the key file', () => {
     expect(await readKeyFile(path)).toBe(KEY);
   });
 
-  it('created by many concurrent writers holds the key that all of them got', async () => {
+  it('contains the key that every one of many concurrent writers gets', async () => {
     const keys = Array.from({ length: 20 }, (_, index) => formatKey(new Uint8Array(32).fill(index)));
     const returned = await Promise.all(
       keys.map(async (key) => {
@@ -51,7 +51,7 @@ describe('the key file', () => {
     expect(new Set(returned)).toEqual(new Set([await readKeyFile(path)]));
   });
 
-  it('has no temporary files next to it, not even after a start that was killed while writing', async () => {
+  it('has no temporary files next to it, even if an earlier start was killed while writing', async () => {
     await mkdir(join(folder, 'data'));
     await writeFile(join(folder, 'data', '.bootstrap-key.new-1'), 'mk_half');
     await createKeyFile(path, KEY);
@@ -59,7 +59,7 @@ describe('the key file', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['bootstrap-key']);
   });
 
-  it('reads as null if missing; content other than a key is an error that names only the file', async () => {
+  it('is null if missing; if it contains anything but a key, the error names the file and omits its content', async () => {
     expect(await readKeyFile(path)).toBeNull();
     await mkdir(join(folder, 'data'));
     await writeFile(path, `${KEY.slice(0, -1)}\n`);
@@ -68,12 +68,12 @@ describe('the key file', () => {
     expect(failure).not.toContain(KEY.slice(0, 20));
   });
 
-  it('that the operator created becomes accessible to its owner only', async () => {
+  it('becomes accessible to its owner only if the operator created it with a wider mode', async () => {
     await mkdir(join(folder, 'data'));
     await writeFile(path, KEY);
     await chmod(path, 0o644);
     await restrictToOwner(path);
-    expect(await mode(path)).toBe(0o600);
+    expect(await modeOf(path)).toBe(0o600);
     expect(await readFile(path, 'utf8')).toBe(KEY);
   });
 });

@@ -18,8 +18,8 @@ export const readKeyFile = async (path: string): Promise<string | null> => {
 
 /**
  * Creates the file with `key`, readable by its owner only, unless it exists. Returns the key in the file: `key`, or the
- * one that an existing file contains. The file is created atomically, even if the process or the machine stops, and is
- * never replaced.
+ * one that an existing file contains. The file is created atomically, even if the process or the machine
+ * crashes, and is never replaced.
  */
 export const createKeyFile = async (path: string, key: string): Promise<string> => {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
@@ -39,7 +39,10 @@ export const createKeyFile = async (path: string, key: string): Promise<string> 
   return key;
 };
 
-/** Removes the drafts of interrupted starts. Call only once the file exists: a start that creates it needs a draft. */
+/**
+ * Removes the drafts of interrupted starts. Call it after the file exists: until then, another process may need its
+ * draft to create it.
+ */
 export const sweepDrafts = async (path: string): Promise<void> => {
   const folder = dirname(path);
   const drafts = (await readdir(folder)).filter((name) => name.startsWith(draftPrefix(path)));

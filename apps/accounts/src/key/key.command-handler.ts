@@ -44,7 +44,7 @@ export class KeyCommandHandler {
       { type: 'Mint', keyId, accountId, name, scopes, holderScopes, forFirstAccount, expiresAt, now },
       { commandId, accountId, actor },
     );
-    // On a retry, the state of the stream is the first decision.
+    // For a command that was handled before, this is the key of the first attempt.
     if (state.kind !== 'live' || state.key.accountId !== accountId) throw keyAlreadyMinted(keyId);
     const key = formatKey(randomBytes(32));
     if (!(await this.vault.store({ ...state.key, key }))) throw keyAlreadyMinted(keyId);

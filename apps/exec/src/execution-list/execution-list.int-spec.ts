@@ -60,6 +60,7 @@ describe('the table of executions', () => {
   const endAt = (at: string): ExecutionCommand => ({
     type: 'End',
     status: 'completed',
+    // Larger than a 32-bit integer.
     exitCode: 2_147_483_648,
     startedAt: null,
     stdoutBytes: 0,
@@ -67,7 +68,7 @@ describe('the table of executions', () => {
     at,
   });
 
-  /** Writes a random history of one execution, partly days old; returns the position of its last event. */
+  /** Writes the events of one random execution, submitted up to 60 h ago; returns the position of its last event. */
   const writeHistory = async (random: () => number): Promise<bigint> => {
     const submit = aCommand(`agt_${String(Math.floor(random() * 3))}`, { detached: random() < 0.5 });
     let at = Date.now() - Math.floor(random() * 60 * 3_600_000);
@@ -96,7 +97,7 @@ describe('the table of executions', () => {
     for (let n = 0; n < 120; n++) last = await writeHistory(random);
     expect(await runner.waitFor(last, 10_000)).toBe(true);
     const before = await rows();
-    // Some are old enough to be pruned.
+    // The projection has pruned those that ended long ago.
     expect(before.length).toBeGreaterThan(20);
     expect(before.length).toBeLessThan(120);
     expect(new Set(before.map((row) => (row as { status: string }).status))).toEqual(
@@ -106,7 +107,7 @@ describe('the table of executions', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('removes executions that ended more than 25 hours ago, and never running ones', async () => {
+  it('removes executions that ended more than 25 hours ago, but keeps running ones of any age', async () => {
     const hoursAgo = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();
     const kept: string[] = [];
     const gone: string[] = [];

@@ -5,10 +5,10 @@ import { Injectable, Inject } from '@nestjs/common';
 import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
 import { AcceptedPositions } from './accepted-positions.js';
 
-/** After these attempts, the reconciler ends an execution whose refusal is still not recorded. */
-const ATTEMPTS = 20;
+/** After this many failed retries, the execution is left to the reconciler, which ends it. */
+const RETRIES = 20;
 
-/** Records the refusal of accepted executions that certainly never started; from then on their ids are not found. */
+/** Records that an accepted execution certainly never started; from then on its id is not found. */
 @Injectable()
 export class RefusalRecorder {
   constructor(
@@ -18,24 +18,30 @@ export class RefusalRecorder {
     @Inject(ServiceContext) private readonly service: Pick<ServiceContext, 'stopping'>,
   ) {}
 
-  /** Never throws: even while the log is unavailable, nothing has started. Retries in the background. */
+  /**
+   * Never throws. If the first attempt fails, retries in the background: the caller can report the refusal at once,
+   * because the execution has not started, recorded or not.
+   */
   async record(owned: Owned, code: string): Promise<void> {
     try {
       await this.refuse(owned, code);
     } catch {
-      void this.later(owned, () => this.refuse(owned, code));
+      void this.retry(owned, () => this.refuse(owned, code));
     }
   }
 
-  /** For an attempt whose append failed: withdraws the execution if the log accepted it from this attempt. Never throws. */
+  /**
+   * For a submission whose append failed although the log may contain it: withdraws the execution if `attempt` is the
+   * one that the log accepted. Never throws.
+   */
   withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
-    return this.later(owned, async () => {
+    return this.retry(owned, async () => {
       await this.recordPosition(owned, await this.executions.withdraw(owned, attempt, code));
     });
   }
 
-  private async later(owned: Owned, refuse: () => Promise<void>): Promise<void> {
-    for (let attempt = 0; attempt < ATTEMPTS && !this.service.stopping.aborted; attempt++) {
+  private async retry(owned: Owned, refuse: () => Promise<void>): Promise<void> {
+    for (let attempt = 0; attempt < RETRIES && !this.service.stopping.aborted; attempt++) {
       await pause(backoff(attempt, 500), this.service.stopping);
       try {
         return await refuse();
@@ -49,7 +55,7 @@ export class RefusalRecorder {
     await this.recordPosition(owned, await this.executions.refuse(owned, code));
   }
 
-  /** Makes lists that are requested from now on reflect the refusal. */
+  /** Makes every list requested from now on wait until it reflects the refusal. */
   private async recordPosition(owned: Owned, position: bigint | null): Promise<void> {
     if (position !== null) await this.positions.record(owned.agentId, position).catch(() => undefined);
   }

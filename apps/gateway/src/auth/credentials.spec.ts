@@ -30,7 +30,7 @@ describe('the bearer credential', () => {
     `Bearer\t${KEY}`,
   ])('is absent in %j', (header) => expect(bearerOf(header)).toBeUndefined());
 
-  it('travels as SHA-256 in hex', () => expect(hashKey(KEY)).toMatch(/^[0-9a-f]{64}$/));
+  it('is hashed to 64 hexadecimal digits', () => expect(hashKey(KEY)).toMatch(/^[0-9a-f]{64}$/));
 });
 
 describe('the credential of a request', () => {
@@ -43,19 +43,19 @@ describe('the credential of a request', () => {
     expect(credentialOf(request, { accepts: socket.accepts })).toBeUndefined();
   });
 
-  it('is never an API key or an agent token in the query', () => {
+  it('is never read from the query if it is an API key or an agent token', () => {
     expect(credentialOf({ headers: {}, query: { token: KEY } }, socket)).toBeUndefined();
     expect(credentialOf({ headers: {}, query: { token: 'at_abc' } }, socket)).toBeUndefined();
   });
 
-  it('is that of the header if both are sent', () => {
+  it('is read from a header rather than from the query if both carry one', () => {
     const headers = { authorization: `Bearer ${KEY}` };
     expect(credentialOf({ headers, query: { token: TOKEN } }, socket)?.kind).toBe('key');
     const request = { headers: { 'x-service-webhook-token': 'wrong' }, query: { token: 'wh_right' } };
     expect(credentialOf(request, webhook)).toEqual({ kind: 'webhook', secret: 'wrong' });
   });
 
-  it('accepts the webhook header only on a route for webhooks', () => {
+  it('is read from the webhook header only on a route that accepts webhooks', () => {
     const request = { headers: { 'x-service-webhook-token': 'wh_abc' }, query: {} };
     expect(credentialOf(request, webhook)?.kind).toBe('webhook');
     expect(credentialOf(request, socket)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('a credential that a query must not carry', () => {
     (query) => expect(hasForbiddenCredential(query, false)).toBe(false),
   );
 
-  it('is an API key, a repeated token or a token under another name where ?token= is accepted', () => {
+  it('is, on a route that accepts ?token=, an API key, a repeated token or a token under another name', () => {
     expect(hasForbiddenCredential({ token: TOKEN }, true)).toBe(false);
     for (const query of [{ token: KEY }, { token: [TOKEN, TOKEN] }, { token: TOKEN, a: TOKEN }])
       expect(hasForbiddenCredential(query, true)).toBe(true);

@@ -29,8 +29,8 @@ const KIND_OF_PREFIX: Readonly<Record<string, PrincipalKind>> = {
   [SECRET_PREFIXES.agentToken]: 'agent',
   [SECRET_PREFIXES.webhookToken]: 'webhook',
 };
-/** The kinds that `?token=` may carry. */
-const IN_QUERY: ReadonlySet<PrincipalKind> = new Set(['end_user', 'webhook', 'viewer']);
+/** The kinds of credentials that `?token=` may carry. */
+export const QUERY_TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;
 
 /** The well-formed credential of an `Authorization` header, or undefined. */
 export const bearerOf = (authorization: string | undefined): Credential | undefined => {
@@ -51,7 +51,7 @@ export const credentialOf = (
   if (headers.authorization !== undefined || !tokenInQuery) return bearerOf(headers.authorization);
   const token = Object(query).token as unknown;
   const credential = typeof token === 'string' ? tokenOf(token) : undefined;
-  return credential !== undefined && IN_QUERY.has(credential.kind) ? credential : undefined;
+  return QUERY_TOKEN_KINDS.some((kind) => kind === credential?.kind) ? credential : undefined;
 };
 
 const tokenOf = (secret: string): Credential | undefined => {

@@ -7,9 +7,9 @@ import { agentOf } from '../agents/agent.resource.js';
 import { Route } from '../http/route.decorator.js';
 import type { ApiReply, ApiRequest } from '../http/fastify-types.js';
 
-/** A 503 must reach the client within 5 s; the difference is for the way back. */
+/** A 503 must reach the client within 5 s; this leaves half a second to return it. */
 const UNAVAILABLE_AFTER_MS = 4_500;
-/** Granted even if the client took long to send the body. */
+/** The time that the services get even if the client took long to send the body. */
 const MIN_BUDGET_MS = 2_000;
 
 @ApiTags('Chat')

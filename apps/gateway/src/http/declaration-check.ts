@@ -1,6 +1,7 @@
+import { QUERY_TOKEN_KINDS } from '../auth/credentials.js';
 import type { HttpServer, RouteRules } from './fastify-types.js';
 
-/** Prevents a start with a route that does not declare its access or the resources in its path. */
+/** Fails the start if a route does not declare who may call it or what each parameter of its path identifies. */
 export const addDeclarationCheck = (server: HttpServer): void => {
   server.addHook('onRoute', ({ method, path, config }) => {
     const problem = declarationProblem(path, config?.rules);
@@ -8,20 +9,21 @@ export const addDeclarationCheck = (server: HttpServer): void => {
   });
 };
 
-/** The first thing that a route at `path` fails to declare; undefined if it is complete. */
+/** The first defect in the declaration of a route at `path`, for an error message; undefined if there is none. */
 export const declarationProblem = (path: string, rules: RouteRules | undefined): string | undefined => {
   if (rules === undefined) return 'has no @Route declaration';
   const { accepts, resources, params = {}, tokenInQuery = false } = rules;
   if (accepts !== 'anyone' && Object.values(accepts).every((needed) => needed === undefined))
     return 'accepts no credential';
-  if (tokenInQuery && (accepts === 'anyone' || !TOKEN_KINDS.some((kind) => accepts[kind] !== undefined)))
+  if (
+    tokenInQuery &&
+    (accepts === 'anyone' || !QUERY_TOKEN_KINDS.some((kind) => accepts[kind] !== undefined))
+  )
     return 'allows ?token= but accepts no kind of token';
   const named = new Set([...resources.map(({ param }) => param), ...Object.keys(params)]);
   const inPath = path.split('/').flatMap((segment) => (segment.startsWith(':') ? [segment.slice(1)] : []));
   const unnamed = inPath.find((param) => !named.has(param));
-  if (unnamed !== undefined) return `does not declare what :${unnamed} names`;
+  if (unnamed !== undefined) return `does not declare what :${unnamed} identifies`;
   const absent = [...named].find((param) => !inPath.includes(param));
   return absent === undefined ? undefined : `declares :${absent}, which its path does not have`;
 };
-
-const TOKEN_KINDS = ['end_user', 'webhook', 'viewer'] as const;

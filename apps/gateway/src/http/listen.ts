@@ -1,7 +1,7 @@
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 
 /**
- * Listens and returns the URL for callers on this machine. Throws an error with a one-sentence message if the address
+ * Listens and returns the URL for callers on this machine. Throws an error that says what to change if the address
  * cannot be used.
  */
 export const listenOn = async (
@@ -13,12 +13,12 @@ export const listenOn = async (
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'EADDRINUSE') {
-      throw new Error(`Port ${port} on ${host} is taken by another program. Set PORT to a free one.`, {
+      throw new Error(`Port ${port} on ${host} is in use by another program. Set PORT to a free port.`, {
         cause: error,
       });
     }
     if (code === 'EACCES')
-      throw new Error(`Port ${port} needs elevated privileges. Set PORT to one above 1023.`, {
+      throw new Error(`Port ${port} needs elevated privileges. Set PORT to a port above 1023.`, {
         cause: error,
       });
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {

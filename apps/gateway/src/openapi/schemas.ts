@@ -20,7 +20,7 @@ export interface JsonSchema {
   readonly [keyword: string]: Json | undefined;
 }
 
-/** Every member of a view has a schema, so that a member cannot be added without its description. */
+/** A schema for every member of a view, so that the compiler rejects a new member without a schema. */
 type MembersOf<View> = { readonly [Member in keyof View]-?: JsonSchema };
 
 const text: JsonSchema = { type: 'string' };
@@ -84,7 +84,7 @@ const agent = view<AgentView>({
   stateReason: textOrNull,
   stateChangedAt: time,
   lastError: { anyOf: [object({ code: text, message: text, at: time }), { type: 'null' }] },
-  idleTtlSeconds: { ...integer, description: '0 is always on.' },
+  idleTtlSeconds: { ...integer, description: '0: always on.' },
   sleepDepth: { enum: ['warm', 'cold', null] },
   lastActiveAt: time,
   lastActivityKind: text,
@@ -128,7 +128,7 @@ const error = (context: { readonly [member: string]: JsonSchema }): JsonSchema =
   return object({ detail: object({ code, message, ...context }, Object.keys(context)) });
 };
 
-/** Schemas of responses. Those of bodies and queries are generated. */
+/** The schemas of responses. The schemas of bodies and queries are generated from their TypeBox declarations. */
 export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Agent: agent,
   AgentPage: page('Agent'),
@@ -136,9 +136,9 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     state: { enum: [...AGENT_STATES] },
     memBytes: integerOrNull,
     memLimitBytes: integer,
-    cpuSeconds: { ...numberOrNull, description: 'Since the start.' },
-    processes: { ...integerOrNull, description: 'With threads.' },
-    diskBytes: { ...integerOrNull, description: 'Of the volume.' },
+    cpuSeconds: { ...numberOrNull, description: 'Since the agent started.' },
+    processes: { ...integerOrNull, description: 'Including threads.' },
+    diskBytes: { ...integerOrNull, description: 'Used on the volume.' },
     diskLimitBytes: integer,
     startedAt: timeOrNull,
     asOf: time,
@@ -164,7 +164,10 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
     {
       executionId: { ...text, examples: ['exe_01jd2m3k4n5p6q7r8s9t0v1w2x'] },
       status: executionStatus,
-      exitCode: { ...integer, description: '-1 for everything but `completed`. Absent while it runs.' },
+      exitCode: {
+        ...integer,
+        description: '-1 for every final status but `completed`. Absent while the command runs.',
+      },
       stdout: keptOutput,
       stderr: keptOutput,
     },
@@ -175,7 +178,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
       ref('Execution'),
       {
         ...object({ exitCode: integer, stdout: text, stderr: text }),
-        description: 'Of an agent with an older guest: both streams in `stdout`, no id.',
+        description: 'From an agent with an older guest: both streams in `stdout`, no id.',
       },
     ],
   },
@@ -278,7 +281,7 @@ export const RESPONSE_SCHEMAS: { readonly [name: string]: JsonSchema } = {
   InvalidRequest: error({
     fields: {
       ...list(object({ path: text, message: text })),
-      description: 'Of `invalid_request`: every bad field.',
+      description: 'For `invalid_request`: every invalid field.',
     },
   }),
 };

@@ -17,7 +17,7 @@ beforeEach(() => {
   key = test.services.key(['read', 'operate']);
 });
 
-const letter = (service: string, id: string): DeadLetterView => ({
+const deadLetter = (service: string, id: string): DeadLetterView => ({
   id,
   service,
   consumer: `${service}__reacts`,
@@ -28,27 +28,28 @@ const letter = (service: string, id: string): DeadLetterView => ({
   at: '2026-11-22T08:00:00.000Z',
 });
 
-/** Gives each service these dead letters, which it returns in pages. */
-const letters = (held: Readonly<Record<string, readonly string[]>>): void => {
+/** Makes each service serve the dead letters with these ids, in pages. */
+const serveDeadLetters = (idsByService: Readonly<Record<string, readonly string[]>>): void => {
   for (const service of SERVICES_WITH_TABLES) {
     const requests = operationsRequests(service);
-    const ids = held[service] ?? [];
+    const ids = idsByService[service] ?? [];
     test.services.on(requests.listDeadLetters, ({ cursor, limit }) => {
       const from = Number(cursor ?? 0);
-      const items = ids.slice(from, from + limit).map((id) => letter(service, id));
+      const items = ids.slice(from, from + limit).map((id) => deadLetter(service, id));
       return { items, nextCursor: from + limit < ids.length ? String(from + limit) : null };
     });
     for (const definition of [requests.replayDeadLetter, requests.deleteDeadLetter])
       test.services.on(definition, ({ id }) => {
-        if (!ids.includes(id)) throw new DomainError('not_found', 'dead_letter_not_found', 'None.');
+        if (!ids.includes(id))
+          throw new DomainError('not_found', 'dead_letter_not_found', 'There is no such dead letter.');
         return {};
       });
   }
 };
 
 describe('the list of dead letters', () => {
-  it.each([1, 2, 3, 50])('shows those of every service, in pages of %i', async (limit) => {
-    letters({ agents: ['a', 'b', 'c'], exec: ['d', 'e'] });
+  it.each([1, 2, 3, 50])('contains those of every service, in pages of at most %i', async (limit) => {
+    serveDeadLetters({ agents: ['a', 'b', 'c'], exec: ['d', 'e'] });
     const ids: unknown[] = [];
     for (let query = `?limit=${limit}`, pages = 0; query !== '' && pages < 20; pages++) {
       const { status, body } = await test.call('GET', PATH + query, { key });
@@ -61,8 +62,8 @@ describe('the list of dead letters', () => {
     expect(ids).toEqual(['a', 'b', 'c', 'd', 'e']);
   });
 
-  it('refuses a cursor of another list', async () => {
-    letters({});
+  it('refuses a cursor that it did not issue', async () => {
+    serveDeadLetters({});
     for (const value of ['"key_1"', '[9,null]', '[0,5]', '[-1,null]']) {
       const cursor = Buffer.from(value).toString('base64url');
       const { status, body } = await test.call('GET', `${PATH}?cursor=${cursor}`, { key });
@@ -72,16 +73,16 @@ describe('the list of dead letters', () => {
 });
 
 describe('a dead letter', () => {
-  it('is replayed and deleted by the service that has it', async () => {
-    letters({ delivery: ['x'] });
+  it('is replayed and deleted by the service that holds it', async () => {
+    serveDeadLetters({ delivery: ['x'] });
     expect((await test.call('POST', `${PATH}/x/replay`, { key })).status).toBe(202);
     expect((await test.call('DELETE', `${PATH}/x`, { key })).status).toBe(204);
     expect(test.services.requestsTo(operationsRequests('delivery').replayDeadLetter)).toHaveLength(1);
     expect(test.services.requestsTo(operationsRequests('exec').replayDeadLetter)).toHaveLength(0);
   });
 
-  it('that no service has is a 404', async () => {
-    letters({});
+  it('is 404 if no service holds it', async () => {
+    serveDeadLetters({});
     for (const [method, path] of [
       ['POST', `${PATH}/x/replay`],
       ['DELETE', `${PATH}/x`],
@@ -91,7 +92,7 @@ describe('a dead letter', () => {
     }
   });
 
-  it('needs the scope operate', async () => {
+  it('is visible only to keys with the scope operate', async () => {
     const { status, body } = await test.call('GET', PATH, { key: test.services.key(['read', 'manage']) });
     expect([status, body.detail]).toMatchObject([403, { requiredScope: 'operate' }]);
   });

@@ -1,14 +1,14 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { SystemLog } from '../logs/system-log.js';
 
-/** One build logs at most this many characters. */
+/** The most characters of output that the log of one build holds. */
 const MAX_CHARS = 4 * 1024 * 1024;
-/** A longer line is split. */
+/** The most characters of one entry; a longer line is split. */
 const LINE_CHARS = 16 * 1024;
-/** Lines that are written at once. */
+/** The most lines of one write. */
 const BATCH = 500;
 
-/** The log of one build, in the log of its agent. Lines are written in the background, in order. */
+/** Writes the lines of one build to the log of its agent, in the background and in order. */
 export class BuildLog {
   #left = MAX_CHARS;
   #waiting: { readonly level: 'info' | 'error'; readonly message: string }[] = [];
@@ -21,13 +21,13 @@ export class BuildLog {
     private readonly log: Pick<SystemLog, 'addBuild'>,
   ) {}
 
-  say(level: 'info' | 'error', message: string): void {
+  add(level: 'info' | 'error', message: string): void {
     this.#waiting.push({ level, message });
     this.#writing ??= this.#writeWaiting();
   }
 
-  /** Adds output of a command. */
-  output(chunk: Buffer): void {
+  /** Adds a piece of a command's output. */
+  addOutput(chunk: Buffer): void {
     if (this.#left <= 0) return;
     const text = this.#line + this.#decoder.write(chunk);
     const lines = text.split(/\r\n|\n|\r/);
@@ -52,8 +52,9 @@ export class BuildLog {
     if (this.#left <= 0) return;
     this.#left -= line.length + 1;
     for (let from = 0; from < line.length; from += LINE_CHARS)
-      this.say('info', line.slice(from, from + LINE_CHARS));
-    if (this.#left <= 0) this.say('error', 'The build writes more than its log holds; the rest is dropped.');
+      this.add('info', line.slice(from, from + LINE_CHARS));
+    if (this.#left <= 0)
+      this.add('error', 'The output exceeds what the log of a build holds; the rest is dropped.');
   }
 
   async #writeWaiting(): Promise<void> {

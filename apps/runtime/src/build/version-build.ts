@@ -37,13 +37,13 @@ export class VersionBuild {
     const buildLog = new BuildLog(agentId, this.systemLog);
     try {
       const built = await this.#build(request, buildLog, signal);
-      buildLog.say('info', `Built commit ${built.commit} of ${built.branch}.`);
+      buildLog.add('info', `Built commit ${built.commit} of ${built.branch}.`);
       return built;
     } catch (error) {
       const failure = this.#failureOf(error, late, cancelled);
       if (!(error instanceof BuildFailure) && !signal.aborted)
         this.log.error({ agentId, deploymentId, err: error }, 'a build failed unexpectedly');
-      buildLog.say('error', failure.message);
+      buildLog.add('error', failure.message);
       await this.versions.discard(request).catch((cause: unknown) => {
         this.log.error({ agentId, deploymentId, err: cause }, 'could not delete what a build left');
       });
@@ -55,7 +55,7 @@ export class VersionBuild {
 
   async #build(request: BuildVersion, log: BuildLog, signal: AbortSignal): Promise<StoredBuild & Cloned> {
     const folder = this.versions.codeFolder(request);
-    log.say('info', `Fetching ${request.repoUrl}.`);
+    log.add('info', `Fetching ${request.repoUrl}.`);
     const { caFile, path } = this.settings.builds;
     const cloned = await clone(
       {
@@ -68,7 +68,7 @@ export class VersionBuild {
       },
       signal,
     );
-    log.say('info', `Fetched commit ${cloned.commit} of ${cloned.branch}.`);
+    log.add('info', `Fetched commit ${cloned.commit} of ${cloned.branch}.`);
     const plan = planStart(await readTopFiles(folder));
     if ('refusal' in plan) throw new BuildFailure('cannot_start_repository', plan.refusal);
     await this.#runSteps(request, folder, plan, log, signal);
@@ -86,7 +86,7 @@ export class VersionBuild {
   ): Promise<void> {
     const limits = limitsOf(resources);
     for (const step of build.length === 0 ? [':'] : build) {
-      if (build.length > 0) log.say('info', `$ ${step}`);
+      if (build.length > 0) log.add('info', `$ ${step}`);
       const spec = {
         taskId: deploymentId,
         folder,
@@ -95,7 +95,7 @@ export class VersionBuild {
         limits: { ...limits, diskBytes: limits.diskBytes + TREE_BYTES },
         network: widestNetwork(this.driver.capabilities),
       };
-      const end = await this.driver.runTask(spec, (chunk) => log.output(chunk), signal);
+      const end = await this.driver.runTask(spec, (chunk) => log.addOutput(chunk), signal);
       signal.throwIfAborted();
       const problem = problemOf(end);
       if (problem !== null) throw new BuildFailure('build_failed', `\`${firstLine(step)}\` ${problem}.`);

@@ -5,7 +5,7 @@
  * - `host_unavailable`: what the driver needs on this host does not respond at present.
  * - `host_exhausted`: this host has no room for another agent.
  * - `spec_unsupported`: the driver cannot run such a box here.
- * - `image_unavailable`: the image of the box cannot be had.
+ * - `image_unavailable`: the image of the box cannot be pulled.
  * - `guest_not_started`: the guest exited at once.
  * - `box_absent`: the agent has no box here.
  * - `box_stuck`: the processes did not stop, continue or end within the driver's time limit.

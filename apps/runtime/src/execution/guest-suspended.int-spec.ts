@@ -10,7 +10,7 @@ import { HostFixture } from '../__fixtures__/host.fixture.js';
 import { agentFolders } from '../agent/agent-folders.js';
 import { listPids, readStartVariable } from '../driver/process-table.js';
 
-/** Longer than a guest's time limit to begin the work of a request. */
+/** Longer than the time within which a guest must begin the work of a request. */
 const SUSPENDED_MS = 4_500;
 
 describe('a guest that was suspended', () => {
@@ -31,7 +31,7 @@ describe('a guest that was suspended', () => {
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       if (command.includes('guest')) return pid;
     }
-    throw new Error('The guest is not found.');
+    throw new Error('The agent has no guest process.');
   };
 
   const execute = (command: string, caller: RequestCaller): Promise<unknown> =>
@@ -57,7 +57,7 @@ describe('a guest that was suspended', () => {
     process.kill(pid, 'SIGCONT');
   };
 
-  it('begins the requests that are still wanted, once, and none that was abandoned in the meantime', async () => {
+  it('runs a command once if its caller still waits, and never if its caller gave up in the meantime', async () => {
     const waiting = { gaveUp: false, waitedMs: 0 };
     const leaving = { gaveUp: false, waitedMs: 0 };
     const outcomes: Promise<unknown>[] = [];

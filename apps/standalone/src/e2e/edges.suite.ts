@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
-/** Tests that need a raw socket: input that no library sends. */
+/** Tests of malformed, oversized and unfinished requests. */
 export const describeEdges = (stack: () => Stack): void => {
   const api = new Api(stack);
   const address = (): { readonly host: string; readonly port: number } => {
@@ -27,7 +27,7 @@ export const describeEdges = (stack: () => Stack): void => {
       socket.on('error', reject);
     });
 
-  /** Status and JSON of a response that was read byte by byte. */
+  /** Parses a raw response with a JSON body. */
   const parse = (
     response: string,
   ): { readonly status: number; readonly head: string; readonly body: unknown } => {
@@ -60,7 +60,7 @@ export const describeEdges = (stack: () => Stack): void => {
       expect(head).toMatch(/x-request-id: \S+/);
     });
 
-    it('that is not HTTP returns 400 with a detail, and the next caller is served', async () => {
+    it('that is not HTTP returns 400 with a detail and does not affect the next caller', async () => {
       const { status, body } = parse(await exchange('HELLO\r\n\r\n'));
       expect(status).toBe(400);
       expect(body).toMatchObject(detail(expect.any(String)));
@@ -87,7 +87,7 @@ export const describeEdges = (stack: () => Stack): void => {
       ['"text"', 'application/json', 400],
       ['{"__proto__": {"name": "x"}, "templateId": "echo"}', 'application/json', 400],
       [`{"name": "${'x'.repeat(1_100_000)}", "templateId": "echo"}`, 'application/json', 413],
-    ])('that creates with the body %.40s as %s returns %i', async (body, type, status) => {
+    ])('that creates an agent with the body %.40s as %s returns %i', async (body, type, status) => {
       const response = await fetch(`${stack().urls[0] ?? ''}/api/agents`, {
         method: 'POST',
         headers: { authorization: `Bearer ${stack().key}`, 'content-type': type },

@@ -6,11 +6,9 @@ export interface Chat extends CommandEnvelope {
   readonly message: ChatBody['message'];
   /** Continues that conversation, or opens it; null continues the agent's current one. */
   readonly conversationId: NonNullable<ChatBody['conversation_id']> | null;
-  /**
-   * An earlier attempt of this command may have been carried out: its delivery is looked up before anything is done.
-   */
+  /** Whether an earlier attempt of this command may have been carried out: if so, its delivery is looked up first. */
   readonly repeated?: boolean;
-  /** Total time that the services may spend on the chat, in milliseconds, without the wake and the agent's own time. */
+  /** How long the services may take, in milliseconds, not counting the wake and the agent's own time. */
   readonly withinMs?: number;
 }
 
@@ -30,9 +28,9 @@ export interface DeliverAttachment extends CommandEnvelope {
 /**
  * The requests that `delivery` handles. Errors of a chat: conflict `agent_deploying`, `agent_stopped`, `agent_failed`;
  * not_found `agent_not_found`; upstream `agent_error`; unavailable `agent_unavailable`; timeout `agent_timeout`;
- * exhausted `rate_limited` with `retryAfterSeconds`. Effect `unknown`: the agent may have the message; the same command
- * sent again does not hand it over twice. conflict `idempotency_answer_gone`: an earlier attempt of the command got an answer
- * that is no longer stored.
+ * exhausted `rate_limited` with `retryAfterSeconds`. If the effect is `unknown`, the agent may have the message; the same
+ * command sent again does not hand it over twice. If the answer to an earlier attempt is no longer stored: conflict
+ * `idempotency_answer_gone`.
  */
 export const deliveryRequests = {
   /** Waits up to 600 s for the agent's answer. The same command sent again returns the outcome of the first attempt. */

@@ -1,10 +1,10 @@
 import Type from 'typebox';
 import type { Shape } from '../schema/index.js';
 
-/** Bytes of UTF-8 in a path: what the kernel accepts. */
+/** The most bytes of UTF-8 in a path. */
 export const PATH_LIMIT_BYTES = 4_096;
 
-/** The service validates paths, with its own error codes. */
+/** Checks only that the path is valid Unicode; the service checks the rest, with its own error codes. */
 const path = (description: string) => pathOfLength(1, description);
 
 const pathOfLength = (minLength: number, description: string) =>
@@ -18,13 +18,13 @@ const WITHIN_VOLUME = "Absolute below the agent's `root`, or relative to it.";
 
 /** `GET /api/agents/{agent_id}/files/list` */
 export const listFilesQuery = Type.Object({
-  path: Type.Optional(pathOfLength(0, `${WITHIN_VOLUME} Default, also if empty: the volume.`)),
+  path: Type.Optional(pathOfLength(0, `${WITHIN_VOLUME} The volume itself if absent or empty.`)),
 });
 export type ListFilesQuery = Shape<typeof listFilesQuery>;
 
 /** `GET /api/agents/{agent_id}/files/download` */
 export const downloadQuery = Type.Object({
-  path: path('Any absolute path inside the agent, or relative to `root`.'),
+  path: path('Any absolute path inside the agent, or a path relative to `root`.'),
 });
 export type DownloadQuery = Shape<typeof downloadQuery>;
 

@@ -62,7 +62,7 @@ export function describeReads(store: () => StoreFixture): void {
       });
     });
 
-    it('a reader that cancels midway gets no error and does no harm to the store', async () => {
+    it('a reader that cancels midway gets no error, and the store serves later reads', async () => {
       const stream = store().stream();
       await store().append(stream, numberedRange(0, 999));
       const reading = store().client.readStream(stream);
@@ -87,7 +87,7 @@ export function describeReads(store: () => StoreFixture): void {
       expect(new Set(positions).size).toBe(4);
     });
 
-    it('forwards from a position, its event comes first; backwards, the event before it', async () => {
+    it('forwards from a position, the event at the position comes first; backwards, the event before it', async () => {
       const stream = store().stream();
       await store().append(stream, numbered(0));
       const { position } = await store().append(stream, numbered(1));

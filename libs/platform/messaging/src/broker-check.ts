@@ -3,7 +3,7 @@ import { errors } from '@nats-io/transport-node';
 import { redactText, type Logger } from '@berth/telemetry';
 import { DeadLetters } from './dead-letters.js';
 import { EventStream } from './event-stream.js';
-import { isWithoutStream } from './jetstream-errors.js';
+import { isNoStreamError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
 import { UnfitBroker } from './unfit-broker.js';
 
@@ -131,7 +131,7 @@ export const unlessRefused = async <T>(what: string, ask: () => Promise<T>): Pro
   try {
     return await ask();
   } catch (error) {
-    if (isWithoutStream(error)) {
+    if (isNoStreamError(error)) {
       throw new UnfitBroker(
         'names servers or an account without JetStream: enable jetstream on the servers and for the account',
         { cause: error, passesInCluster: true },

@@ -10,21 +10,22 @@ export interface EventConsumerOptions {
   readonly database: Database;
   /** The log that the events come from. */
   readonly store: MarkedLog;
-  /** The context whose events it consumes. */
+  /** The bounded context whose events it consumes, the second token of their subjects. */
   readonly context: string;
   /** The consumer's name, such as `exec-fail-orphans`; the instances of a service share it. */
   readonly durable: string;
   /** Subject filters such as `evt.agents.deleted.v1.*.*`. */
   readonly filterSubjects: readonly [string, ...string[]];
   /**
-   * The effect. Its writes by `tx` are committed together with the row of the processed event, so a redelivery changes
-   * nothing; other effects must be idempotent (such as a command whose id derives from the event's). Throwing rolls
-   * back and makes the broker redeliver the event later, possibly after newer events of the same subject.
+   * Handles an event. Writes through `tx` are committed together with the row of the processed event, so a redelivery
+   * changes nothing. All other effects must be idempotent, such as a command whose id derives from the event's id. If it
+   * throws, `tx` is rolled back and the broker redelivers the event later, possibly after newer events of its subject.
    */
   readonly handle: (event: ReceivedEvent, tx: SqlRunner) => Promise<void>;
   /**
-   * Called when the log was replaced or restored from a backup, in the transaction that lowers the consumer's floor:
-   * discard everything derived from later positions (null: from any position).
+   * Discards everything that was derived from later positions (null: from any position). Called after the log was
+   * replaced or restored from a backup, in the transaction that lowers the position up to which the consumer has handled
+   * all events.
    */
   readonly forgetAfter?: (position: bigint | null, tx: SqlRunner) => Promise<void>;
   readonly log: Logger;

@@ -10,7 +10,7 @@ import {
   type JetStreamPublishOptions,
 } from '@nats-io/jetstream';
 import { holderSubject, readHolder, type InstallationHolder } from './installation-holder.js';
-import { isApiError, isWithoutStream } from './jetstream-errors.js';
+import { isApiError, isNoStreamError } from './jetstream-errors.js';
 import type { NatsLink } from './nats-link.js';
 import { ensureStream } from './replicated-stream.js';
 
@@ -152,7 +152,7 @@ export class InstallationClaim {
         await this.manager.jetstream().publish(subject, this.options.logId, options);
         return;
       } catch (error) {
-        if (!isWithoutStream(error) || attempt === PUBLISH_ATTEMPTS) throw error;
+        if (!isNoStreamError(error) || attempt === PUBLISH_ATTEMPTS) throw error;
         await pause(PUBLISH_PAUSE_MS);
       }
     }

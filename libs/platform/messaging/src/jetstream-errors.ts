@@ -5,8 +5,8 @@ export const isApiError = (error: unknown, ...codes: number[]): boolean =>
   error instanceof JetStreamApiError && codes.includes(error.code);
 
 /**
- * Whether nothing receives messages under the subject: there is no such stream, or no JetStream. The client does not
- * export the class of this error.
+ * Whether a publish failed because no stream stores its subject, or the server has no JetStream. Compares names, because
+ * the client does not export the class of this error.
  */
-export const isWithoutStream = (error: unknown): boolean =>
+export const isNoStreamError = (error: unknown): boolean =>
   error instanceof Error && error.name === 'JetStreamNotEnabled';

@@ -1,6 +1,6 @@
 import { DomainError, effectOf, isDomainError, type DomainErrorOptions } from '@berth/kernel';
 
-/** No reply. Unless `effect` is `none`, the request may have been carried out. */
+/** The request got no reply. Unless `effect` is `none`, it may have been carried out. */
 export const serviceUnavailable = (options: DomainErrorOptions = {}): DomainError =>
   new DomainError(
     'unavailable',
@@ -10,7 +10,7 @@ export const serviceUnavailable = (options: DomainErrorOptions = {}): DomainErro
     options,
   );
 
-/** Like `serviceUnavailable`, when certainly no handler started the request. */
+/** The request got no reply, and certainly no handler started it. */
 export const serviceUnreached = (): DomainError => serviceUnavailable({ effect: 'none' });
 
 export const deadlineExceeded = (): DomainError =>
@@ -25,9 +25,7 @@ export const payloadTooLarge = (maxBytes: number): DomainError =>
     { effect: 'none' },
   );
 
-/**
- * The handler did not start: the caller had given up or could not be asked.
- */
+/** The handler did not start, because the caller had given up or did not reply when asked whether it still waits. */
 export const noLongerAwaited = (): DomainError =>
   new DomainError(
     'unavailable',
@@ -38,8 +36,8 @@ export const noLongerAwaited = (): DomainError =>
   );
 
 /**
- * Whether certainly no handler started a failed request (no receiver, link down, request too large, or it arrived after
- * its caller had given up).
+ * Whether a request failed before any handler could start it: it had no receiver, the link was down, it was too large,
+ * or it arrived after its caller had given up.
  */
 export const neverReached = (error: unknown): boolean =>
   isDomainError(error) &&

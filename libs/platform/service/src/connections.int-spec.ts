@@ -38,7 +38,7 @@ const counted: Projection = {
     ])),
 };
 
-/** The instances that do the exclusive work of each service at the moment. */
+/** For each service, the instances that currently do its exclusive work. */
 const working = new Map<string, Set<object>>();
 const overlaps: string[] = [];
 
@@ -66,7 +66,7 @@ class Reader {
     private readonly database: Database,
   ) {}
 
-  /** Repeats a refused query, as callers do. */
+  /** Repeats the query while the database refuses it as unavailable, as real callers do. */
   async read(): Promise<unknown[]> {
     for (;;) {
       try {
@@ -124,7 +124,7 @@ beforeAll(async () => {
   const options = { schema: 'observer', migrations: [], applicationName: 'observer', log };
   observer = await openDatabase({ ...options, url: infra.databaseUrl });
   const modules = names.map(serviceOf);
-  // The first instance of some services can be cut off; it does their exclusive work.
+  // The instances launched first do the exclusive work. Those of some services connect through proxies that can be cut.
   const nats = through(brokerProxy, infra.natsUrl);
   const database = through(databaseProxy, infra.databaseUrl);
   await Promise.all(modules.slice(0, CUT_OFF).map((module) => launch(module, nats, database)));
@@ -164,14 +164,14 @@ describe('30 services with 4 instances each, started together on a PostgreSQL of
     await eventually(async () => expect(await sessions()).toBeLessThanOrEqual(SERVICES + 5));
   });
 
-  it('complete a burst of more queries than connections, and refuse queries only as unavailable', async () => {
+  it('complete a burst of more queries than connections, refusing queries only as unavailable', async () => {
     const readers = launched.map(({ app }) => app.get(Reader));
     const burst = readers.flatMap((reader) => Array.from({ length: 3 }, () => reader.read()));
     expect(await Promise.all(burst)).toEqual(burst.map(() => []));
     await eventually(async () => expect(await sessions()).toBeLessThanOrEqual(SERVICES + 5));
   });
 
-  it('show every instance what was written', async () => {
+  it('show a written event to every instance', async () => {
     const readers = launched.map(({ app }) => app.get(Reader));
     const metadata = {
       correlationId: 'c',
@@ -187,7 +187,7 @@ describe('30 services with 4 instances each, started together on a PostgreSQL of
     expect(reached.every(Boolean)).toBe(true);
   });
 
-  it('pass exclusive work on within three seconds when the instance that does it is gone', async () => {
+  it('move exclusive work to another instance within three seconds of losing the one that did it', async () => {
     const cutOff = names.slice(0, CUT_OFF);
     const before = cutOff.map((name) => [...(working.get(name) ?? [])][0]);
     const began = performance.now();

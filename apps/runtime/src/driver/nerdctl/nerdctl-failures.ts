@@ -3,7 +3,7 @@ import { DriverError } from '../driver-error.js';
 /** How a call to nerdctl ended. */
 export interface NerdctlFailure {
   readonly stderr: string;
-  /** Whether it was ended because its time was over. */
+  /** Whether it was ended because it timed out. */
   readonly timedOut: boolean;
 }
 
@@ -17,8 +17,8 @@ const IMAGE_AWAY = [
 const GUEST_DIED = [/exec .* (no such file or directory|permission denied|exec format error)/];
 
 /**
- * The error of the port for a failed call; undefined for an unknown failure. Its message names nothing of the host;
- * what nerdctl wrote is its cause, for the operator's log.
+ * The error of the port for a failed call; undefined for an unknown failure. Its message contains no detail of the
+ * host; its cause is the output of nerdctl, for the operator's log.
  */
 export const toDriverError = ({ stderr, timedOut }: NerdctlFailure): DriverError | undefined => {
   const cause = new Error(`nerdctl: ${stderr.trim() || 'no message'}`);
@@ -28,7 +28,7 @@ export const toDriverError = ({ stderr, timedOut }: NerdctlFailure): DriverError
       cause,
     });
   if (matches(IMAGE_AWAY))
-    return new DriverError('image_unavailable', 'The image of the agent cannot be had.', { cause });
+    return new DriverError('image_unavailable', 'The image of the agent cannot be pulled.', { cause });
   if (matches(GUEST_DIED))
     return new DriverError('guest_not_started', 'The guest could not be started.', { cause });
   return undefined;

@@ -60,10 +60,11 @@ describe('the command line of a new container', () => {
     );
   });
 
-  it('limits memory, processors, processes and open files, and folders in memory to half of the memory', () => {
+  it('limits memory, processors, processes and open files, and all tmpfs folders together to half of the memory', () => {
+    const guestMemory = 128 * MB;
     expect(args).toEqual(
       expect.arrayContaining([
-        `--memory=${640 * MB}`,
+        `--memory=${512 * MB + guestMemory}`,
         '--cpus=0.5',
         '--pids-limit=1024',
         '--ulimit=nofile=1024:1024',
@@ -82,7 +83,7 @@ describe('the command line of a new container', () => {
     ]);
   });
 
-  it('is preceded by the scope of the installation', () => {
+  it('names the socket of containerd only if the installation sets one', () => {
     const scope = { namespace: 'berth-abc', address: undefined, dataRoot: '/d', networks: '/n' };
     expect(scopeArguments(scope)).not.toContainEqual(expect.stringContaining('--address'));
     expect(scopeArguments({ ...scope, address: '/c.sock' })).toContain('--address=/c.sock');
@@ -104,17 +105,17 @@ describe('the list of containers', () => {
     ]);
   });
 
-  it('does not believe the labels, which an image can imitate', () => {
+  it('ignores the labels, because an image can set them', () => {
     const found = parseContainerList(line('agt_01.7', 'berth.epoch=99,berth.agent=agt_09'));
     expect(found).toEqual([{ agentId: 'agt_01', epoch: 7, id: ID }]);
   });
 
-  it('leaves out what Berth has not named, and is empty without containers', () => {
+  it('omits containers that Berth did not name, and is empty without containers', () => {
     expect(parseContainerList(line('postgres'))).toEqual([]);
     expect(parseContainerList('\n')).toEqual([]);
   });
 
-  it('has the id that the creation printed, behind whatever else was printed', () => {
+  it('reads the id of a new container from the last line that is one', () => {
     expect(parseContainerId(`a warning\n${ID}\n`)).toBe(ID);
     expect(parseContainerId('')).toBeUndefined();
   });
@@ -137,14 +138,17 @@ describe('a failed call', () => {
       `${at}"failed to create shim task: OCI runtime create failed: runc create failed: unable to start container ` +
         'process: error during container init: exec /.berth/kit/lib/ld.so: no such file or directory"',
     ],
-  ])('is %s by what nerdctl wrote, which is not in its message', (code, stderr) => {
-    const error = toDriverError({ stderr, timedOut: false });
-    expect(error?.code).toBe(code);
-    expect(error?.message).not.toMatch(/nerdctl|containerd|ld\.so|berth\.test/);
-    expect(String(error?.cause)).toContain('level=fatal');
-  });
+  ])(
+    'is %s according to the output of nerdctl, which is its cause and not in its message',
+    (code, stderr) => {
+      const error = toDriverError({ stderr, timedOut: false });
+      expect(error?.code).toBe(code);
+      expect(error?.message).not.toMatch(/nerdctl|containerd|ld\.so|berth\.test/);
+      expect(String(error?.cause)).toContain('level=fatal');
+    },
+  );
 
-  it('is host_unavailable if its time was over', () => {
+  it('is host_unavailable if it timed out', () => {
     expect(toDriverError({ stderr: '', timedOut: true })?.code).toBe('host_unavailable');
   });
 
@@ -153,15 +157,15 @@ describe('a failed call', () => {
   });
 });
 
-describe('what the host limits', () => {
-  it('are the subordinate ids of the user, at least 65,536 and none below that', () => {
+describe('the limits of the host', () => {
+  it('include the first subordinate id of a user, whose range begins at 65,536 or above and has 65,536 ids', () => {
     expect(firstSubordinateId('other:100000:65536\nberth:200000:65536\n', 'berth')).toBe(200_000);
     expect(firstSubordinateId('berth:200000:1000\n', 'berth')).toBeUndefined();
     expect(firstSubordinateId('berth:1000:65536\n', 'berth')).toBeUndefined();
     expect(firstSubordinateId('', 'berth')).toBeUndefined();
   });
 
-  it('are the open files of containerd', () => {
+  it('include the hard limit of containerd for open files, if it has one', () => {
     expect(
       hardLimitOfFiles('Max open files            1024                 524288               files'),
     ).toBe(524_288);
@@ -175,7 +179,7 @@ describe('the mounts of the host', () => {
   const info =
     '612 27 7:0 / /data/a\\040b/disk rw,nosuid - ext4 /dev/loop0 rw,discard\n25 1 254:0 / / rw - ext4 /dev/vda rw\n';
 
-  it('tell whether exactly a path is a mount point, whatever characters it has', () => {
+  it('show whether a path itself is a mount point, even one with escaped characters', () => {
     expect(isMountPoint(info, '/data/a b/disk')).toBe(true);
     expect(isMountPoint(info, '/data/a b')).toBe(false);
     expect(isMountPoint(info, '/')).toBe(true);

@@ -4,16 +4,17 @@ import type { RunAs } from '../driver.js';
 
 const run = promisify(execFile);
 
-/** Makes the folder and all in it the property of a task's user. Never follows a link. */
-export const giveFolder = async (folder: string, { uid, gid }: RunAs): Promise<void> => {
+/** Makes a task's user the owner of the folder and everything in it. Never follows a symbolic link. */
+export const grantFolder = async (folder: string, { uid, gid }: RunAs): Promise<void> => {
   await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, folder]);
 };
 
 /**
- * Takes the folder back: every user may read it and none but ours may write. Deletes what no code needs (devices, sockets,
- * pipes) and files of other users, which the task can only have linked. Call it when no process of the task is left.
+ * Makes the folder readable for every user and writable for no agent: it belongs to the user of this process again, or is
+ * read-only if tasks run as that user too (`owner` is null). Deletes devices, sockets and pipes, and files of other users,
+ * which the task cannot have created, only hard-linked. Call it when no process of the task is left.
  */
-export const takeFolder = async (folder: string, owner: RunAs | null): Promise<void> => {
+export const reclaimFolder = async (folder: string, owner: RunAs | null): Promise<void> => {
   await run('find', [folder, '-depth', '!', '-type', 'f', '!', '-type', 'd', '!', '-type', 'l', '-delete']);
   if (owner === null) {
     await run('chmod', ['-R', 'u=rX,go=rX,ug-s', folder]);

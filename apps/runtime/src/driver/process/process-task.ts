@@ -5,7 +5,7 @@ import { diskBytes } from '../../disk-bytes.js';
 import type { RunAs } from '../driver.js';
 import { DriverError } from '../driver-error.js';
 import type { TaskEnd, TaskSpec } from '../task-spec.js';
-import { giveFolder, takeFolder } from './code-folder.js';
+import { grantFolder, reclaimFolder } from './code-folder.js';
 import { toolExists } from './launch-guest.js';
 import { launchScript } from './launch-script.js';
 import type { ProcessGroup } from './process-group.js';
@@ -40,11 +40,11 @@ export const runProcessTask = async (
   await processGroup.kill(taskId);
   const workspace = await workspaceMounts.prepareTask(taskId, folder, runAs);
   try {
-    if (runAs !== null) await giveFolder(folder, runAs);
+    if (runAs !== null) await grantFolder(folder, runAs);
     return await runIn(workspace, spec, means, onOutput, signal);
   } finally {
     await processGroup.kill(taskId);
-    await takeFolder(folder, runAs);
+    await reclaimFolder(folder, runAs);
     await workspaceMounts.removeTask(taskId);
   }
 };
