@@ -18,7 +18,7 @@ export type StagedTarget =
 /**
  * A change to the volume. Errors: invalid `invalid_path`, `path_outside_volume`, `volume_root`, `move_into_itself`,
  * `not_a_directory`; not_found `path_not_found`, `source_not_found`, `staged_file_unknown`; conflict `path_exists`,
- * `destination_exists`; unavailable `volume_full`.
+ * `destination_exists`; full `volume_full`.
  */
 export type FileCommand =
   | { readonly op: 'commit'; readonly stagedId: string; readonly target: StagedTarget }

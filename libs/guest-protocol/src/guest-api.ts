@@ -93,7 +93,7 @@ export const GUEST_ROUTES = {
   readFile: { method: 'GET', path: '/v1/files/content' },
   /**
    * Query `id`, `limit` (bytes); the body is the file's bytes → `StagedFile`. An interrupted or oversized upload leaves
-   * no file. Errors: too_large `payload_too_large`, unavailable `volume_full`.
+   * no file. Errors: too_large `payload_too_large`, full `volume_full`.
    */
   stageFile: { method: 'PUT', path: '/v1/files/staged' },
   /** `FileCommand` → `FileChange`. */

@@ -1,7 +1,7 @@
 /**
  * Why a request was refused or failed. Each edge maps the kind to its own terms once (HTTP: invalid 400,
  * unauthenticated 401, payment_required 402, forbidden 403, not_found 404, conflict 409, too_large 413, exhausted 429,
- * upstream 502, unavailable 503, timeout 504, unsupported 501, internal 500).
+ * upstream 502, unavailable 503, timeout 504, full 507, unsupported 501, internal 500).
  */
 export const ERROR_KINDS = [
   'invalid',
@@ -16,6 +16,7 @@ export const ERROR_KINDS = [
   'upstream',
   'unavailable',
   'timeout',
+  'full',
   'internal',
 ] as const;
 export type ErrorKind = (typeof ERROR_KINDS)[number];

@@ -94,7 +94,7 @@ describe('a staged file', () => {
   it.each([
     ['conflict', 'path_exists'],
     ['invalid', 'path_outside_volume'],
-    ['unavailable', 'volume_full'],
+    ['full', 'volume_full'],
   ] as const)('fails with the error of the guest: %s %s', async (kind, code) => {
     const envelope = agentTarget();
     files.fakes.on(runtimeRequests.changeFile, refusing(kind, code, 'none'));
@@ -145,7 +145,7 @@ describe('an attachment', () => {
   });
 
   it('that cannot be put is not announced', async () => {
-    files.fakes.on(runtimeRequests.changeFile, refusing('unavailable', 'volume_full', 'none'));
+    files.fakes.on(runtimeRequests.changeFile, refusing('full', 'volume_full'));
     await expect(attach()).rejects.toMatchObject({ code: 'volume_full' });
     expect(notifications()).toEqual([]);
   });

@@ -15,4 +15,5 @@ export const STATUS_OF_KIND: Readonly<Record<ErrorKind, number>> = {
   upstream: 502,
   unavailable: 503,
   timeout: 504,
+  full: 507,
 };

@@ -149,6 +149,7 @@ export class FilesController {
       'source_not_found',
       'path_not_found',
       'destination_exists',
+      'volume_full',
     ]),
   })
   @Post('move')

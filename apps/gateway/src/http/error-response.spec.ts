@@ -18,6 +18,7 @@ describe('errorResponse', () => {
     ['upstream', 502],
     ['unavailable', 503],
     ['timeout', 504],
+    ['full', 507],
   ])('turns %s into %i with code, message and context', (kind, status) => {
     const response = errorResponse(new DomainError(kind, 'some_code', 'Do this.', { agentId: 'agt_1' }));
     expect(response.status).toBe(status);

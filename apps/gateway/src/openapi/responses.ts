@@ -44,6 +44,7 @@ const REASONS: Readonly<Record<number, string>> = {
   502: 'The agent or its model failed',
   503: 'A part of the service is not available; see Retry-After',
   504: 'The response did not arrive in time',
+  507: "The agent's volume is full",
 };
 
 /** Every response of an endpoint for OpenAPI, including those that any endpoint has. */

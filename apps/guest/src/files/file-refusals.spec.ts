@@ -6,8 +6,8 @@ const failed = (code: string): Error => Object.assign(new Error(`${code}: /somew
 
 describe('a failed system call', () => {
   it.each([
-    ['ENOSPC', 'unavailable', 'volume_full'],
-    ['EDQUOT', 'unavailable', 'volume_full'],
+    ['ENOSPC', 'full', 'volume_full'],
+    ['EDQUOT', 'full', 'volume_full'],
     ['EMFILE', 'unavailable', 'agent_unavailable'],
     ['EACCES', 'forbidden', 'not_permitted'],
     ['EPERM', 'forbidden', 'not_permitted'],

@@ -51,11 +51,11 @@ const notPermitted = (cause: unknown): DomainError =>
 
 const volumeFull = (cause: unknown): DomainError =>
   new DomainError(
-    'unavailable',
+    'full',
     'volume_full',
-    "There is no room left on the agent's volume.",
+    "There is no room left on the agent's volume. Delete something first.",
     {},
-    { cause, effect: 'none' },
+    { cause },
   );
 
 const noDescriptors = (cause: unknown): DomainError =>

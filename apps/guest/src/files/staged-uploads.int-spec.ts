@@ -174,29 +174,53 @@ describe('a staging folder', () => {
     });
   });
 
-  it.runIf(CAN_MOUNT)('keeps nothing of a file that does not fit on the disk', async () => {
-    const files = await FilesFixture.open();
-    const disk = join(files.guest.dir, 'disk');
-    mkdirSync(disk);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m', 'berth-test', disk]);
-    try {
-      mkdirSync(join(disk, 'volume'));
-      const storage = { volume: join(disk, 'volume'), staging: join(disk, 'staging') };
+  describe.runIf(CAN_MOUNT)('on a disk that is full', () => {
+    let files: FilesFixture;
+    let disk: string;
+
+    beforeEach(async () => {
+      files = await FilesFixture.open();
+      disk = join(files.guest.dir, 'disk');
+      mkdirSync(disk);
+    });
+
+    afterEach(async () => {
       await files.guest.restart();
-      await files.put({ volume: storage.volume, storage });
-      const response = await files.stage(
-        'stg_1',
-        Readable.from(pieces(Buffer.alloc(6 * MEGABYTE), 65_536)),
-        10 * MEGABYTE,
-      );
-      expect(refusalOf(response)).toBe('unavailable volume_full');
-      expect(readdirSync(storage.staging)).toEqual([]);
-      expect((await files.write({ kind: 'path', path: 'a/b' }, Buffer.alloc(MEGABYTE / 2))).status).toBe(200);
-      await files.guest.restart();
-    } finally {
       execFileSync('umount', [disk]);
       await files.destroy();
-    }
+    });
+
+    /** Puts the volume and the staging folder on a small disk. */
+    const mount = async (options: string): Promise<{ readonly volume: string; readonly staging: string }> => {
+      execFileSync('mount', ['-t', 'tmpfs', '-o', options, 'berth-test', disk]);
+      const storage = { volume: join(disk, 'volume'), staging: join(disk, 'staging') };
+      mkdirSync(storage.volume);
+      await files.guest.restart();
+      await files.put({ volume: storage.volume, storage });
+      return storage;
+    };
+
+    it('keeps nothing of a file that does not fit', async () => {
+      const { staging } = await mount('size=2m');
+      const body = Readable.from(pieces(Buffer.alloc(6 * MEGABYTE), 65_536));
+      const response = await files.stage('stg_1', body, 10 * MEGABYTE);
+      expect(refusalOf(response)).toBe('full volume_full');
+      expect(readdirSync(staging)).toEqual([]);
+      const path = { kind: 'path', path: 'a/b' } as const;
+      expect((await files.write(path, Buffer.alloc(MEGABYTE / 2))).status).toBe(200);
+    });
+
+    it.each([
+      ['a new folder', { op: 'mkdir', path: 'a/b/c/d/e/f' }],
+      ['a file', { op: 'commit', stagedId: 'stg_1', target: { kind: 'path', path: 'a/b/c/d/e/f' } }],
+    ] as const)('keeps no folder on the way to %s that does not fit', async (_, command) => {
+      // The root, both folders, the staged file and two more.
+      const { volume, staging } = await mount('size=2m,nr_inodes=6');
+      await files.stage('stg_1', 'content');
+      expect(refusalOf(await files.change(command))).toBe('full volume_full');
+      expect([readdirSync(volume), readdirSync(staging)]).toEqual([[], ['stg_1']]);
+      expect(refusalOf(await files.change({ op: 'mkdir', path: 'fits/too' }))).toBe('200');
+    });
   });
 });
 

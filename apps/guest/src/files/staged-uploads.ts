@@ -105,18 +105,20 @@ export class StagedUploads {
 
   /**
    * Creates a folder of the agent at `name`, unless something has appeared there meanwhile. It is created here first,
-   * where the agent cannot replace it before its owner is set.
+   * where the agent cannot replace it before its owner is set. Returns whether it was created.
    */
-  readonly makeFolder = (parent: Descriptor, name: string): void => {
+  readonly makeFolder = (parent: Descriptor, name: string): boolean => {
     const path = this.folder.at(this.#newName());
     mkdirSync(path);
     try {
       chmodSync(path, FOLDER_MODE);
       this.#own(path);
       renameSync(path, parent.at(name));
+      return true;
     } catch (error) {
       rmdirSync(path);
       if (!['EEXIST', 'ENOTEMPTY', 'ENOTDIR'].includes(codeOf(error) ?? '')) throw error;
+      return false;
     }
   };
 

@@ -28,6 +28,11 @@ const MARK_BYTES = 8;
 type Change<Op extends FileCommand['op']> = Extract<FileCommand, { readonly op: Op }>;
 type Spot = NonNullable<WalkResult['spot']>;
 
+interface InboxFolder {
+  readonly path: string;
+  readonly folder: Descriptor;
+}
+
 /**
  * Changes the volume. Each change runs synchronously, so that two of them never interleave. To be safe against the
  * agent, each acts on held folders, with calls that follow no symlinks.
@@ -68,8 +73,10 @@ export class VolumeChanges {
     if (spot === undefined || found.target?.stats.isDirectory() === true) throw pathExists();
     const replaced = found.target?.stats;
     const mode = replaced?.isFile() === true ? replaced.mode & PERMISSIONS : NEW_FILE_MODE;
-    renameSync(this.staging.claim(stagedId, mode), spot.parent.at(spot.name));
-    return found.path;
+    return orUndo(found, () => {
+      renameSync(this.staging.claim(stagedId, mode), spot.parent.at(spot.name));
+      return found.path;
+    });
   }
 
   /** A link fails if the name exists, so a concurrent upload gets the next number. */
@@ -77,7 +84,12 @@ export class VolumeChanges {
     const name = fileName(given);
     using inbox = this.#walk(INBOX, { follow: true, make: 'all', blocked: pathExists });
     if (inbox.target?.stats.isDirectory() !== true) throw pathExists();
-    const folder = inbox.target.descriptor;
+    const at = { path: inbox.path, folder: inbox.target.descriptor };
+    return orUndo(inbox, () => this.#underFreeName(stagedId, name, at));
+  }
+
+  #underFreeName(stagedId: string, name: string, inbox: InboxFolder): string {
+    const { folder } = inbox;
     const path = this.staging.claim(stagedId, NEW_FILE_MODE);
     for (let number = 1; number <= MAX_NUMBERS; number++) {
       const free = number === 1 ? name : numberedName(name, String(number));
@@ -159,6 +171,16 @@ export class VolumeChanges {
     return `/${way.join('/')}`;
   }
 }
+
+/** A failed change leaves no folder that its walk has created. */
+const orUndo = <Result>(found: WalkResult, change: () => Result): Result => {
+  try {
+    return change();
+  } catch (error) {
+    found.undo();
+    throw error;
+  }
+};
 
 const toParts = (target: Exclude<StagedTarget, { readonly kind: 'inbox' }>): PathParts => {
   if (target.kind === 'path') return required(target.path);

@@ -1,4 +1,4 @@
-import { readlinkSync, type Stats } from 'node:fs';
+import { readlinkSync, rmdirSync, type Stats } from 'node:fs';
 import type { DomainError } from '@berth/kernel';
 import { hold, isOfKernel, type Descriptor } from './descriptor.js';
 import { below, splitPath, type PathParts } from './file-path.js';
@@ -36,8 +36,8 @@ export interface WalkRules {
   readonly follow: boolean;
   /** What to create if it is missing: all folders except the last segment, all including the last, or nothing. */
   readonly make?: 'parents' | 'all';
-  /** Creates an empty folder, or leaves what has appeared there in the meantime. */
-  readonly makeFolder?: (parent: Descriptor, name: string) => void;
+  /** Creates an empty folder, or leaves what has appeared there in the meantime. Returns whether it created one. */
+  readonly makeFolder?: (parent: Descriptor, name: string) => boolean;
   /**
    * Allows to leave the volume, into the agent's `/`, with the permissions of this user. Absent: the walk stays in the
    * volume.
@@ -68,13 +68,16 @@ export interface WalkResult extends Disposable {
   readonly target: Held | undefined;
   /** Absolute and canonical, as the agent sees it. */
   readonly path: string;
+  /** Removes the folders that the walk has created, for a change that fails; those with content stay. */
+  undo(): void;
 }
 
 /**
  * Walks a path segment by segment on held descriptors. The agent can swap folders and symlinks at any time, but held
  * objects stay the same, the kernel never follows a symlink, and this class checks every target. Errors: invalid
  * `path_outside_volume`, `invalid_path`; not_found `path_not_found` (or as `rules` define); for a reader also forbidden
- * `not_readable`, invalid `not_a_file`; failed system calls as they are.
+ * `not_readable`, invalid `not_a_file`; failed system calls as they are. A walk that fails leaves no folder that it has
+ * created.
  */
 export const walk = (ground: Ground, path: PathParts, rules: WalkRules): WalkResult => {
   const pathWalk = new PathWalk(ground, rules);
@@ -82,6 +85,7 @@ export const walk = (ground: Ground, path: PathParts, rules: WalkRules): WalkRes
     pathWalk.start(path);
     return pathWalk.finish();
   } catch (error) {
+    pathWalk.undo();
     pathWalk[Symbol.dispose]();
     throw error;
   }
@@ -98,7 +102,8 @@ class PathWalk implements WalkResult {
   /** The remaining segments; the next one is last. */
   #ahead: string[] = [];
   #symlinks = 0;
-  #created = 0;
+  #attempts = 0;
+  readonly #created: { readonly parent: Descriptor; readonly name: string }[] = [];
 
   constructor(
     private readonly ground: Ground,
@@ -134,6 +139,16 @@ class PathWalk implements WalkResult {
     if (last !== undefined)
       this.spot = { parent: (this.#steps.at(-2) ?? this.#base).descriptor, name: last.name };
     return this;
+  }
+
+  undo(): void {
+    for (const { parent, name } of this.#created.toReversed()) {
+      try {
+        rmdirSync(parent.at(name));
+      } catch {
+        // It has content by now, or the walk has left its parent.
+      }
+    }
   }
 
   [Symbol.dispose](): void {
@@ -205,8 +220,8 @@ class PathWalk implements WalkResult {
     const { make, makeFolder, missing = pathNotFound } = this.rules;
     const parent = this.#top.descriptor;
     if (makeFolder !== undefined && (make === 'all' || (make === 'parents' && !last))) {
-      if (++this.#created > MAX_CREATED_FOLDERS) throw missing();
-      makeFolder(parent, name);
+      if (++this.#attempts > MAX_CREATED_FOLDERS) throw missing();
+      if (makeFolder(parent, name)) this.#created.push({ parent, name });
       this.#ahead.push(name);
       return false;
     }

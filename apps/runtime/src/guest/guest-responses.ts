@@ -15,6 +15,7 @@ const KINDS: ReadonlySet<string> = new Set<ErrorKind>([
   'unavailable',
   'unsupported',
   'timeout',
+  'full',
   'internal',
 ]);
 const STATES: ReadonlySet<string> = new Set<ProgramState>([

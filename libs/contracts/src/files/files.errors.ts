@@ -19,6 +19,6 @@ export const filesErrors = defineErrors({
     kind: 'unavailable',
     when: 'the agent went away during the transfer; nothing was changed',
   },
-  volume_full: { kind: 'unavailable', when: "there is no room left on the agent's volume" },
+  volume_full: { kind: 'full', when: "there is no room left on the agent's volume" },
   volume_root: { kind: 'invalid', when: 'the change concerns the root of the volume' },
 });

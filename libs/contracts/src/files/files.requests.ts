@@ -80,8 +80,8 @@ export interface MovePath extends CommandEnvelope, MoveBody {
 /**
  * Requests that the `files` service handles. Every request except `discard` wakes the agent. Errors common to all:
  * not_found `agent_not_found`; conflict `agent_deploying`, `agent_stopped`, `agent_failed`; invalid `invalid_path`,
- * `path_outside_volume`; unavailable `agent_unavailable`, `volume_full`, `transfer_lost` (the agent went away between
- * staging and putting).
+ * `path_outside_volume`; unavailable `agent_unavailable`, `transfer_lost` (the agent went away between staging and putting); full
+ * `volume_full`.
  */
 export const filesRequests = {
   /** Errors that the host returns when the ticket is used: invalid `not_a_directory`, not_found `path_not_found`. */
