@@ -1,10 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Env } from '@berth/config';
-import { instanceOf, namespaceOf } from '@berth/runtime';
-import { containerTestHost, loadTestImage } from '@berth/testing';
 import { afterAll, beforeAll } from 'vitest';
 import { describeAgentsApi } from './agents-api.suite.js';
+import { prepareContainerStack, stopContainerStack } from './container-stack.fixture.js';
 import { describeConsoleApi } from './console.suite.js';
 import { describeEnvironmentApi } from './environment.suite.js';
 import { describeExecAndAgents } from './exec-agents.suite.js';
@@ -19,24 +16,12 @@ let env: Env;
 let stack: StandaloneStack;
 
 beforeAll(async () => {
-  const runtimeData = join(folder.path, 'runtime');
-  mkdirSync(runtimeData, { mode: 0o700 });
-  await loadTestImage(namespaceOf(await instanceOf(runtimeData)), 'debian');
-  const { address, cniPath } = containerTestHost();
-  env = {
-    BERTH_RUNTIME: 'nerdctl',
-    // Not all addresses, which is the default with containers.
-    BERTH_HOST: '127.0.0.1',
-    CONTAINERD_ADDRESS: address,
-    CNI_PATH: cniPath,
-  };
+  env = await prepareContainerStack(folder.path);
   stack = await startStandaloneStack(folder.path, env);
 });
 
 afterAll(async () => {
-  await stack.stop();
-  // A host that ends dozens of agents may not have removed all containers in time. Its next start does.
-  await (await startStandaloneStack(folder.path, env)).stop();
+  await stopContainerStack(stack, env);
   folder.remove();
 });
 
