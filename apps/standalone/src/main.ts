@@ -1,7 +1,8 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { ConfigError, EXIT_CONFIG, EXIT_UNSUITABLE_HOST, UnsuitableHostError } from '@berth/config';
-import { DataFolderInUseError, DataFolderUnusableError, PortUnavailableError } from '@berth/embedded';
+import { DataFolderInUseError, DataFolderUnusableError } from '@berth/embedded';
+import { PortUnavailableError } from '@berth/host-requirements';
 import { createLogger, startTelemetry, type Logger } from '@berth/telemetry';
 import { readStandaloneConfig, type StandaloneConfig } from './config.js';
 import { bootstrapKeyFile, startStandalone, type RunningStandalone } from './standalone.js';

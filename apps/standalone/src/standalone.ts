@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { readEnv, type Env } from '@berth/config';
 import {
   acquireDataLock,
-  assertPortFree,
   startEmbedded,
   type EmbeddedInfrastructure,
   type ServiceName,
 } from '@berth/embedded';
 import { checkHost, hostId, readRuntimeConfig } from '@berth/runtime';
 import { reachParts, type Stoppable } from '@berth/service';
+import { assertPortFree } from '@berth/host-requirements';
 import type { Logger } from '@berth/telemetry';
 import type { StandaloneConfig } from './config.js';
 import { readOrCreateSecretKey } from './secret-key.js';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { LOOPBACK } from './data-folder/ports.js';
+import { LOOPBACK } from '@berth/host-requirements';
 import { childEnvironment } from './supervision/child-environment.js';
 import type { PartContext, PartPlan } from './part.js';
 

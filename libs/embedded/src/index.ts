@@ -6,7 +6,6 @@ export {
 } from './start-embedded.js';
 export { acquireDataLock, DataFolderInUseError, type DataLock } from './data-folder/data-lock.js';
 export { DataFolderUnusableError } from './data-folder/private-file.js';
-export { assertPortFree, PortUnavailableError } from './data-folder/ports.js';
 export {
   authorizationBlock,
   permissionsOf,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { isFree } from '@berth/host-requirements';
 import { acquireDataLock } from './data-folder/data-lock.js';
-import { isFree, PortBook } from './data-folder/ports.js';
+import { PortBook } from './data-folder/ports.js';
 import { ensurePrivateFolder } from './data-folder/private-file.js';
 import { readOrGenerateSecrets } from './data-folder/secrets.js';
 import { planEventStore } from './event-store-part.js';

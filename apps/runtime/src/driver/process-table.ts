@@ -1,4 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+
+export { listPids } from '@berth/host-requirements';
 
 /** A process; its start time distinguishes it from a later process with the same id. */
 export interface ProcessIdentity {
@@ -60,10 +62,6 @@ export const readUsage = async (pid: number): Promise<ProcessUsage | undefined> 
 /** Whether exactly that process is still running. */
 export const isAlive = async ({ pid, startedAt }: ProcessIdentity): Promise<boolean> =>
   (await readProcess(pid))?.startedAt === startedAt;
-
-/** Ids of all processes on the host. */
-export const listPids = async (): Promise<readonly number[]> =>
-  (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
 
 /** The value of a variable in a process's initial environment; undefined if it is not set or not readable. */
 export const readStartVariable = async (pid: number, name: string): Promise<string | undefined> => {

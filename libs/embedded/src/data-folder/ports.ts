@@ -1,37 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { isFree, PortUnavailableError } from '@berth/host-requirements';
 import { readJsonObject, writePrivateFile } from './private-file.js';
-
-/** The only address embedded parts listen on. */
-export const LOOPBACK = '127.0.0.1';
-
-/** Another process already listens on the port, or this process is not allowed to use it. */
-export class PortUnavailableError extends Error {
-  override readonly name = 'PortUnavailableError';
-}
-
-/**
- * Resolves when this process can listen on TCP `port` at `host`; otherwise throws {@link PortUnavailableError} with the
- * remedy.
- */
-export async function assertPortFree(port: number, host: string = LOOPBACK): Promise<void> {
-  try {
-    await listenOnce(port, host);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
-    throw new PortUnavailableError(`${unavailableReason(code, port, host)} Set PORT to another one.`, {
-      cause: error,
-    });
-  }
-}
-
-function unavailableReason(code: string, port: number, host: string): string {
-  if (code === 'EADDRINUSE') return `Port ${port} on ${host} is in use by another program.`;
-  if (code === 'EACCES') return `Port ${port} on ${host} requires privileges that this user does not have.`;
-  return `Port ${port} on ${host} cannot be listened on (${code}).`;
-}
 
 const PORTS_TRIED = 1000;
 const LOWEST_PORT = 20_000;
@@ -98,20 +69,4 @@ export class PortBook {
     }
     throw new PortUnavailableError(`No port of ${PORTS_TRIED} tried between ${first} and ${last} is free.`);
   }
-}
-
-/** Whether this process can listen on `port` at the loopback address right now. */
-export async function isFree(port: number): Promise<boolean> {
-  return listenOnce(port, LOOPBACK).then(
-    () => true,
-    () => false,
-  );
-}
-
-function listenOnce(port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve()));
-  });
 }

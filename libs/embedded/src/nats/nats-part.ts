@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { writePrivateFile } from '../data-folder/private-file.js';
-import { LOOPBACK } from '../data-folder/ports.js';
+import { LOOPBACK } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { childEnvironment } from '../supervision/child-environment.js';
 import { permissionsOf, type BrokerUser } from './broker-permissions.js';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { LOOPBACK } from '../data-folder/ports.js';
+import { LOOPBACK } from '@berth/host-requirements';
 import type { PartContext, PartPlan } from '../part.js';
 import { findPostgres } from './postgres-binaries.js';
 import {

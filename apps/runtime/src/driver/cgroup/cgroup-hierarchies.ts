@@ -1,5 +1,6 @@
 import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { cgroupMounts, type CgroupMount } from '@berth/host-requirements';
 
 /** `cpuacct` counts processor time; in version 2 every group does. */
 export type Controller = 'memory' | 'pids' | 'cpuacct';
@@ -15,22 +16,6 @@ export interface Hierarchy {
 }
 
 const CONTROLLERS: readonly Controller[] = ['memory', 'pids', 'cpuacct'];
-
-interface Mount {
-  readonly version: 1 | 2;
-  readonly path: string;
-  readonly controllers: readonly string[];
-}
-
-/** Parses `/proc/mounts`. Ignores octal escapes: cgroups are mounted at plain paths. */
-export const cgroupMounts = (mounts: string): readonly Mount[] =>
-  mounts.split('\n').flatMap((line): Mount[] => {
-    const [, path, type, options = ''] = line.split(' ');
-    if (path === undefined) return [];
-    if (type === 'cgroup2') return [{ version: 2, path, controllers: [] }];
-    if (type === 'cgroup') return [{ version: 1, path, controllers: options.split(',') }];
-    return [];
-  });
 
 /**
  * The hierarchies in which this process can create groups below a group named `name`: one that freezes (preferably
@@ -65,7 +50,7 @@ export const removeHierarchies = async (name: string, mountsFile = '/proc/mounts
     await rmdir(join(path, name)).catch(() => undefined);
 };
 
-const canFreeze = async ({ version, path }: Mount, name: string): Promise<boolean> => {
+const canFreeze = async ({ version, path }: CgroupMount, name: string): Promise<boolean> => {
   const folder = join(path, name);
   try {
     await mkdir(folder, { recursive: true });
@@ -77,7 +62,7 @@ const canFreeze = async ({ version, path }: Mount, name: string): Promise<boolea
   }
 };
 
-const openFreezing = async (mount: Mount, name: string): Promise<Hierarchy> => {
+const openFreezing = async (mount: CgroupMount, name: string): Promise<Hierarchy> => {
   const folder = join(mount.path, name);
   const controllers: readonly Controller[] =
     mount.version === 2 ? ['cpuacct', ...(await delegate(mount.path, folder))] : [];
@@ -100,7 +85,7 @@ const delegate = async (root: string, folder: string): Promise<('memory' | 'pids
 };
 
 const openAccounting = async (
-  mount: Mount,
+  mount: CgroupMount,
   name: string,
   wanted: readonly Controller[],
 ): Promise<Hierarchy | undefined> => {

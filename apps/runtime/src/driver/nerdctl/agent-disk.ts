@@ -1,11 +1,11 @@
 import { chmod, chown, lchown, lstat, mkdir, readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { SubordinateIds } from '@berth/host-requirements';
 import { agentFolders } from '../../agent/agent-folders.js';
 import { removeTree } from '../../remove-tree.js';
 import type { GuestFolders } from '../box-spec.js';
 import { DiskImage } from './disk-image.js';
 import { AGENT_USER, DISK } from './paths-inside.js';
-import type { SubordinateIds } from './subordinate-ids.js';
 
 /** Unit of `Stats.blocks`. */
 const BLOCK_BYTES = 512;

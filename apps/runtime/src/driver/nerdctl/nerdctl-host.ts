@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto';
 import { mkdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DEFAULT_ADDRESS, findProgram, openFilesLimit, readSubordinateIds } from '@berth/host-requirements';
 import type { Logger } from '@berth/telemetry';
 import { BoxCgroups } from '../cgroup/box-cgroups.js';
 import { openHierarchies, removeHierarchies } from '../cgroup/cgroup-hierarchies.js';
 import { DriverError } from '../driver-error.js';
 import { SharedFiles } from '../shared-files.js';
 import { AgentDisks } from './agent-disk.js';
-import { DEFAULT_ADDRESS } from './host-facts.js';
-import { findProgram } from './find-program.js';
 import { makeGuestKit, type GuestKit } from './guest-kit.js';
 import type { NerdctlScope } from './nerdctl-arguments.js';
-import { openFilesLimit } from './open-files.js';
-import { readSubordinateIds } from './subordinate-ids.js';
 
 export interface NerdctlDriverOptions {
   readonly dataDir: string;

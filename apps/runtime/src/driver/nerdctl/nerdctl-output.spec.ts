@@ -4,8 +4,6 @@ import { parseContainerId, parseContainerList } from './container-list.js';
 import { runArguments, scopeArguments } from './nerdctl-arguments.js';
 import { toDriverError } from './nerdctl-failures.js';
 import { isMountPoint } from './mount-points.js';
-import { hardLimitOfFiles } from './open-files.js';
-import { firstSubordinateId } from './subordinate-ids.js';
 
 const MB = 1024 * 1024;
 const ID = 'e22993730a7cc39176d9d37d532f0181da11d85b92a2fb5af1e10c0e0308f223';
@@ -154,24 +152,6 @@ describe('a failed call', () => {
 
   it('is unknown otherwise', () => {
     expect(toDriverError({ stderr: `${at}"something new"`, timedOut: false })).toBeUndefined();
-  });
-});
-
-describe('the limits of the host', () => {
-  it('include the first subordinate id of a user, whose range begins at 65,536 or above and has 65,536 ids', () => {
-    expect(firstSubordinateId('other:100000:65536\nberth:200000:65536\n', 'berth')).toBe(200_000);
-    expect(firstSubordinateId('berth:200000:1000\n', 'berth')).toBeUndefined();
-    expect(firstSubordinateId('berth:1000:65536\n', 'berth')).toBeUndefined();
-    expect(firstSubordinateId('', 'berth')).toBeUndefined();
-  });
-
-  it('include the hard limit of containerd for open files, if it has one', () => {
-    expect(
-      hardLimitOfFiles('Max open files            1024                 524288               files'),
-    ).toBe(524_288);
-    expect(
-      hardLimitOfFiles('Max open files            1024                 unlimited            files'),
-    ).toBeUndefined();
   });
 });
 

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readHostFacts } from '@berth/host-requirements';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readHostFacts } from './host-facts.js';
 
 const MAIN = join(import.meta.dirname, '../../../dist/main.js');
 

@@ -3,26 +3,16 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { cgroupMounts } from '../cgroup/cgroup-hierarchies.js';
+import { cgroupMounts } from './cgroup-mounts.js';
 import { findProgram } from './find-program.js';
-import type { FoundVersion, HostFacts } from './host-requirements.plan.js';
+import { PROGRAMS, type FoundVersion, type HostFacts } from './host-checks.plan.js';
+import type { HostMeans } from './host-means.js';
 import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
 import { readSubordinateIds } from './subordinate-ids.js';
-
-/** What the configuration says about where things are. */
-export interface HostMeans {
-  readonly nerdctl: string;
-  readonly address: string | undefined;
-  readonly cniPath: string | undefined;
-  readonly subidUser: string;
-  /** Folders in which programs are looked for. */
-  readonly path: string;
-}
 
 /** The check as a whole may take 5 s. */
 const ASKED_WITHIN_MS = 3_000;
 const PLUGINS = ['bridge', 'host-local', 'loopback', 'firewall'];
-const PROGRAMS = ['nft', 'mkfs.ext4', 'setpriv'];
 /** Where nerdctl looks for containerd's socket by itself. */
 export const DEFAULT_ADDRESS = '/run/containerd/containerd.sock';
 const CNI_FOLDERS = ['/opt/cni/bin', '/usr/local/libexec/cni', '/usr/libexec/cni', '/usr/lib/cni'];

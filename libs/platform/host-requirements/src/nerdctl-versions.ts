@@ -1,4 +1,4 @@
-import type { FoundVersion } from './host-requirements.plan.js';
+import type { FoundVersion } from './host-checks.plan.js';
 
 /** The first version number in a text such as `nerdctl version 2.1.2`. */
 export const parseVersion = (text: string): FoundVersion => {

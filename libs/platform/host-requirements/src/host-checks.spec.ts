@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostProblems, type HostFacts } from './host-requirements.plan.js';
+import { hostProblems, type HostFacts } from './host-checks.plan.js';
 import { parseServerVersions, parseVersion } from './nerdctl-versions.js';
 
 const GOOD: HostFacts = {

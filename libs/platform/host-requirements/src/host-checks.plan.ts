@@ -1,0 +1,132 @@
+/** A version of a program: `missing`, or not known because the program could not be asked. */
+export type FoundVersion = 'missing' | 'unknown' | readonly [major: number, minor: number];
+
+/** What the nerdctl driver depends on, as found on this host. */
+export interface HostFacts {
+  readonly platform: string;
+  readonly isRoot: boolean;
+  readonly kernel: FoundVersion;
+  readonly nerdctl: FoundVersion;
+  /** containerd and runc as nerdctl finds them; `silent`: containerd did not respond. */
+  readonly containerd: FoundVersion | 'silent';
+  readonly runc: FoundVersion;
+  readonly address: string;
+  readonly subidUser: string;
+  readonly hasSubordinateIds: boolean;
+  readonly hasFreezer: boolean;
+  /** Names of CNI plugins and of programs that are missing. */
+  readonly missingPlugins: readonly string[];
+  readonly missingPrograms: readonly string[];
+  readonly hasLoopDevices: boolean;
+}
+
+/** One requirement of the nerdctl driver. */
+export interface HostCheck {
+  readonly name: string;
+  /** What was found, for example a version; empty for a thing that is there or not. */
+  readonly found: string;
+  /** What is wrong and what to do about it, one line each; empty if the host meets the requirement. */
+  readonly problems: readonly string[];
+}
+
+const LEAST = { kernel: [5, 19], nerdctl: [2, 1], containerd: [2, 0], runc: [1, 2] } as const;
+const PACKAGES: Readonly<Record<string, string>> = {
+  nft: 'nftables',
+  'mkfs.ext4': 'e2fsprogs',
+  setpriv: 'util-linux',
+};
+const FULL_ARCHIVE = 'unpack the nerdctl-full archive into /usr/local';
+
+/** What this host lacks, one line each with what to do. */
+export const hostProblems = (facts: HostFacts): readonly string[] =>
+  hostChecks(facts).flatMap(({ problems }) => problems);
+
+/** Every requirement of the nerdctl driver that can be checked on this host. */
+export const hostChecks = (facts: HostFacts): readonly HostCheck[] => {
+  if (facts.platform !== 'linux')
+    return [check('platform', facts.platform, 'The nerdctl driver needs Linux.', false)];
+  return [
+    check('user', '', 'The nerdctl driver needs root: start the runtime as root.', facts.isRoot),
+    versionCheck('Linux', facts.kernel, LEAST.kernel, 'update the kernel'),
+    versionCheck(
+      'nerdctl',
+      facts.nerdctl,
+      LEAST.nerdctl,
+      `${FULL_ARCHIVE}, or set BERTH_NERDCTL to its path`,
+    ),
+    ...containerdChecks(facts),
+    ...featureChecks(facts),
+  ];
+};
+
+const containerdChecks = ({ nerdctl, containerd, runc, address }: HostFacts): readonly HostCheck[] => {
+  // Only nerdctl can ask them.
+  if (nerdctl === 'missing') return [];
+  if (containerd === 'silent') {
+    const problem = `containerd does not respond on ${address}: start it, or set CONTAINERD_ADDRESS to its socket.`;
+    return [check('containerd', '', problem, false)];
+  }
+  return [
+    versionCheck('containerd', containerd, LEAST.containerd, FULL_ARCHIVE),
+    versionCheck('runc', runc, LEAST.runc, FULL_ARCHIVE),
+  ];
+};
+
+const featureChecks = (facts: HostFacts): readonly HostCheck[] => {
+  const { subidUser, hasSubordinateIds, hasFreezer, hasLoopDevices, missingPlugins, missingPrograms } = facts;
+  return [
+    check(
+      'subordinate ids',
+      `65,536 for ${subidUser}`,
+      `/etc/subuid and /etc/subgid have no 65,536 ids for ${subidUser}: run "useradd --system ${subidUser}" and ` +
+        `add the line ${subidUser}:200000:65536 to both.`,
+      hasSubordinateIds,
+    ),
+    check(
+      'freezer',
+      '',
+      'No control groups can freeze processes: mount the cgroup2 file system.',
+      hasFreezer,
+    ),
+    check(
+      'CNI plugins',
+      '',
+      `The CNI plugins ${missingPlugins.join(', ')} are missing: ${FULL_ARCHIVE}, or set CNI_PATH to their folder.`,
+      missingPlugins.length === 0,
+    ),
+    ...Object.entries(PACKAGES).map(([name, inPackage]) =>
+      check(
+        name,
+        '',
+        `${name} is missing: install the package ${inPackage}.`,
+        !missingPrograms.includes(name),
+      ),
+    ),
+    check('loop devices', '', '/dev/loop-control is missing: load the kernel module loop.', hasLoopDevices),
+  ];
+};
+
+const check = (name: string, found: string, problem: string, isMet: boolean): HostCheck => ({
+  name,
+  found: isMet ? found : '',
+  problems: isMet ? [] : [problem],
+});
+
+const versionCheck = (
+  name: string,
+  found: FoundVersion | 'silent',
+  least: readonly [number, number],
+  remedy: string,
+): HostCheck => {
+  const needed = least.join('.');
+  if (found === 'missing') return check(name, '', `${name} ${needed} or newer is missing: ${remedy}.`, false);
+  if (typeof found === 'string')
+    return check(name, '', `The version of ${name} could not be read; it must be ${needed} or newer.`, false);
+  const [major, minor] = found;
+  const isEnough = major > least[0] || (major === least[0] && minor >= least[1]);
+  const version = `${major}.${minor}`;
+  return check(name, version, `${name} is ${version}, and must be ${needed} or newer: ${remedy}.`, isEnough);
+};
+
+/** Programs that the driver calls, besides nerdctl. */
+export const PROGRAMS: readonly string[] = Object.keys(PACKAGES);

@@ -1,0 +1,15 @@
+export { assertPortFree, isFree, LOOPBACK, PortUnavailableError } from './free-port.js';
+export { cgroupMounts, type CgroupMount } from './cgroup-mounts.js';
+export { findProgram } from './find-program.js';
+export {
+  hostChecks,
+  hostProblems,
+  type FoundVersion,
+  type HostCheck,
+  type HostFacts,
+} from './host-checks.plan.js';
+export { DEFAULT_ADDRESS, readHostFacts } from './host-facts.js';
+export { readHostMeans, type HostMeans } from './host-means.js';
+export { hardLimitOfFiles, openFilesLimit, openFilesOfContainerd, WANTED_OPEN_FILES } from './open-files.js';
+export { listPids } from './process-ids.js';
+export { firstSubordinateId, readSubordinateIds, type SubordinateIds } from './subordinate-ids.js';
