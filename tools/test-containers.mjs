@@ -95,7 +95,7 @@ function createGroups(folder) {
     .map(([, path]) => join(path, name));
   for (const group of groups) {
     mkdirSync(group);
-    // A group of version 1 takes processes only once it has processors and memory nodes.
+    // A group of version 1 takes processes only after it has been given processors and memory nodes.
     for (const file of ['cpuset.cpus', 'cpuset.mems']) {
       if (!existsSync(join(group, file)) || readFileSync(join(group, file), 'utf8').trim() !== '') continue;
       const inherited = readFileSync(join(group, '..', file), 'utf8').trim();

@@ -30,7 +30,7 @@ async function prepareAndRunTests(node) {
   return runTests(node);
 }
 
-/** Shows the output in one piece, because the tests print meanwhile. */
+/** Shows the output in one piece, because the tests print in the meantime. */
 async function runChecks(node) {
   const script = join(ROOT, 'tools', 'checks', 'run.mjs');
   if (!existsSync(script)) return { passed: 0, failed: 0 };

@@ -13,7 +13,7 @@ import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyNatsController } from './key/key.nats-controller.js';
 import { KeyStreams } from './key/key.streams.js';
 import { KeyVault } from './key/key-vault.js';
-import { vaultLog } from './key/vault-log.js';
+import { eventLogIdentity } from './key/event-log-identity.js';
 import { KeyListNatsController } from './key-list/key-list.nats-controller.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
@@ -41,7 +41,7 @@ import { RecoverySocket } from './recovery/recovery-socket.js';
     AccountCommandHandler,
     KeyStreams,
     KeyCommandHandler,
-    vaultLog,
+    eventLogIdentity,
     KeyVault,
     KeyUsage,
     KeyListQuery,

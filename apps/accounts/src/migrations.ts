@@ -7,10 +7,10 @@ import type { Migration } from '@berth/persistence';
 export const migrations: readonly Migration[] = [
   {
     name: '2026-11-21-create-key-vault',
-    up: async (query) => {
-      await query.query('CREATE SCHEMA IF NOT EXISTS accounts_vault');
+    up: async (tx) => {
+      await tx.query('CREATE SCHEMA IF NOT EXISTS accounts_vault');
       // A revoked key keeps its row, without the hash, so that a mint that is still in flight cannot restore the key.
-      await query.query(`
+      await tx.query(`
         CREATE TABLE accounts_vault.key_secrets (
           key_id text COLLATE "C" PRIMARY KEY,
           account_id text NOT NULL,
@@ -20,7 +20,7 @@ export const migrations: readonly Migration[] = [
           revoked_at timestamptz,
           CHECK ((key_hash IS NULL) = (revoked_at IS NOT NULL))
         )`);
-      await query.query(`
+      await tx.query(`
         CREATE TABLE accounts_vault.key_usage (
           key_id text COLLATE "C" PRIMARY KEY,
           last_used_at timestamptz NOT NULL
@@ -30,8 +30,8 @@ export const migrations: readonly Migration[] = [
   {
     name: '2026-11-22-name-the-log-of-each-key',
     // NULL for a key stored by a release without this column; the next start assigns the current log to it.
-    up: async (query) => {
-      await query.query('ALTER TABLE accounts_vault.key_secrets ADD COLUMN log_id text');
+    up: async (tx) => {
+      await tx.query('ALTER TABLE accounts_vault.key_secrets ADD COLUMN log_id text');
     },
   },
 ];

@@ -14,7 +14,7 @@ import { InstallationStreams } from './installation/installation.streams.js';
 import { KeyCommandHandler } from './key/key.command-handler.js';
 import { KeyStreams } from './key/key.streams.js';
 import { KeyVault } from './key/key-vault.js';
-import { VaultLog } from './key/vault-log.js';
+import { EventLogIdentity } from './key/event-log-identity.js';
 import { keyListProjection } from './key-list/key-list.projection.js';
 import { KeyListQuery } from './key-list/key-list.query.js';
 import { KeyRow, KeyUsageRow } from './key-list/key-row.entity.js';
@@ -56,8 +56,8 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
   const usage = new KeyUsage(database, clock, quiet);
   const projection = keyListProjection;
   const keyListRunner = new ProjectionRunner({ store, database, projection, log: quiet });
-  const log = new VaultLog(await logIdentity(store));
-  const vault = new KeyVault(database, log);
+  const eventLog = new EventLogIdentity(await logIdentity(store));
+  const vault = new KeyVault(database, eventLog);
   const keys = new KeyCommandHandler(keyStreams, accounts, vault, usage, keyListRunner, clock);
   const supervisor = new Supervisor('accounts', quiet);
   supervisor.start('key list', (signal) => keyListRunner.run(signal));
@@ -67,7 +67,7 @@ export const runAccounts = async (infra: TestInfra): Promise<RunningAccounts> =>
     await store.close();
     await database.close();
   };
-  const authenticate = new AuthenticateQuery(database, usage, log);
+  const authenticate = new AuthenticateQuery(database, usage, eventLog);
   const keyList = new KeyListQuery(database);
   return { store, database, accounts, keyStreams, usage, keys, keyList, keyListRunner, authenticate, stop };
 };

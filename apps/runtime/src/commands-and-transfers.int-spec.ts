@@ -151,7 +151,7 @@ describe('commands and transfers of a host', () => {
       );
       return fetch(opened.url, { ...init, headers: { authorization: `Bearer ${opened.ticket}` } });
     };
-    /** Uploads and downloads a file of that many pieces; returns the most memory that the host used meanwhile. */
+    /** Uploads and downloads a file of that many pieces; returns the most memory that the host used in the meantime. */
     const transferBothWays = async (pieces: number): Promise<number> => {
       let most = runtime.memory();
       const [sent, received] = [createHash('sha256'), createHash('sha256')];

@@ -199,7 +199,7 @@ describe('the embedded infrastructure', () => {
     expect(await lastPublished(running.natsUrl)).toBe('here');
   });
 
-  it('uses another port when its own was taken meanwhile', async () => {
+  it('uses another port when its own was taken in the meantime', async () => {
     const port = partsOf(running)[0]?.[1].port;
     await running.stop();
     const intruder = createServer().listen(port, '127.0.0.1');

@@ -54,7 +54,7 @@ export interface LegacyReport {
   readonly output: string;
 }
 
-/** One NDJSON line of followed output. `end` is the last line, sent once the execution is over. */
+/** One NDJSON line of followed output. `end` is the last line, sent when the execution has ended. */
 export type OutputLine =
   { readonly stream: 'stdout' | 'stderr'; readonly text: string } | { readonly stream: 'end' };
 

@@ -34,7 +34,8 @@ export const GUEST_ROUTES = {
   /** Query `id` → `DeliveryReport`, immediately. */
   delivery: { method: 'GET', path: '/v1/deliveries/one' },
   /**
-   * Query `after` (a sequence number) and `waitMs` → `GuestEvents`, as soon as there is an event or `waitMs` is over.
+   * Query `after` (a sequence number) and `waitMs` → `GuestEvents`, as soon as there is an event or `waitMs` has
+   * passed.
    */
   events: { method: 'GET', path: '/v1/events' },
   /** `ShutDown` → `{}` once the program has exited; the guest then exits too. */
@@ -47,7 +48,7 @@ export const GUEST_ROUTES = {
    */
   execute: { method: 'POST', path: '/v1/executions' },
   /**
-   * Query `id`, `waitMs` → `ExecutionReport`, when the execution ends or `waitMs` is over. Errors: not_found
+   * Query `id`, `waitMs` → `ExecutionReport`, when the execution ends or `waitMs` has passed. Errors: not_found
    * `execution_unknown`.
    */
   execution: { method: 'GET', path: '/v1/executions/one' },

@@ -2,23 +2,18 @@ import { DomainError } from './domain-error.js';
 
 /** Prefixes of public and internal ids. */
 export type IdPrefix =
-  | 'agt'
-  | 'exe'
-  | 'cmp'
-  | 'key'
-  | 'acc'
-  | 'dlv'
-  | 'fbk'
-  | 'ses'
-  | 'tok'
-  | 'cnv'
-  | 'dep'
-  | 'cmd'
-  | 'req'
-  | 'hst'
-  | 'eus'
-  | 'fch'
-  | 'stg';
+  | 'acc' // account
+  | 'agt' // agent
+  | 'cmd' // command
+  | 'cnv' // conversation
+  | 'dep' // deployment
+  | 'dlv' // delivery of a message
+  | 'exe' // execution
+  | 'fch' // file change
+  | 'hst' // host
+  | 'key' // API key
+  | 'req' // request
+  | 'stg'; // staged file
 
 /** Crockford's base32 in lower case, the alphabet of a TypeID 0.3 suffix. */
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';

@@ -1,7 +1,7 @@
 /**
  * What the caller does when neither a reply nor a heartbeat arrives soon. `repeat`: send the request again, because
  * sending it twice, even concurrently, has the effect of sending it once. `report`: fail soon, because the sender has
- * its own safe way to find out what happened. `wait`: fail only once the handler must be dead.
+ * its own safe way to find out what happened. `wait`: fail only after the handler must be dead.
  */
 export type WhenLost = 'repeat' | 'report' | 'wait';
 

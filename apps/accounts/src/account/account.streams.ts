@@ -4,7 +4,7 @@ import type { AccountEvent, AccountState } from './account.js';
 import { accountDecider, type OpenAccount } from './account.decider.js';
 import { accountCodec } from './account.events.js';
 
-/** The streams `account-…`. */
+/** Loads the streams `account-…` and appends the events that their decider decides. */
 @Injectable()
 export class AccountStreams extends CommandHandler<AccountState, OpenAccount, AccountEvent> {
   constructor(store: EventStore) {

@@ -2,7 +2,7 @@ import type { Authenticate, Principal, Scope } from '@berth/contracts/accounts';
 import { DomainError } from '@berth/kernel';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable } from '@nestjs/common';
-import { VaultLog } from '../key/vault-log.js';
+import { EventLogIdentity } from '../key/event-log-identity.js';
 import { KeyUsage } from './key-usage.js';
 
 interface ValidKey {
@@ -32,13 +32,13 @@ export class AuthenticateQuery {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
     private readonly usage: KeyUsage,
-    private readonly log: VaultLog,
+    private readonly eventLog: EventLogIdentity,
   ) {}
 
   /** Throws the same unauthenticated error for unknown, revoked and expired keys, so that a caller cannot tell them apart. */
   async run({ keyHash }: Authenticate): Promise<Principal> {
     if (!/^[0-9a-f]{64}$/.test(keyHash)) throw unauthenticated();
-    const [found] = await this.database.query<ValidKey>(FIND_VALID_KEY, [keyHash, this.log.id]);
+    const [found] = await this.database.query<ValidKey>(FIND_VALID_KEY, [keyHash, this.eventLog.id]);
     if (found === undefined) throw unauthenticated();
     this.usage.seen(found.keyId);
     return found;

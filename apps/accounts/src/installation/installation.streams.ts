@@ -4,7 +4,7 @@ import type { InstallationEvent, InstallationState } from './installation.js';
 import { installationDecider, type InstallationCommand } from './installation.decider.js';
 import { installationCodec } from './installation.events.js';
 
-/** The streams `installation-…`. */
+/** Loads the streams `installation-…` and appends the events that their decider decides. */
 @Injectable()
 export class InstallationStreams extends CommandHandler<
   InstallationState,

@@ -12,7 +12,7 @@ import { AccountCommandHandler } from '../account/account.command-handler.js';
 import { AccountStreams } from '../account/account.streams.js';
 import { KeyStreams } from '../key/key.streams.js';
 import { KeyVault } from '../key/key-vault.js';
-import { VaultLog } from '../key/vault-log.js';
+import { EventLogIdentity } from '../key/event-log-identity.js';
 import { migrations } from '../migrations.js';
 import { hashOf, quiet } from '../running-accounts.fixture.js';
 import { createKeyFile } from './bootstrap-key-file.js';
@@ -88,7 +88,7 @@ const starting = (steps = new Steps()): Installer => {
     installation,
     accounts,
     new KeyStreams(store),
-    new KeyVault(vaultTables, new VaultLog('log_1')),
+    new KeyVault(vaultTables, new EventLogIdentity('log_1')),
     systemClock,
     quiet,
   );

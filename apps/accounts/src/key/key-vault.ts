@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Scope } from '@berth/contracts/accounts';
 import { Database, type SqlRunner } from '@berth/persistence';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
-import { VaultLog } from './vault-log.js';
+import { EventLogIdentity } from './event-log-identity.js';
 
 /**
  * A key and the data that authentication needs. The vault stores only the SHA-256 of the key: a key has 256 random bits, so a
@@ -23,13 +23,13 @@ export interface KeySecret {
 export class KeyVault implements OnModuleInit {
   constructor(
     @Inject(Database) private readonly database: SqlRunner,
-    private readonly log: VaultLog,
+    private readonly eventLog: EventLogIdentity,
   ) {}
 
   /** Assigns the current log to keys that an earlier release stored without one. */
   async onModuleInit(): Promise<void> {
     await this.database.query('UPDATE accounts_vault.key_secrets SET log_id = $1 WHERE log_id IS NULL', [
-      this.log.id,
+      this.eventLog.id,
     ]);
   }
 
@@ -43,7 +43,7 @@ export class KeyVault implements OnModuleInit {
        VALUES ($1, $2, $3, $4, $5, $6)
        ON CONFLICT (key_id) DO UPDATE SET key_hash = kept.key_hash WHERE kept.key_hash = excluded.key_hash
        RETURNING key_id`,
-      [secret.keyId, secret.accountId, sha256(secret.key), secret.scopes, secret.expiresAt, this.log.id],
+      [secret.keyId, secret.accountId, sha256(secret.key), secret.scopes, secret.expiresAt, this.eventLog.id],
     );
     return rows.length > 0;
   }
@@ -63,7 +63,7 @@ export class KeyVault implements OnModuleInit {
        WHERE account_id = $1 AND $2 = ANY(scopes) AND revoked_at IS NULL
          AND (expires_at IS NULL OR expires_at > now()) AND log_id = $3
        LIMIT 1`,
-      [accountId, scope, this.log.id],
+      [accountId, scope, this.eventLog.id],
     );
     return rows.length > 0;
   }
@@ -92,7 +92,7 @@ export class KeyVault implements OnModuleInit {
        VALUES ($1, $2, '{}', $3, $4)
        ON CONFLICT (key_id) DO UPDATE SET key_hash = NULL, revoked_at = excluded.revoked_at
        WHERE key_secrets.revoked_at IS NULL`,
-      [keyId, accountId, revokedAt, this.log.id],
+      [keyId, accountId, revokedAt, this.eventLog.id],
     );
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '../running-accounts.fixture.js';
 import { KeyCommandHandler } from './key.command-handler.js';
 import { KeyVault } from './key-vault.js';
-import { VaultLog } from './vault-log.js';
+import { EventLogIdentity } from './event-log-identity.js';
 
 let infra: TestInfra;
 let running: RunningAccounts;
@@ -55,7 +55,7 @@ const handlerWithFailingVault = (fail: 'before' | 'after'): KeyCommandHandler =>
   return new KeyCommandHandler(
     keyStreams,
     accounts,
-    new KeyVault(broken, new VaultLog('log_1')),
+    new KeyVault(broken, new EventLogIdentity('log_1')),
     usage,
     keyListRunner,
     systemClock,
@@ -147,7 +147,7 @@ describe('a minted key', () => {
     const keyId = `key_${command.commandId.slice(4)}`;
     await keys().revoke({ ...envelope(accountId), keyId });
     const late = { keyId, accountId, key: 'late', scopes: [], expiresAt: null };
-    expect(await new KeyVault(running.database, new VaultLog('log_1')).store(late)).toBe(false);
+    expect(await new KeyVault(running.database, new EventLogIdentity('log_1')).store(late)).toBe(false);
     await expect(authenticate('late')).rejects.toMatchObject(refused);
   });
 

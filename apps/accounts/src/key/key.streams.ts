@@ -4,7 +4,7 @@ import type { KeyEvent, KeyState } from './key.js';
 import { keyDecider, type KeyCommand } from './key.decider.js';
 import { keyCodec } from './key.events.js';
 
-/** The streams `key-…`. */
+/** Loads the streams `key-…` and appends the events that their decider decides. */
 @Injectable()
 export class KeyStreams extends CommandHandler<KeyState, KeyCommand, KeyEvent> {
   constructor(store: EventStore) {

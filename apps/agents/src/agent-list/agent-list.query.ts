@@ -57,7 +57,7 @@ export class AgentListQuery {
     return row === undefined ? this.fromLog.view(accountId, agentId) : toView(row);
   }
 
-  /** Returns once the agent is in the requested state or has failed, or when the time is over. */
+  /** Returns once the agent is in the requested state or has failed, or when the wait times out. */
   async waitFor({ accountId, agentId, wait }: GetAgent): Promise<AgentView> {
     if (wait === null) return this.get(accountId, agentId);
     const end = Date.now() + wait.timeoutSeconds * 1000;

@@ -81,7 +81,7 @@ describe('a built version', () => {
     expect(agentAfter(history, prepare(2))).toMatchObject({ source: { version: 2 }, life: { state } });
   });
 
-  it('is what a warm sleeper starts with at its next wake, instead of thawing', () => {
+  it('is started at the next wake of an agent that sleeps warm, which is not thawed', () => {
     expect(agentAfter(warm, prepare(2), wake).life).toMatchObject({ version: 2, thaw: false });
     expect(agentAfter(warm, wake).life).toMatchObject({ version: 1, thaw: true });
   });

@@ -23,7 +23,7 @@ export const agentWithRowDecider: Decider<AgentWithRow, AgentCommand, AgentEvent
   }),
 };
 
-/** The streams `agent-agt_…`. */
+/** Loads the streams `agent-agt_…` and appends the events that their decider decides. */
 @Injectable()
 export class AgentStreams extends CommandHandler<AgentWithRow, AgentCommand, AgentEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {

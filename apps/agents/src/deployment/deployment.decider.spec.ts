@@ -55,7 +55,7 @@ describe('a deployment', () => {
     expect(given([requested, begun, built], succeed)).toEqual([succeeded]);
   });
 
-  it('is built even if nobody heard that its build began', () =>
+  it('is recorded as built even if the start of its build was never reported', () =>
     expect(given([requested], finish)).toEqual([built]));
 
   it('fails at every stage', () => {

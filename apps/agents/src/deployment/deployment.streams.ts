@@ -4,7 +4,7 @@ import { deploymentDecider, type DeploymentCommand } from './deployment.decider.
 import { deploymentCodec } from './deployment.events.js';
 import type { Deployment, DeploymentEvent } from './deployment.js';
 
-/** The streams `deployment-dep_…`. */
+/** Loads the streams `deployment-dep_…` and appends the events that their decider decides. */
 @Injectable()
 export class DeploymentStreams extends CommandHandler<Deployment, DeploymentCommand, DeploymentEvent> {
   constructor(store: EventStore) {

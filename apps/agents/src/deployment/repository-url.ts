@@ -41,7 +41,7 @@ const isHostOf = ({ hostname, port, protocol }: URL, allowed: string): boolean =
   return given === allowed || given === `${allowed}:${PORTS[protocol] ?? ''}`;
 };
 
-/** Whether an address is of the public Internet, also when it is an IPv4 address written as IPv6. */
+/** Whether an address is on the public Internet, including an IPv4 address written as IPv6. */
 export const isPublicAddress = (address: string): boolean =>
   ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast' && !isTranslated(address);
 

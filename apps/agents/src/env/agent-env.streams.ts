@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { SNAPSHOT_VERSIONS } from '../agent/snapshot-versions.js';
 import { envCodec, envDecider, type AgentEnv, type EnvCommand, type EnvEvent } from './agent-env.js';
 
-/** The streams `agentEnv-agt_…`. */
+/** Loads the streams `agentEnv-agt_…` and appends the events that their decider decides. */
 @Injectable()
 export class AgentEnvStreams extends CommandHandler<AgentEnv, EnvCommand, EnvEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {

@@ -69,7 +69,7 @@ describe('the vault of variables', () => {
     return items;
   };
 
-  it('limits an agent to 256 variables, also when several processes set them concurrently', async () => {
+  it('limits an agent to 256 variables, even when several processes set them concurrently', async () => {
     const agentId = newId('agt');
     const names = Array.from({ length: 270 }, (_, n) => `NAME_${String(n)}`);
     const outcomes = await Promise.allSettled(names.map((name, n) => put(agentId, name, 'x', n)));
@@ -88,7 +88,7 @@ describe('the vault of variables', () => {
     expect((await put(agentId, 'IN_ITS_PLACE', 'x')).value).toBe('x');
   });
 
-  it('limits names and values of an agent to 1 MiB, also when several processes set them concurrently', async () => {
+  it('limits names and values of an agent to 1 MiB, even when several processes set them concurrently', async () => {
     const agentId = newId('agt');
     const names = Array.from({ length: 40 }, (_, n) => `N${String(n).padStart(3, '0')}`);
     const outcomes = await Promise.allSettled(

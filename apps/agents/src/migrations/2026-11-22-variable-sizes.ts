@@ -9,12 +9,12 @@ const SEAL_BYTES = 12 + 16;
  */
 export const measureVariables: Migration = {
   name: '2026-11-22-variable-sizes',
-  async up(query) {
-    await query.query('ALTER TABLE env_vault ADD COLUMN bytes integer');
-    await query.query(
+  async up(tx) {
+    await tx.query('ALTER TABLE env_vault ADD COLUMN bytes integer');
+    await tx.query(
       `UPDATE env_vault SET bytes =
          octet_length(key) + length(split_part(sealed, '.', 2)) * 3 / 4 - ${String(SEAL_BYTES)}`,
     );
-    await query.query('ALTER TABLE env_vault ALTER COLUMN bytes SET NOT NULL');
+    await tx.query('ALTER TABLE env_vault ALTER COLUMN bytes SET NOT NULL');
   },
 };

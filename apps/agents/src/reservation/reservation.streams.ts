@@ -9,7 +9,7 @@ import {
   type ReservationEvent,
 } from './reservation.js';
 
-/** The streams `agentName-<hash>`. */
+/** Loads the streams `agentName-<hash>` and appends the events that their decider decides. */
 @Injectable()
 export class AgentNameStreams extends CommandHandler<Reservation, ReservationCommand, ReservationEvent> {
   constructor(store: EventStore, snapshots: SnapshotTable) {
@@ -17,7 +17,7 @@ export class AgentNameStreams extends CommandHandler<Reservation, ReservationCom
   }
 }
 
-/** The streams `agentExternalId-<hash>`. */
+/** Loads the streams `agentExternalId-<hash>` and appends the events that their decider decides. */
 @Injectable()
 export class AgentExternalIdStreams extends CommandHandler<
   Reservation,

@@ -12,7 +12,7 @@ import { AgentReconciler } from './agent-reconciler.js';
 import type { AgentTimeouts } from './agent-timeouts.js';
 import { DueAgentsQuery } from './due-agents.query.js';
 
-it('the reconciler retains no listeners of earlier ticks, also while its queries fail', async () => {
+it('the reconciler retains no listeners of earlier ticks, even while its queries fail', async () => {
   let ticks = 0;
   const database = {
     query: () => {

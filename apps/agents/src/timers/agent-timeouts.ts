@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentCommandHandler, systemOrigin } from '../agent/agent.command-handler.js';
 import { AgentLifecycle } from '../agent/agent-lifecycle.js';
 
-/** Acts on an agent whose deadline has passed, whose warm sleep is over, or whose host is lost. */
+/** Acts on an agent whose deadline has passed, whose warm sleep has lasted its time, or whose host is lost. */
 @Injectable()
 export class AgentTimeouts {
   constructor(

@@ -62,7 +62,7 @@ describe('the growth of a process', () => {
     expect(await growthOf(pid, () => hold(MIB))).toBeLessThan(30);
   });
 
-  it('of a process that ends meanwhile is not reported', async () => {
+  it('of a process that ends during the work is not reported', async () => {
     const { pid } = await startProgram();
     const end = async (): Promise<void> => {
       const gone = children.map((child) => once(child, 'exit'));

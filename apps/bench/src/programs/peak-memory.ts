@@ -15,8 +15,8 @@ const RESET_PEAK = '5';
 
 /**
  * The peak growth of the resident memory of each process below `root` during `work`, relative to its size before. Linux
- * records the peak itself; elsewhere memory is sampled ten times a second. A process that started meanwhile belongs to
- * the work and not to Berth.
+ * records the peak itself; elsewhere memory is sampled ten times a second. A process that started during `work`
+ * belongs to the work and not to Berth.
  */
 export const growthDuring = async (
   root: number,

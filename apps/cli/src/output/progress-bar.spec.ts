@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { formatDuration, formatProgress } from './progress-bar.js';
 
 describe('a progress bar', () => {
-  it('never exceeds its full width, even when the log grew meanwhile', () => {
+  it('never exceeds its full width, even when the log grew in the meantime', () => {
     const text = formatProgress({ applied: 1_100, total: 1_000, eventsPerSecond: 10, secondsLeft: 0 });
     expect(text).toContain(`[${'='.repeat(30)}] 100 %`);
   });

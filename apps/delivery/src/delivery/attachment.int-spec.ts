@@ -107,7 +107,7 @@ describe('an attachment', () => {
     expect(attached?.conversationId).toBe(conversationId);
   });
 
-  it('that opens a conversation is acknowledged only once other messages can continue it', async () => {
+  it('that opens a conversation is acknowledged only after other messages can continue it', async () => {
     const agentId = newId('agt');
     let acknowledged = false;
     const attached = await delivery.withListHeld(async () => {

@@ -64,7 +64,7 @@ describe('a chat', () => {
     expect(received()).toHaveLength(1);
   });
 
-  it('that fails in the agent returns the error of the agent if the log fails meanwhile', async () => {
+  it('that fails in the agent returns the error of the agent if the log fails in the meantime', async () => {
     const chat = aChat();
     delivery.fakes.guest.runs(() => {
       delivery.lines.log.cut({ refuse: true });

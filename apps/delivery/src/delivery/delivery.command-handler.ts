@@ -47,7 +47,7 @@ export class DeliveryCommandHandler {
     );
     if (state.status === 'absent') throw new Error('A message was accepted and is absent.');
     const shown = position === null ? Promise.resolve(true) : this.conversationList.waitFor(position);
-    // After two seconds the caller gets the response anyway, also while the tables are unavailable.
+    // After two seconds the caller gets the response anyway, even while the tables are unavailable.
     return { delivery: state, repeated: replayed, shown: shown.catch(() => false) };
   }
 

@@ -4,7 +4,7 @@ import { deliveryDecider, type DeliveryCommand } from './delivery.decider.js';
 import { deliveryCodec } from './delivery.events.js';
 import type { Delivery, DeliveryEvent } from './delivery.js';
 
-/** The streams `delivery-…`. */
+/** Loads the streams `delivery-…` and appends the events that their decider decides. */
 @Injectable()
 export class DeliveryStreams extends CommandHandler<Delivery, DeliveryCommand, DeliveryEvent> {
   constructor(store: EventStore) {

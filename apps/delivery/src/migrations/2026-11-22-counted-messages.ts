@@ -6,12 +6,12 @@ import type { Migration } from '@berth/persistence';
  */
 export const createCountedMessages: Migration = {
   name: '2026-11-22-counted-messages',
-  async up(query) {
-    await query.query(
+  async up(tx) {
+    await tx.query(
       'CREATE UNLOGGED TABLE counted_message (delivery_id text PRIMARY KEY, counted_at timestamptz NOT NULL DEFAULT now())',
     );
-    await query.query('CREATE INDEX ON counted_message (counted_at)');
-    await query.query(TAKE);
+    await tx.query('CREATE INDEX ON counted_message (counted_at)');
+    await tx.query(TAKE);
   },
 };
 

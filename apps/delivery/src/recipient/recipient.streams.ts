@@ -8,7 +8,7 @@ import {
   type RecipientEvent,
 } from './recipient.js';
 
-/** The streams `recipient-…`. */
+/** Loads the streams `recipient-…` and appends the events that their decider decides. */
 @Injectable()
 export class RecipientStreams extends CommandHandler<Recipient, RecipientCommand, RecipientEvent> {
   constructor(store: EventStore) {

@@ -12,7 +12,7 @@ const END_WITHIN_MS = 4_000;
 const RETRY_PAUSE_MS = 200;
 
 /** An execution and its owner. */
-export interface Owned {
+export interface OwnedExecution {
   readonly executionId: string;
   readonly accountId: string;
   readonly agentId: string;
@@ -47,7 +47,7 @@ export class ExecutionRepository {
   }
 
   /** Returns the new state; dispatch may only continue while it is running and not to be cancelled. */
-  async reroute(owned: Owned, host: string, epoch: number): Promise<Execution> {
+  async reroute(owned: OwnedExecution, host: string, epoch: number): Promise<Execution> {
     const command = { type: 'Reroute', host, epoch, at: now() } as const;
     const { state } = await this.streams.handle(
       owned.executionId,
@@ -58,14 +58,14 @@ export class ExecutionRepository {
   }
 
   /** Returns the position of the written event; null if the execution had already ended. */
-  async refuse(owned: Owned, code: string): Promise<bigint | null> {
+  async refuse(owned: OwnedExecution, code: string): Promise<bigint | null> {
     const command = { type: 'Refuse', code, at: now() } as const;
     const { position } = await this.streams.handle(owned.executionId, command, ownMeta(owned, 'refuse'));
     return position;
   }
 
   /** Like `refuse`, but does nothing unless `attempt` is the one that the log accepted. */
-  async withdraw(owned: Owned, attempt: string, code: string): Promise<bigint | null> {
+  async withdraw(owned: OwnedExecution, attempt: string, code: string): Promise<bigint | null> {
     const command = { type: 'Withdraw', attempt, code, at: now() } as const;
     const meta = ownMeta(owned, `withdraw:${attempt}`);
     const { position } = await this.streams.handle(owned.executionId, command, meta);
@@ -73,7 +73,7 @@ export class ExecutionRepository {
   }
 
   /** Prevents an execution that has not been accepted from ever being accepted; returns the new state. */
-  async preclude(owned: Owned, code: string): Promise<Execution> {
+  async preclude(owned: OwnedExecution, code: string): Promise<Execution> {
     const { executionId, agentId } = owned;
     const command = { type: 'Preclude', executionId, agentId, code, at: now() } as const;
     const { state } = await this.streams.handle(executionId, command, ownMeta(owned, 'preclude'));
@@ -129,7 +129,7 @@ const metaOf = ({ commandId, accountId, actor }: CommandEnvelope): CommandMeta =
   actor,
 });
 
-const ownMeta = ({ executionId, accountId }: Owned, step: string): CommandMeta => ({
+const ownMeta = ({ executionId, accountId }: OwnedExecution, step: string): CommandMeta => ({
   commandId: `${executionId}/${step}`,
   accountId,
   actor: { kind: 'system', id: 'exec' },

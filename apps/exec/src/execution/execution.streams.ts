@@ -4,7 +4,7 @@ import { executionDecider, type ExecutionCommand } from './execution.decider.js'
 import { executionCodec } from './execution.events.js';
 import type { Execution, ExecutionEvent } from './execution.js';
 
-/** The streams `execution-…`. */
+/** Loads the streams `execution-…` and appends the events that their decider decides. */
 @Injectable()
 export class ExecutionStreams extends CommandHandler<Execution, ExecutionCommand, ExecutionEvent> {
   constructor(store: EventStore) {

@@ -3,7 +3,7 @@ import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable, Inject } from '@nestjs/common';
 import { LONGEST_WAIT_MS, resultOf, ExecutionHosts } from '../host/execution-host.js';
-import { ExecutionRepository, type Owned } from './execution.repository.js';
+import { ExecutionRepository, type OwnedExecution } from './execution.repository.js';
 
 /** The reconciler handles executions beyond this number. */
 const MAX_FOLLOWED = 200;
@@ -25,7 +25,7 @@ export class FollowedExecutions {
     return this.#followed.has(executionId);
   }
 
-  /** Runs `work`, which itself brings the execution to its end; the reconciler skips the execution meanwhile. */
+  /** Runs `work`, which itself brings the execution to its end; the reconciler skips the execution in the meantime. */
   async during<T>(executionId: string, work: () => Promise<T>): Promise<T> {
     this.#followed.add(executionId);
     try {
@@ -36,7 +36,7 @@ export class FollowedExecutions {
   }
 
   /** Waits for the end in the background and records it. The reconciler takes over if that fails. */
-  begin(host: string, owned: Owned): void {
+  begin(host: string, owned: OwnedExecution): void {
     if (this.#followed.size >= MAX_FOLLOWED || this.has(owned.executionId)) return;
     this.during(owned.executionId, () => this.#follow(host, owned)).catch((error: unknown) => {
       if (!this.service.stopping.aborted)
@@ -44,7 +44,7 @@ export class FollowedExecutions {
     });
   }
 
-  async #follow(host: string, owned: Owned): Promise<void> {
+  async #follow(host: string, owned: OwnedExecution): Promise<void> {
     while (!this.service.stopping.aborted) {
       const found = await this.hosts.find(host, owned, LONGEST_WAIT_MS);
       if (found.state === 'absent') return;

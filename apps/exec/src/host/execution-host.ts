@@ -12,7 +12,7 @@ import {
 import { Requester } from '@berth/messaging';
 import { Injectable } from '@nestjs/common';
 import type { EndedStatus } from '../execution/execution.js';
-import type { Owned } from '../execution/execution.repository.js';
+import type { OwnedExecution } from '../execution/execution.repository.js';
 import type { Result } from '../output/output-vault.js';
 
 /** Time in addition to the command itself: TERM and KILL by the guest, draining, and the network. */
@@ -49,7 +49,7 @@ export class ExecutionHosts {
     return this.requester.request(runtimeRequests.executeLegacy, command, { host, deadlineMs });
   }
 
-  find(host: string, { agentId, executionId }: Owned, waitMs: number): Promise<FoundExecution> {
+  find(host: string, { agentId, executionId }: OwnedExecution, waitMs: number): Promise<FoundExecution> {
     const bounded = Math.min(waitMs, LONGEST_WAIT_MS);
     return this.requester.request(
       runtimeRequests.findExecution,
@@ -61,7 +61,7 @@ export class ExecutionHosts {
   /** At the epoch of the execution. Errors: see `runtimeRequests.precludeExecution`. */
   preclude(
     host: string,
-    { agentId, executionId, epoch }: Owned & { readonly epoch: number },
+    { agentId, executionId, epoch }: OwnedExecution & { readonly epoch: number },
   ): Promise<PrecludedExecution> {
     return this.requester.request(
       runtimeRequests.precludeExecution,
@@ -70,7 +70,7 @@ export class ExecutionHosts {
     );
   }
 
-  cancel(host: string, { agentId, executionId }: Owned): Promise<ExecutionOutcome> {
+  cancel(host: string, { agentId, executionId }: OwnedExecution): Promise<ExecutionOutcome> {
     return this.requester.request(runtimeRequests.cancelExecution, { agentId, executionId }, { host });
   }
 
@@ -80,7 +80,7 @@ export class ExecutionHosts {
 }
 
 /** The result of an ended execution from its host's report; null while it runs. */
-export const resultOf = (owned: Owned, outcome: ExecutionOutcome): Result | null => {
+export const resultOf = (owned: OwnedExecution, outcome: ExecutionOutcome): Result | null => {
   const { status, exitCode, stdout, stderr, startedAt, endedAt } = outcome;
   if (status === 'running') return null;
   return {
@@ -95,7 +95,10 @@ export const resultOf = (owned: Owned, outcome: ExecutionOutcome): Result | null
 };
 
 /** The result of an execution that is not known to have started, or whose data is lost. */
-export const emptyResult = (owned: Owned, status: Extract<EndedStatus, 'cancelled' | 'failed'>): Result => ({
+export const emptyResult = (
+  owned: OwnedExecution,
+  status: Extract<EndedStatus, 'cancelled' | 'failed'>,
+): Result => ({
   ...ownedOf(owned),
   status,
   exitCode: -1,
@@ -105,4 +108,8 @@ export const emptyResult = (owned: Owned, status: Extract<EndedStatus, 'cancelle
   endedAt: new Date().toISOString(),
 });
 
-const ownedOf = ({ executionId, accountId, agentId }: Owned): Owned => ({ executionId, accountId, agentId });
+const ownedOf = ({ executionId, accountId, agentId }: OwnedExecution): OwnedExecution => ({
+  executionId,
+  accountId,
+  agentId,
+});

@@ -4,7 +4,7 @@ import type { ExecuteCommand, ExecutionOutcome } from '@berth/contracts/runtime'
 import { isDomainError, type DomainError } from '@berth/kernel';
 import { pause } from '@berth/supervision';
 import { Injectable } from '@nestjs/common';
-import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { LONGEST_WAIT_MS, ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable } from './refusals.js';
 import { Rerouting } from './rerouting.js';
@@ -23,7 +23,7 @@ const SUSPENDED_MS = 5_000;
 
 /** A command to dispatch. */
 export interface DispatchTask {
-  readonly owned: Owned;
+  readonly owned: OwnedExecution;
   readonly submit: SubmitExecution;
   readonly timeoutMs: number;
   /** When the log accepted it (`Date.now()`). */

@@ -86,7 +86,7 @@ describe('a repeated submission', () => {
 });
 
 describe('a detached command that arrives twice', () => {
-  it('is accepted only once the first attempt has started, and rejected with it', async () => {
+  it('is accepted only after the first attempt has started, and rejected if that is rejected', async () => {
     const host = Promise.withResolvers<ExecutionOutcome>();
     test.fakes.on(runtimeRequests.execute, () => host.promise);
     const submit = aCommand(agentId, { detached: true });

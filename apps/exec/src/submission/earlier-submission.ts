@@ -5,7 +5,7 @@ import { ServiceContext } from '@berth/service';
 import { Injectable, Inject } from '@nestjs/common';
 import type { Execution } from '../execution/execution.js';
 import { ExecutionQuery } from '../execution/execution.query.js';
-import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { ExecutionHosts } from '../host/execution-host.js';
 import { guestCommandUnavailable, outcomeUnknown } from './refusals.js';
 
@@ -31,7 +31,7 @@ export class EarlierSubmission {
    */
   async orElse(
     command: SubmitExecution,
-    owned: Owned,
+    owned: OwnedExecution,
     submit: () => Promise<SubmittedExecution>,
   ): Promise<SubmittedExecution> {
     const before = await this.orUnknown(owned, () => this.executions.load(owned.executionId));
@@ -48,7 +48,7 @@ export class EarlierSubmission {
   }
 
   /** Waits for the earlier attempt: for its end if attached, for its start if detached. */
-  async join({ detached }: SubmitExecution, owned: Owned): Promise<ExecutionView> {
+  async join({ detached }: SubmitExecution, owned: OwnedExecution): Promise<ExecutionView> {
     for (const giveUpAt = Date.now() + STARTED_WITHIN_MS; ;) {
       const state = await this.executions.load(owned.executionId);
       if (state.status === 'refused') throw guestCommandUnavailable();
@@ -61,12 +61,12 @@ export class EarlierSubmission {
     }
   }
 
-  private async joined(command: SubmitExecution, owned: Owned): Promise<SubmittedExecution> {
+  private async joined(command: SubmitExecution, owned: OwnedExecution): Promise<SubmittedExecution> {
     return { kind: 'execution', execution: await this.join(command, owned) };
   }
 
   /** Returns null if the execution has been refused in the meantime. */
-  private async view(owned: Owned, waitMs: number): Promise<ExecutionView | null> {
+  private async view(owned: OwnedExecution, waitMs: number): Promise<ExecutionView | null> {
     try {
       return await this.query.await({ ...owned, waitMs });
     } catch (error) {
@@ -75,13 +75,13 @@ export class EarlierSubmission {
     }
   }
 
-  private async hasStarted(state: Execution, owned: Owned): Promise<boolean> {
+  private async hasStarted(state: Execution, owned: OwnedExecution): Promise<boolean> {
     if (state.status !== 'running') return false;
     const found = await this.hosts.find(state.host, owned, 0).catch(() => undefined);
     return found?.state === 'known';
   }
 
-  private async orUnknown<T>({ executionId }: Owned, read: () => Promise<T>): Promise<T> {
+  private async orUnknown<T>({ executionId }: OwnedExecution, read: () => Promise<T>): Promise<T> {
     try {
       return await read();
     } catch (error) {

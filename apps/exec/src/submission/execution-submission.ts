@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { AwakeAgent } from '@berth/contracts/agents';
 import type { ExecutionView, SubmitExecution } from '@berth/contracts/exec';
 import { Injectable } from '@nestjs/common';
-import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { emptyResult, resultOf } from '../host/execution-host.js';
 import { runningView, viewOf, type Result } from '../output/output-vault.js';
@@ -28,7 +28,7 @@ export class ExecutionSubmission {
     private readonly refusals: RefusalRecorder,
   ) {}
 
-  async run(submit: SubmitExecution, owned: Owned, awake: AwakeAgent): Promise<ExecutionView> {
+  async run(submit: SubmitExecution, owned: OwnedExecution, awake: AwakeAgent): Promise<ExecutionView> {
     const timeoutSeconds = submit.timeoutSeconds ?? (submit.detached ? DETACHED_SECONDS : ATTACHED_SECONDS);
     const accepted = await this.accept(submit, owned, awake, timeoutSeconds);
     // Joining does not count as following: if no process dispatches the execution, the reconciler must end it.
@@ -52,7 +52,7 @@ export class ExecutionSubmission {
   /** Appends the submission. Nothing is dispatched earlier, so after an error the command certainly did not start. */
   private async accept(
     submit: SubmitExecution,
-    owned: Owned,
+    owned: OwnedExecution,
     { host, epoch }: AwakeAgent,
     timeoutSeconds: number,
   ): Promise<{ readonly first: boolean; readonly position: bigint | null }> {
@@ -79,7 +79,7 @@ export class ExecutionSubmission {
   }
 
   /** Ignores errors: at worst a list misses the execution for a moment. */
-  private async recordPosition({ agentId }: Owned, position: bigint): Promise<void> {
+  private async recordPosition({ agentId }: OwnedExecution, position: bigint): Promise<void> {
     await this.positions.record(agentId, position).catch(() => undefined);
   }
 
@@ -112,7 +112,7 @@ export class ExecutionSubmission {
   }
 
   /** For an execution that was cancelled or given up before it was dispatched. */
-  private async overtaken(owned: Owned, position: bigint | null): Promise<ExecutionView> {
+  private async overtaken(owned: OwnedExecution, position: bigint | null): Promise<ExecutionView> {
     const state = await this.executions.load(owned.executionId).catch(() => undefined);
     if (state?.status === 'ended') {
       const result = emptyResult(owned, state.outcome === 'cancelled' ? 'cancelled' : 'failed');

@@ -2,7 +2,7 @@ import { backoff, pause } from '@berth/supervision';
 import { ServiceContext } from '@berth/service';
 import { Logger } from '@berth/telemetry';
 import { Injectable, Inject } from '@nestjs/common';
-import { ExecutionRepository, type Owned } from '../execution/execution.repository.js';
+import { ExecutionRepository, type OwnedExecution } from '../execution/execution.repository.js';
 import { AcceptedPositions } from './accepted-positions.js';
 
 /** After this many failed retries, the execution is left to the reconciler, which ends it. */
@@ -22,7 +22,7 @@ export class RefusalRecorder {
    * Never throws. If the first attempt fails, retries in the background: the caller can report the refusal at once,
    * because the execution has not started, recorded or not.
    */
-  async record(owned: Owned, code: string): Promise<void> {
+  async record(owned: OwnedExecution, code: string): Promise<void> {
     try {
       await this.refuse(owned, code);
     } catch {
@@ -34,13 +34,13 @@ export class RefusalRecorder {
    * For a submission whose append failed although the log may contain it: withdraws the execution if `attempt` is the
    * one that the log accepted. Never throws.
    */
-  withdraw(owned: Owned, attempt: string, code: string): Promise<void> {
+  withdraw(owned: OwnedExecution, attempt: string, code: string): Promise<void> {
     return this.retry(owned, async () => {
       await this.recordPosition(owned, await this.executions.withdraw(owned, attempt, code));
     });
   }
 
-  private async retry(owned: Owned, refuse: () => Promise<void>): Promise<void> {
+  private async retry(owned: OwnedExecution, refuse: () => Promise<void>): Promise<void> {
     for (let attempt = 0; attempt < RETRIES && !this.service.stopping.aborted; attempt++) {
       await pause(backoff(attempt, 500), this.service.stopping);
       try {
@@ -51,12 +51,12 @@ export class RefusalRecorder {
     }
   }
 
-  private async refuse(owned: Owned, code: string): Promise<void> {
+  private async refuse(owned: OwnedExecution, code: string): Promise<void> {
     await this.recordPosition(owned, await this.executions.refuse(owned, code));
   }
 
   /** Makes every list requested from now on wait until it reflects the refusal. */
-  private async recordPosition(owned: Owned, position: bigint | null): Promise<void> {
+  private async recordPosition(owned: OwnedExecution, position: bigint | null): Promise<void> {
     if (position !== null) await this.positions.record(owned.agentId, position).catch(() => undefined);
   }
 }

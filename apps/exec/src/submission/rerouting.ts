@@ -6,8 +6,8 @@ import { Injectable, Inject } from '@nestjs/common';
 const AT_MOST_SECONDS = 90;
 
 /**
- * Marks executions that some process is about to dispatch to another epoch of their agent. No host knows them meanwhile, but
- * the reconciler must not give them up.
+ * Marks executions that some process is about to dispatch to another epoch of their agent. Until then no host knows them,
+ * but the reconciler must not give them up.
  */
 @Injectable()
 export class Rerouting {

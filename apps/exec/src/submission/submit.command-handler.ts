@@ -1,7 +1,7 @@
 import { executionIdOf, type SubmitExecution, type SubmittedExecution } from '@berth/contracts/exec';
 import { ServiceContext } from '@berth/service';
 import { Inject, Injectable } from '@nestjs/common';
-import type { Owned } from '../execution/execution.repository.js';
+import type { OwnedExecution } from '../execution/execution.repository.js';
 import { FollowedExecutions } from '../execution/followed-executions.js';
 import { unlessStopping } from '../execution/unless-stopping.js';
 import { EarlierSubmission } from './earlier-submission.js';
@@ -30,7 +30,7 @@ export class SubmitCommandHandler {
     return this.earlier.orElse(submit, owned, () => this.submit(submit, owned));
   }
 
-  private async submit(submit: SubmitExecution, owned: Owned): Promise<SubmittedExecution> {
+  private async submit(submit: SubmitExecution, owned: OwnedExecution): Promise<SubmittedExecution> {
     const { wake, olderGuest, followed } = this;
     const { agentId, detached } = submit;
     if (detached && (await wake.isKnownAsOld(submit, agentId))) throw detachedUnsupported();

@@ -5,7 +5,7 @@ import { Injectable, Inject } from '@nestjs/common';
 /** A running execution to reconcile. */
 export interface RunningRow {
   readonly executionId: string;
-  /** Whether its epoch is over, so that it can no longer run. */
+  /** Whether its epoch has ended, so that it can no longer run. */
   readonly agentEnded: boolean;
   readonly cancelRequested: boolean;
 }
@@ -39,7 +39,7 @@ export class RunningExecutionsQuery {
     }));
   }
 
-  /** Those of an agent that can no longer run, because their epoch is over. */
+  /** Those of an agent that can no longer run, because their epoch has ended. */
   async ofAgent(agentId: string, endedEpoch: number, limit: number): Promise<readonly RunningRow[]> {
     const rows = await this.database.query<Omit<Row, 'agent_ended'>>(
       `SELECT id, cancel_requested FROM execution_list WHERE status = 'running' AND agent_id = $1 AND epoch <= $2 ORDER BY id LIMIT $3`,

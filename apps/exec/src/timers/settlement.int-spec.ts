@@ -68,7 +68,7 @@ describe('an execution whose process died', () => {
     expect(test.fakes.starts.size).toBe(0);
   });
 
-  it('is not ended by a guest that has started the command meanwhile, or cannot preclude it', async () => {
+  it('is not ended by a guest that has started the command in the meantime, or cannot preclude it', async () => {
     test.fakes.on(runtimeRequests.precludeExecution, () => {
       throw new DomainError('unsupported', 'guest_route_unknown', 'No such route.');
     });

@@ -4,7 +4,7 @@ import { fileChangeDecider, type FileChangeCommand } from './file-change.decider
 import { fileChangeCodec } from './file-change.events.js';
 import type { FileChangeEvent, FileChangeState } from './file-change.js';
 
-/** The streams `fileChange-…`. */
+/** Loads the streams `fileChange-…` and appends the events that their decider decides. */
 @Injectable()
 export class FileChangeStreams extends CommandHandler<FileChangeState, FileChangeCommand, FileChangeEvent> {
   constructor(store: EventStore) {

@@ -26,7 +26,7 @@ export class DeploymentsController {
     body: { kind: 'json', shape: deployBody },
     summary: 'Deploy a repository to an agent',
     description:
-      'Fetches and builds in the background, and then starts the version: a running agent is restarted, a failed one started, any other begins with it at its next start. A version that does not run within 60 s gives way to the one before it. Follow `GET …/deployments/{deployment_id}`, and the logs with the source `build`.',
+      'Fetches and builds in the background, and then starts the version: a running agent is restarted with it, a failed one is started with it, and any other uses it from its next start. If the version does not run within 60 s, the previous one is started instead. Follow `GET …/deployments/{deployment_id}`, and the logs with the source `build`.',
     responses: [{ status: 202, description: 'Accepted.', schema: 'AcceptedDeployment' }],
     errors: ['agent_not_found', 'repo_url_refused', 'images_unsupported'],
   })

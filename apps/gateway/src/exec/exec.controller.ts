@@ -51,7 +51,7 @@ export class ExecController {
     },
     summary: 'Run a command in an agent',
     description:
-      'Wakes a sleeping agent. Attached (the default) it returns when the command is over, detached once it has been started. Closing the connection cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. Agents with an older guest return `{exitCode, stdout, stderr}` only, both streams in `stdout`.',
+      'Wakes a sleeping agent. Returns when an attached command (the default) has ended, or once a detached command has started. Closing the connection cancels nothing. A 409 `vm_not_ready` and a 503 `guest_command_unavailable` say that the command did not start; after any other failure it may have. An agent with an older guest returns only `{exitCode, stdout, stderr}`, with both streams in `stdout`.',
     responses: [
       { status: 200, description: 'Attached: the result.', schema: 'AttachedResult' },
       { status: 202, description: 'Detached: accepted.', schema: 'AcceptedExecution', location: true },

@@ -78,7 +78,7 @@ describe('followed output', () => {
     expect(shown).toBe('Bearer secret');
   });
 
-  it('of an execution that ended meanwhile, or whose host refuses, is the complete result', async () => {
+  it('of an execution that ended in the meantime, or whose host refuses, is the complete result', async () => {
     serve = (response) => response.writeHead(422).end('{"error":{}}');
     expect(await follow()).toBe(`event: stdout\ndata: {"text":"a\\nb"}\n\n${EXIT}`);
   });

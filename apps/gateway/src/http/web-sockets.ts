@@ -20,7 +20,7 @@ export class WebSockets {
     });
   }
 
-  /** Responds with 101. Returns undefined if the client has left meanwhile. */
+  /** Responds with 101. Returns undefined if the client has left in the meantime. */
   accept(request: ApiRequest, reply: ApiReply): WebSocket | undefined {
     const { socket, head } = takeConnection(request, reply);
     this.#requestIds.set(request.raw, request.id);

@@ -7,8 +7,8 @@ import type { Migration } from '@berth/persistence';
 export const migrations: readonly Migration[] = [
   {
     name: '2026-11-21-create-idempotent-answers',
-    up: async (query) => {
-      await query.query(`
+    up: async (tx) => {
+      await tx.query(`
         CREATE TABLE gateway_vault.idempotent_answers (
           caller text NOT NULL,
           route text NOT NULL,
@@ -22,15 +22,15 @@ export const migrations: readonly Migration[] = [
           expires_at timestamptz NOT NULL,
           PRIMARY KEY (caller, route, idempotency_key)
         )`);
-      await query.query(
+      await tx.query(
         'CREATE INDEX idempotent_answers_by_expiry ON gateway_vault.idempotent_answers (expires_at)',
       );
     },
   },
   {
     name: '2026-11-22-create-installation',
-    up: async (query) => {
-      await query.query(`
+    up: async (tx) => {
+      await tx.query(`
         CREATE TABLE gateway_vault.installation (
           only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
           log_id text NOT NULL

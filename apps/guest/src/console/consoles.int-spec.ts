@@ -173,7 +173,7 @@ describe('a console', () => {
     await eventually(() => !isAlive(pid), { timeoutMs: 10_000 });
   });
 
-  it('keeps a large paste for a shell that does not read yet, and the guest serves others meanwhile', async () => {
+  it('keeps a large paste for a shell that does not read yet, while the guest serves other requests', async () => {
     const client = await Client.open();
     client.type('stty raw -echo; echo re""ady; sleep 4; head -c 1000000 | wc -c; kill -9 $$\n');
     await client.shows('ready');

@@ -72,7 +72,7 @@ const chatBody = ({ message, conversationId, attachments = [] }: DeliverToProgra
 export const agentError = (message: string): DomainError =>
   new DomainError('upstream', 'agent_error', message);
 
-/** The time limit of the chat is over. */
+/** The chat has reached its time limit. */
 export const agentTimeout = (handedOver: boolean): DomainError =>
   new DomainError(
     'timeout',

@@ -12,7 +12,7 @@ const STREAMS = ['stdout', 'stderr'] as const;
 /** Maximum length of one line in UTF-16 units: readers buffer a whole line. */
 const LINE_UNITS = 64 * 1024;
 
-/** Streams an execution's output: the retained part, then new output, until it is over. */
+/** Streams an execution's output: the retained part, then new output, until the execution has ended. */
 export const followOutput = async (
   execution: RunningExecution | ExecutionRecord,
   exchange: Exchange,

@@ -171,7 +171,7 @@ describe('a command', () => {
     );
   });
 
-  it('is over when its shell exits; its background processes live on, and their output is dropped', async () => {
+  it('has ended when its shell exits; its background processes continue, and their output is dropped', async () => {
     // Its child runs until the test ends it, so a report that waited for the child would never arrive.
     const report = await guest.run(
       `echo first; (until [ -e stop ]; do printf '%1000s\\n' late || exit; echo > ticks; sleep 0.01; done; echo alive > end) &`,

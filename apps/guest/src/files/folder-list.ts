@@ -44,7 +44,7 @@ export const listText = function* (
   yield ']}';
 };
 
-/** Reads all entries, sorted by name. Skips entries that disappear meanwhile. Yields to other work regularly. */
+/** Reads all entries, sorted by name. Skips entries that disappear in the meantime. Yields to other work regularly. */
 export const readEntries = async ({ folder }: OpenedFolder): Promise<readonly FileEntry[]> => {
   const slices = new Slices();
   const runs: FileEntry[][] = [];

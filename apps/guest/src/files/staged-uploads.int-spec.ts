@@ -163,7 +163,7 @@ describe('a staging folder', () => {
       staging.takeAway(folder, 'old', 1n);
     });
 
-    it('restores what the agent has put there meanwhile, a file or a folder', () => {
+    it('restores what the agent has put there in the meantime, a file or a folder', () => {
       const moved = inode(files.file('moved'));
       files.file('old', 'another');
       files.file('folder/file', 'within');

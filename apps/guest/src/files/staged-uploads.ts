@@ -104,8 +104,8 @@ export class StagedUploads {
   }
 
   /**
-   * Creates a folder of the agent at `name`, unless something has appeared there meanwhile. It is created here first,
-   * where the agent cannot replace it before its owner is set. Returns whether it was created.
+   * Creates a folder of the agent at `name`, unless something has appeared there in the meantime. It is created in the
+   * staging folder first, where the agent cannot replace it before its owner is set. Returns whether it was created.
    */
   readonly makeFolder = (parent: Descriptor, name: string): boolean => {
     const path = this.folder.at(this.#newName());

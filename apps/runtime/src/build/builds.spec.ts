@@ -112,7 +112,7 @@ describe('the builds of a host', () => {
     });
   });
 
-  it('end when they are cancelled, also while they wait', async () => {
+  it('end when they are cancelled, even while they wait', async () => {
     const host = new TestHost();
     const running = [aBuild(), aBuild()];
     for (const request of running) await host.builds.follow(request);

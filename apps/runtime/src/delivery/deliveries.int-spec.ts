@@ -45,7 +45,7 @@ describe('a message to an agent of a host', () => {
     }
   });
 
-  it('is open while the program handles it, and stays open when the guest dies meanwhile', async () => {
+  it('is open while the program handles it, and stays open when the guest dies in the meantime', async () => {
     const deliveryId = newId('dlv');
     const lost = host.deliver(agentId, 1, 'sleep 60', deliveryId).catch(() => undefined);
     await eventually(() => expect(readFileSync(journal(), 'utf8')).toContain(deliveryId));

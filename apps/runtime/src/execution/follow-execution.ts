@@ -10,7 +10,7 @@ const RETRY_PAUSE_MS = 500;
 /** The last report; `unknown` if the guest does not know the execution; `at_rest` if the guest was frozen or ended. */
 export type Followed = ExecutionReport | 'unknown' | 'at_rest';
 
-/** Polls an execution until it is over. Calls `onReport` for every report in between. */
+/** Polls an execution until it has ended. Calls `onReport` for every report before that. */
 export const followExecution = async (
   guest: BoxedGuest,
   executionId: string,

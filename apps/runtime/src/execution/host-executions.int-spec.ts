@@ -227,7 +227,10 @@ describe('a command in an agent of a host', () => {
   it.each([
     ['stopped', () => host.agents.of(agentId).stop({ agentId, epoch: 1 })],
     ['removed', () => host.agents.remove(agentId)],
-    ['started anew', () => host.agents.start(HostFixture.recipe({ agentId, epoch: 2, templateId: 'shell' }))],
+    [
+      'started again',
+      () => host.agents.start(HostFixture.recipe({ agentId, epoch: 2, templateId: 'shell' })),
+    ],
     ['ended with its host', () => host.agents.shutDown(2_000)],
   ])('fails with its partial output when the agent is %s', async (how, end) => {
     const command = toCommand(HELD);

@@ -155,7 +155,7 @@ describe('a command on its way through a guest', () => {
     await refused;
   });
 
-  it('ends as recorded when the guest ended meanwhile, and only once all processes have stopped', async () => {
+  it('ends as recorded if the guest ended in the meantime, and only after all processes have stopped', async () => {
     scripted.on(EXECUTE, respondsWith(running)).on('/v1/health', disconnects);
     let written = outcomeOf({ ...over, stdout: 'too early' });
     const command = run({}, { record: async () => written });

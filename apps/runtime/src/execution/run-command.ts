@@ -26,7 +26,7 @@ export interface AfterRest {
   readonly isOnHost: () => boolean;
 }
 
-/** Runs a command and keeps the agent awake until it is over, even without a waiting caller. */
+/** Runs a command and keeps the agent awake until the command has ended, even without a waiting caller. */
 export const runCommand = (guest: BoxedGuest, command: ExecuteCommand, after: AfterRest): RunningCommand => {
   const started = Promise.withResolvers<ExecutionOutcome>();
   const ended = guest.during('exec', ({ halted }) => run(guest, command, after, halted, started.resolve));

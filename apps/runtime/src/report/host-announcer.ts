@@ -73,7 +73,7 @@ export class HostAnnouncer {
     } else this.log.warn({ err: error }, 'could not announce this host yet');
   }
 
-  /** Stops the agent at the announced epoch only: if it was started again meanwhile, it stays. */
+  /** Stops the agent at the announced epoch only: if it was started again in the meantime, it stays. */
   async #stop(agentId: string, announced: readonly ObservedAgent[]): Promise<void> {
     const meant = announced.find((agent) => agent.agentId === agentId);
     if (meant !== undefined) await this.agents.of(agentId).stop({ agentId, epoch: meant.epoch });

@@ -20,9 +20,9 @@ const ACTIVITY: { readonly [Kind in Transfer['kind']]: ActivityKind | null } = {
 export interface RunningTransfer {
   readonly transfer: Transfer;
   readonly guest: BoxedGuest;
-  /** Aborts when the agent prepares to sleep; for output, only once it is frozen or ended. */
+  /** Aborts when the agent prepares to sleep; for output, only after it is frozen or has ended. */
   readonly cut: AbortSignal;
-  /** Creates the error to report once `cut` has aborted: the epoch of the transfer is over. */
+  /** Creates the error to report once `cut` has aborted: the epoch of the transfer has ended. */
   readonly cutError: () => Error;
   /** Call when the transfer is over. */
   readonly release: () => void;

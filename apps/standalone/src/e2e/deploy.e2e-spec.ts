@@ -175,7 +175,7 @@ describe('a deployed repository', () => {
     expect((await api.chat(created.body.id, 'hello')).body.response).toBe('saved blue');
   });
 
-  it('waits for the next wake of a sleeper, and wakes nobody', async () => {
+  it('does not wake a sleeping agent, which uses it from its next wake', async () => {
     const { id } = await api.runningAgent();
     await api.post(`/api/agents/${id}/sleep`);
     await git.commit('sleeper', repository('awake again'));

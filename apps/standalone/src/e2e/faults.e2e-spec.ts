@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@berth/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Api } from './api.fixture.js';
-import { describeEdges } from './edges.suite.js';
+import { describeMalformedRequests } from './malformed-requests.suite.js';
 import { Client, RECOVERED_WITHIN_MS } from './outage.fixture.js';
 import {
   guestOf,
@@ -196,4 +196,4 @@ describe('a caller that disconnects during a chat', () => {
   });
 });
 
-describeEdges(() => stack);
+describeMalformedRequests(() => stack);

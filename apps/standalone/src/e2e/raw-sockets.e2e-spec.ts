@@ -95,7 +95,7 @@ beforeEach(async () => {
   };
 });
 
-/** The stalling clients stay connected meanwhile. */
+/** The stalling clients stay connected in the meantime. */
 afterEach(async () => {
   await useEverything();
   await eventually(

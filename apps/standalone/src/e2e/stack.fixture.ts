@@ -65,7 +65,7 @@ export class Program {
     return this.output;
   }
 
-  /** Waits for matching output; throws an error with the output if the program ends first or the time is over. */
+  /** Waits for matching output; throws an error with the output if the program ends first or the wait times out. */
   async untilPrinted(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray> {
     const end = Date.now() + timeoutMs;
     for (;;) {

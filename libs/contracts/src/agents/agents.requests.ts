@@ -36,7 +36,7 @@ export interface TransitionResult {
 export interface GetAgent {
   readonly accountId: string;
   readonly agentId: string;
-  /** Respond as soon as the agent is in this state or `failed`, or the time is over. */
+  /** Respond as soon as the agent is in this state or `failed`, or the timeout expires. */
   readonly wait: {
     readonly state: AgentState;
     readonly timeoutSeconds: GetAgentQuery['timeout'];

@@ -151,7 +151,7 @@ export type ListAgentsQuery = Shape<typeof listAgentsQuery>;
 export const getAgentQuery = Type.Object({
   wait: Type.Optional(
     oneOf(AGENT_STATES, {
-      description: 'Respond as soon as the agent is in this state or `failed`, or the time is over.',
+      description: 'Respond as soon as the agent is in this state or `failed`, or the timeout expires.',
     }),
   ),
   timeout: withDefault(whole(1, 60, { description: 'Seconds to wait.' }), 30),

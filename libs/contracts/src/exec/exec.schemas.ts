@@ -84,7 +84,7 @@ export type ListExecutionsQuery = Shape<typeof listExecutionsQuery>;
 export const outputQuery = Type.Object({
   follow: withDefault(
     Type.Boolean({
-      description: 'Keep the response open and send new output until the execution is over.',
+      description: 'Keep the response open and send new output until the execution has ended.',
     }),
     false,
   ),

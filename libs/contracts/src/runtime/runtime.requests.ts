@@ -134,8 +134,8 @@ export const runtimeRequests = {
   /** Sent to all hosts (no queue group); each host responds for itself. */
   hosts: defineRequest<Record<string, never>, HostView>('qry.runtime.hosts.v1', 1_000),
   /**
-   * Fetches and builds a version of an agent, whatever the agent does meanwhile. Returns the state of the build. A build
-   * that has begun and that the host no longer has is `failed` with `interrupted`.
+   * Fetches and builds a version of an agent, in any state of the agent. Returns the state of the build. A build that
+   * has begun and that the host no longer has is `failed` with `interrupted`.
    */
   build: defineRequest<BuildVersion, BuildState>('cmd.runtime.build.v1.{host}', 30_000, {
     whenLost: 'repeat',

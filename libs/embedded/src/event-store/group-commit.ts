@@ -14,7 +14,7 @@ interface Waiting {
 
 /**
  * Writes requests in order, many per transaction: requests that arrive during a flush go into the next one. A request
- * gets its response only once its transaction is on disk. A refused request does not affect the others.
+ * gets its response only after its transaction is on disk. A refused request does not affect the others.
  */
 export class GroupCommit {
   readonly #waiting: Waiting[] = [];

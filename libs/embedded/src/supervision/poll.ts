@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Polls `condition` until it holds (true) or `withinMs` is over (false). */
+/** Polls `condition` until it holds (true) or `withinMs` has passed (false). */
 export async function becomesTrue(
   condition: () => boolean | Promise<boolean>,
   withinMs: number,

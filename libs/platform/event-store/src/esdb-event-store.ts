@@ -143,7 +143,7 @@ class EsdbEventStore implements EventStore {
     await Promise.all([this.connection.calls.close(), this.connection.feeds.close()]);
   }
 
-  /** Repeats a read until it succeeds or its time is over. */
+  /** Repeats a read until it succeeds or times out. */
   private ask<T>(question: (open: EsdbClient, timeoutMs: number) => Promise<T>): Promise<T> {
     return withRetries((timeoutMs) => this.connection.calls.call((open) => question(open, timeoutMs)));
   }

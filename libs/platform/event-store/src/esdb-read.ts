@@ -4,7 +4,7 @@ import { ConnectionReplaced, SilenceTimer } from './esdb-timeouts.js';
 
 /**
  * Collects everything that the read delivers. The client sets no deadline, so this throws when the server is silent for
- * `silenceMs`. Throws also when the connection is replaced.
+ * `silenceMs`. Also throws when the connection is replaced.
  */
 export const collect = <Item>(
   stream: StreamingRead<Item>,

@@ -124,7 +124,7 @@ describe('a subscription', () => {
     fixture.proxy.restore();
   });
 
-  it('ends when its signal aborts, also while waiting', async () => {
+  it('ends when its signal aborts, even while waiting', async () => {
     const received = record(fixture.direct, { from: 'start', categories: ['nothing'] });
     await eventually(() => received.items.some(({ kind }) => kind === 'caughtUp'));
     await received.stop();

@@ -113,7 +113,7 @@ describe('a rebuild', () => {
       const position = await writeStreams(1);
       if (await runner.waitFor(position, 20_000)) liveDuring++;
     };
-    // The rebuild continues only once the live tables contain a write that happened while it ran.
+    // The rebuild continues only after the live tables contain a write that happened while it ran.
     const hook = (): Promise<void> | undefined => {
       waits.push(follow());
       return waits[0];

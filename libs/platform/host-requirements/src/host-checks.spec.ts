@@ -19,7 +19,7 @@ const GOOD: HostFacts = {
 };
 
 describe('the host of containers', () => {
-  it('has no problems if everything is there in the least version', () => {
+  it('has no problems if every program is installed in the minimum version', () => {
     expect(hostProblems(GOOD)).toEqual([]);
   });
 

@@ -119,7 +119,7 @@ export class InstallationClaim {
   async #hold(): Promise<void> {
     const { logId, link } = this.options;
     await this.#ensureStream();
-    // Before the owner is read, so that a process that stops meanwhile does not conclude that it is the last.
+    // Before the owner is read, so that a process that stops in the meantime does not conclude that it is the last.
     await this.#publish(this.#member);
     for (;;) {
       const holder = await this.#holder();

@@ -114,7 +114,7 @@ describe('statements and transactions', () => {
     await expect(db.ping()).resolves.toBeUndefined();
   });
 
-  it('read a view that was redefined over tables of another shape meanwhile', async () => {
+  it('read a view that was redefined over tables of another shape between two queries', async () => {
     const db = await database();
     await db.query('CREATE VIEW shape AS SELECT 1 AS value');
     const read = (): Promise<unknown[]> => db.query('SELECT * FROM shape WHERE $1', [true]);

@@ -7,7 +7,7 @@ const HEARTBEAT_REPLY_MS = 2_000;
 
 /**
  * A connection outside the pool, for state that belongs to a session: advisory locks, migrations. `closed`
- * aborts as soon as the connection is lost, also when the server merely stops responding (detected by an optional
+ * aborts as soon as the connection is lost, even when the server merely stops responding (detected by an optional
  * heartbeat).
  */
 export class DedicatedConnection implements SqlRunner {

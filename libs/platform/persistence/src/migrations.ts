@@ -7,7 +7,7 @@ import type { DatabaseLog } from './log.js';
 export interface Migration {
   /** `<date>-<what>`, e.g. `2026-11-21-create-agent-env`; must not change once it has run anywhere. */
   readonly name: string;
-  up(query: SqlRunner): Promise<void>;
+  up(tx: SqlRunner): Promise<void>;
 }
 
 /** Creates the schema and runs the pending migrations, one process at a time (a session advisory lock). */

@@ -13,9 +13,9 @@ export interface LaunchOptions<Config> {
 export class ServiceContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
-  /** Aborts the start; also when the start fails elsewhere. */
+  /** Aborts when the start is abandoned: its caller aborted it, or the service stops because a part of it failed. */
   readonly startSignal: AbortSignal;
-  /** Closed last, in reverse order, also when the start fails. */
+  /** Closed last, in reverse order, even when the start fails. */
   readonly resources = new AsyncDisposableStack();
   /** The host of a service that runs once on each host. */
   readonly host: string | undefined;

@@ -64,7 +64,7 @@ export const describeTasks = (host: () => DriverFixture): void => {
         expect((await started.run(change)).exitCode).not.toBe(0);
     });
 
-    it('is over with all its processes, also those that left its session', async () => {
+    it('leaves no process behind when it ends, not even one that left its session', async () => {
       if (!host().driver.capabilities.tasks) return;
       const taskId = newId('dep');
       const { folder } = version();

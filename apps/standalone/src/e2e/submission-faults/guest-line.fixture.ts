@@ -33,7 +33,7 @@ export class GuestLine {
     if (this.#inodeOf(SOCKET) === undefined) return;
     renameSync(this.#path(SOCKET), this.#path(HIDDEN));
     await new Promise((resolve) => setTimeout(resolve, forMs));
-    // A guest that has started meanwhile keeps its own socket; `open` may have removed the hidden one.
+    // A guest that has started in the meantime keeps its own socket; `open` may have removed the hidden one.
     if (this.#inodeOf(SOCKET) !== undefined || this.#inodeOf(HIDDEN) === undefined) return;
     renameSync(this.#path(HIDDEN), this.#path(SOCKET));
   }

@@ -32,7 +32,7 @@ export type Fault =
       /** How long the process is stopped; 0 for a kill. */
       readonly forMs: number;
     }
-  /** The owner changes the agent meanwhile. */
+  /** The owner changes the agent in the meantime. */
   | {
       readonly kind: 'life';
       readonly call: 'sleep' | 'stop' | 'restart';

@@ -6,7 +6,7 @@ import { Api } from './api.fixture.js';
 import type { Stack } from './stack.fixture.js';
 
 /** Tests of malformed, oversized and unfinished requests. */
-export const describeEdges = (stack: () => Stack): void => {
+export const describeMalformedRequests = (stack: () => Stack): void => {
   const api = new Api(stack);
   const address = (): { readonly host: string; readonly port: number } => {
     const url = new URL(stack().urls[0] ?? '');
