@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { BUNDLED } from './tools/bundle.mjs';
 
 // What is left out of a folder's search: built files next to sources.
 const BUILT = ['**/node_modules/**', '**/dist/**'];
@@ -67,6 +68,9 @@ const rankOf = ({ moduleId, project }: TestSpecification): number => {
   return (rank < 0 ? LONGEST.length : rank) + (project.config.isolate ? 0 : LONGEST.length + 1);
 };
 
+/** `npm test` runs the programs that it has just bundled. Without its option the tests run what `tsc -b` has built. */
+const execArgv = process.execArgv.filter((argument) => argument === BUNDLED);
+
 export default defineConfig({
   test: {
     // Starts nothing by itself; see CONTRIBUTING.md.
@@ -77,6 +81,7 @@ export default defineConfig({
         ...kind,
         exclude: [...BUILT, ...exclude],
         pool: 'forks' as const,
+        execArgv,
         hookTimeout: 90_000,
         sequence: { groupOrder },
       },

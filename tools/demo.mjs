@@ -2,7 +2,14 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ensureReady, environmentWith, ROOT, runTool, SetupError } from './ensure-installed.mjs';
+import {
+  ensureReady,
+  environmentWith,
+  programArguments,
+  ROOT,
+  runTool,
+  SetupError,
+} from './ensure-installed.mjs';
 
 // `npm run demo`: a guided tour of an agent's life cycle, on a running Berth (BERTH_URL, BERTH_API_KEY or the data
 // folder's key) or on a temporary instance that it removes afterwards.
@@ -106,7 +113,7 @@ async function findRunning() {
 
 async function startOwn(node) {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-demo-'));
-  const child = spawn(node, [join(ROOT, 'apps', 'standalone', 'dist', 'main.js')], {
+  const child = spawn(node, programArguments('standalone'), {
     env: { ...environmentWith(node), PORT: '0', BERTH_DATA: dataDir, BERTH_PARENT_WATCH: '1' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { BUNDLED } from './bundle.mjs';
 import { runChild } from './run-child.mjs';
 import { withLock } from './setup-lock.mjs';
 
@@ -19,6 +20,13 @@ const NEEDED = [22, 15];
 
 /** The Node that Berth runs on: the one from the npm package `node`. */
 export const PACKAGED_NODE = join(MODULES, 'node', 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+
+/** The arguments with which Node runs the bundled program of an app. Call `ensureReady` first: it makes the bundles. */
+export function programArguments(app) {
+  return [BUNDLED, join(ROOT, 'apps', app, 'dist', 'main.bundle.js')];
+}
+
+export { BUNDLED };
 
 /** A failure that is reported by its message alone, without a stack trace. */
 export class SetupError extends Error {}
@@ -154,8 +162,13 @@ function isEnough(version) {
 async function build(node) {
   const first = !existsSync(join(ROOT, 'apps', 'standalone', 'dist', '.tsbuildinfo'));
   if (first) log('Building ...');
+  await buildStep(node, [join(MODULES, 'typescript', 'bin', 'tsc'), '-b', '--pretty', 'false']);
+  await buildStep(node, [join(ROOT, 'tools', 'bundle.mjs')]);
+}
+
+async function buildStep(node, args) {
   let output = '';
-  const code = await runChild(node, [join(MODULES, 'typescript', 'bin', 'tsc'), '-b', '--pretty', 'false'], {
+  const code = await runChild(node, args, {
     cwd: ROOT,
     env: environmentWith(node),
     stdio: ['ignore', 'pipe', 'pipe'],

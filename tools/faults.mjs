@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
+import { BUNDLED, ensureReady, environmentWith, ROOT, runTool } from './ensure-installed.mjs';
 import { runChild } from './run-child.mjs';
 
 // `npm run faults -- --suite chat --seeds 5000 --from 1`: injects faults, chosen by each seed, into the steps of the
@@ -22,7 +22,7 @@ await runTool(async () => {
   const program = SUITES[suite];
   if (program === undefined) throw new Error(`--suite is one of ${Object.keys(SUITES).join(', ')}.`);
   const node = await ensureReady();
-  return runChild(node, [join(ROOT, 'apps', ...program), ...rest], {
+  return runChild(node, [BUNDLED, join(ROOT, 'apps', ...program), ...rest], {
     env: environmentWith(node),
     graceMs: 20_000,
   });

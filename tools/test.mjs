@@ -4,7 +4,15 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { ensureReady, environmentWith, ROOT, runTool, log, SetupError } from './ensure-installed.mjs';
+import {
+  BUNDLED,
+  ensureReady,
+  environmentWith,
+  ROOT,
+  runTool,
+  log,
+  SetupError,
+} from './ensure-installed.mjs';
 import { ensureRunc } from './ensure-runc.mjs';
 import { runChild } from './run-child.mjs';
 import { countsOf, lastCountLine } from './test-counts.mjs';
@@ -69,7 +77,7 @@ async function runTests(node) {
   try {
     const vitest = join(ROOT, 'node_modules', 'vitest', 'vitest.mjs');
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const code = await runChild(node, [vitest, 'run', ...reporters, ...given], {
+    const code = await runChild(node, [BUNDLED, vitest, 'run', ...reporters, ...given], {
       cwd: ROOT,
       env: environmentWith(node),
       graceMs: 15_000,

@@ -6,4 +6,4 @@ for pair in $(env | sed -n 's#^\([A-Z][A-Z0-9_]*\)_FILE=\(/\(run\|etc/berth\)/se
   export "${pair%%=*}=$value"
   unset "${pair%%=*}_FILE"
 done
-exec node --enable-source-maps "/app/apps/$1/dist/main.js"
+exec node --conditions=berth-bundle --enable-source-maps "/app/apps/$1/dist/main.bundle.js"

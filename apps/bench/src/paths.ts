@@ -1,9 +1,11 @@
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /** The repository's root folder. */
 export const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-export const STANDALONE_MAIN = fileURLToPath(new URL('../../standalone/dist/main.js', import.meta.url));
+/** The whole product in one program, bundled as `npm start` runs it if the bench was started so. */
+export const STANDALONE_MAIN = createRequire(import.meta.url).resolve('@berth/standalone/main');
 
 /** The program inside an agent of the template `echo`. */
 export const ECHO_AGENT = fileURLToPath(new URL('../../../infra/templates/echo/agent.mjs', import.meta.url));

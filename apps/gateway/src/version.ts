@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
-/** The version in the gateway's package.json. */
+/** The version in the gateway's package.json, which Node also finds from a bundle. */
 export const gatewayVersion = (): string => {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const file = createRequire(import.meta.url).resolve('@berth/gateway/package.json');
+  const manifest: unknown = JSON.parse(readFileSync(file, 'utf8'));
   return typeof manifest === 'object' && manifest !== null && 'version' in manifest
     ? String(manifest.version)
     : '0.0.0';

@@ -1,4 +1,4 @@
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 import { BrokerEnv, LOG_LEVELS, readEnv, UnsuitableHostError, type Env, type LogLevel } from '@berth/config';
 import { isId } from '@berth/kernel';
 import { readOperatorSettings, type OperatorSettings } from '@berth/operator-file';
@@ -62,7 +62,7 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
     dataDir: reader.path('BERTH_RUNTIME_DATA', '.data/runtime'),
     driver: chooseDriver(reader),
     templateFolders: own === undefined ? [shipped] : [shipped, own],
-    guestMain: reader.path('BERTH_GUEST_MAIN', besideThisApp()),
+    guestMain: reader.path('BERTH_GUEST_MAIN', guestProgram()),
     gatewayUrl: reader.optionalUrl('BERTH_GATEWAY_URL', ['http', 'https']) ?? null,
     restart: {
       maxDeaths: reader.integer('BERTH_CRASH_LIMIT', { default: 5, min: 1, max: 1_000 }),
@@ -83,8 +83,8 @@ export const readRuntimeConfig = (env: Env): RuntimeConfig => {
   });
 };
 
-/** Apps do not import each other: the runtime spawns the guest as a program from its build folder. */
-const besideThisApp = (): string => fileURLToPath(new URL('../../guest/dist/main.js', import.meta.url));
+/** Apps do not import each other: the runtime spawns the guest as a program, bundled if the runtime is. */
+const guestProgram = (): string => createRequire(import.meta.url).resolve('@berth/guest/main');
 
 /** Throws `UnsuitableHostError` with everything that the chosen driver lacks on this host; changes nothing. */
 export const checkHost = async ({ driver }: Pick<RuntimeConfig, 'driver'>): Promise<void> => {

@@ -1,5 +1,5 @@
-import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
 import { readEnv, type Env } from '@berth/config';
 import {
   acquireDataLock,
@@ -15,7 +15,9 @@ import type { StandaloneConfig } from './config.js';
 import { readOrCreateSecretKey } from './secret-key.js';
 import { checkServiceConfigs, startServices } from './services.js';
 
-const SHIPPED_TEMPLATES = fileURLToPath(new URL('../../../infra/templates', import.meta.url));
+/** Node finds this package also from a bundle, which lies elsewhere. */
+const PACKAGE = dirname(createRequire(import.meta.url).resolve('@berth/standalone/package.json'));
+const SHIPPED_TEMPLATES = join(PACKAGE, '../../infra/templates');
 
 /** The path of the bootstrap key in a data folder. */
 export const bootstrapKeyFile = (dataDir: string): string => join(dataDir, 'bootstrap-key');

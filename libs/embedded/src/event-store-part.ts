@@ -1,14 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { LOOPBACK } from '@berth/host-requirements';
 import { childEnvironment } from './supervision/child-environment.js';
 import type { PartContext, PartPlan } from './part.js';
 
 // Always the built program, even when this file runs as source: the child is a plain Node process.
-const PROGRAM = fileURLToPath(new URL('../dist/event-store/main.js', import.meta.url));
+const PROGRAM = createRequire(import.meta.url).resolve('@berth/embedded/event-store');
 
 /** Plans the event log: our own EventStoreDB-compatible server, with its file under `<dataDir>/event-store`. */
 export function planEventStore(context: PartContext): PartPlan {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BenchError } from '../bench-error.js';
@@ -40,7 +40,6 @@ export class BerthProgram {
     env: Environment,
     { launch = 'program', settings = {} }: BerthOptions = {},
   ): Promise<BerthProgram> {
-    if (!existsSync(STANDALONE_MAIN)) throw new BenchError('apps/standalone is not built: run "npx tsc -b".');
     const { program, ready } = await ChildProgram.start({
       name: launch === 'program' ? 'Berth' : '"npm start"',
       ...commandOf(launch),
@@ -105,5 +104,5 @@ export class BerthProgram {
 
 const commandOf = (launch: Launch): { command: string; args: readonly string[] } =>
   launch === 'program'
-    ? { command: process.execPath, args: ['--enable-source-maps', STANDALONE_MAIN] }
+    ? { command: process.execPath, args: [...process.execArgv, '--enable-source-maps', STANDALONE_MAIN] }
     : { command: 'npm', args: ['start', '--silent'] };

@@ -15,10 +15,9 @@ import {
   type RunCommand,
 } from '@berth/guest-protocol';
 import { newId } from '@berth/kernel';
-import { eventually } from '@berth/testing';
+import { eventually, programArguments } from '@berth/testing';
 import type { Reply } from './guest.fixture.js';
 
-const MAIN = join(import.meta.dirname, '../../dist/main.js');
 const isRoot = process.getuid?.() === 0;
 /** The agent's own user, if the tests run as root. */
 export const agentUser = isRoot ? { uid: 61_234, gid: 61_234 } : null;
@@ -54,7 +53,7 @@ export class CommandGuest {
 
   async start(env: Readonly<Record<string, string>> = {}, generation: Generation = 'current'): Promise<void> {
     const at = (name: string): string => join(this.dir, name);
-    this.#process = spawn(process.execPath, [MAIN], {
+    this.#process = spawn(process.execPath, programArguments('guest'), {
       env: {
         ...env,
         [guestEnv.socket]: at('sock'),

@@ -1,4 +1,5 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -32,7 +33,7 @@ export const TICKET_LIFETIME_MS = 2_000;
 const root = join(import.meta.dirname, '../../../..');
 export const SHIPPED_TEMPLATES = join(root, 'infra/templates');
 export const TEST_TEMPLATES = join(import.meta.dirname, 'templates');
-export const GUEST_MAIN = join(root, 'apps/guest/dist/main.js');
+export const GUEST_MAIN = createRequire(import.meta.url).resolve('@berth/guest/main');
 
 export const quietLog = createLogger({ service: 'test', level: 'silent' });
 

@@ -12,7 +12,7 @@ import {
 } from '@berth/contracts/agents';
 import { runtimeRequests } from '@berth/contracts/runtime';
 import { HandleRequest, NatsLink, Requester, startService, type RunningService } from '@berth/messaging';
-import { eventually, startTestInfra, type TestInfra } from '@berth/testing';
+import { eventually, programArguments, startTestInfra, type TestInfra } from '@berth/testing';
 import { Controller, Module } from '@nestjs/common';
 import { HostFixture, quietLog, SHIPPED_TEMPLATES, TEST_TEMPLATES } from './host.fixture.js';
 
@@ -107,7 +107,7 @@ export class RuntimeFixture {
   /** Starts the runtime on the data folder of an earlier one. */
   async launch(): Promise<void> {
     const announcements = received.announcements.length;
-    this.#runtime = spawn(process.execPath, [join(import.meta.dirname, '../../dist/main.js')], {
+    this.#runtime = spawn(process.execPath, programArguments('runtime'), {
       // The fourth descriptor imitates one that a shell or a supervisor leaves open.
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
       env: {

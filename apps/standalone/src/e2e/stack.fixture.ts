@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Env } from '@berth/config';
+import { programArguments } from '@berth/testing';
 
 /** Templates with the behaviour that the tests need, installed as an operator's own. */
 export const TEST_TEMPLATES = fileURLToPath(new URL('../../e2e-templates', import.meta.url));
@@ -24,13 +25,12 @@ export class Program {
   }
 
   static start(app: string, env: Env, options: { readonly detached?: boolean } = {}): Program {
-    const args = ['--enable-source-maps', join(APPS, app, 'dist', 'main.js')];
-    return Program.run(app, [process.execPath, ...args], env, options);
+    return Program.run(app, [process.execPath, ...programArguments(app)], env, options);
   }
 
   /** Like `start`, with a terminal for its output; util-linux's `script` provides it. */
   static onTerminal(app: string, env: Env): Program {
-    const command = `exec ${process.execPath} ${join(APPS, app, 'dist', 'main.js')}`;
+    const command = `exec ${process.execPath} ${programArguments(app).join(' ')}`;
     return Program.run(app, ['script', '--quiet', '--flush', '--command', command, '/dev/null'], env, {});
   }
 
@@ -104,7 +104,7 @@ export interface StandaloneStack extends Stack {
   readonly program: Program;
 }
 
-/** `node apps/standalone/dist/main.js` on a data folder. */
+/** The whole product as one program on a data folder. */
 export const startStandaloneStack = async (
   dataDir: string,
   env: Env = {},

@@ -10,6 +10,7 @@ export function childEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
     'TZ',
     'LANG',
     'SystemRoot',
+    'NODE_COMPILE_CACHE',
     'http_proxy',
     'https_proxy',
     'no_proxy',

@@ -2,6 +2,7 @@ export { startTestInfra, type InfraPart, type TestInfra } from './test-infra.js'
 export { eventually, type EventuallyOptions } from './eventually.js';
 export { GitServer, type RepositoryEntry, type RepositoryOptions } from './git-server.js';
 export { freePort, NatsServer } from './nats-server.js';
+export { programArguments } from './program-arguments.js';
 export { runningTime, type RunningTime } from './running-time.js';
 export { sendBodyLate, type LateBodyResult } from './late-body.js';
 export { BrokerProxy } from './broker-proxy.js';

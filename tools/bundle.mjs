@@ -1,0 +1,101 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+// Bundles our programs from the output of `tsc -b`: a bundled program loads a few files instead of up to 3,600. The
+// programs are the exports of our packages with a target under CONDITION: that is the first file of the bundle, and the
+// target under `default` is its input. Files that several bundles share are in `dist/bundle`. Run it after every build.
+
+const CONDITION = 'berth-bundle';
+/** Node's option under which it finds bundles instead of the output of `tsc -b`. */
+export const BUNDLED = `--conditions=${CONDITION}`;
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+const FOLDERS = ['apps', 'libs', 'libs/platform'];
+const SHARED = 'dist/bundle';
+const RECORD = join(ROOT, SHARED, 'inputs.json');
+/** One file, because it is copied into containers. */
+const ALONE = /^apps\/guest\//;
+/** Loads a native part that it finds next to its own files. */
+const EXTERNAL = [/^@lydell\/node-pty/];
+
+/** Makes the bundles unless they are newer than everything in them. */
+async function ensureBundles() {
+  const programs = findPrograms();
+  const outputs = programs.map(({ output }) => output);
+  if (isFresh(outputs)) return;
+  const startedAt = Date.now();
+  rmSync(join(ROOT, SHARED), { recursive: true, force: true });
+  mkdirSync(join(ROOT, SHARED), { recursive: true });
+  const together = programs.filter(({ input }) => !ALONE.test(input));
+  const modules = await bundle(together, { chunkFileNames: `${SHARED}/[name].js` });
+  for (const program of programs.filter((one) => !together.includes(one))) {
+    modules.push(...(await bundle([program], { codeSplitting: false })));
+  }
+  const own = modules.filter((path) => !path.includes('node_modules'));
+  const manifests = own.map((path) => path.replace(/\/dist\/.*/, '/package.json'));
+  const inputs = new Set([...own, ...manifests, 'node_modules/.package-lock.json', 'tools/bundle.mjs']);
+  // Written last: without it, the bundles of an interrupted run count as old.
+  writeFileSync(RECORD, JSON.stringify({ startedAt, outputs, inputs: [...inputs] }));
+}
+
+function findPrograms() {
+  return FOLDERS.filter((folder) => existsSync(join(ROOT, folder)))
+    .flatMap((folder) => readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`))
+    .filter((folder) => existsSync(join(ROOT, folder, 'package.json')))
+    .flatMap((folder) => {
+      const { exports = {} } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+      return Object.values(exports)
+        .filter((targets) => targets[CONDITION] !== undefined)
+        .map((targets) => ({
+          input: join(folder, targets.default),
+          output: join(folder, targets[CONDITION]),
+        }));
+    });
+}
+
+function isFresh(outputs) {
+  if (!existsSync(RECORD)) return false;
+  const { startedAt, outputs: made, inputs } = JSON.parse(readFileSync(RECORD, 'utf8'));
+  return (
+    String(made) === String(outputs) &&
+    outputs.every((path) => existsSync(join(ROOT, path))) &&
+    inputs.every((path) => writtenAt(path) < startedAt)
+  );
+}
+
+/** In milliseconds since 1970; infinite for a missing file. */
+function writtenAt(path) {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? Infinity;
+}
+
+/** Writes the bundles of these programs, and returns the paths of all modules in them. */
+async function bundle(programs, options) {
+  const { rolldown } = await import('rolldown');
+  const build = await rolldown({
+    cwd: ROOT,
+    platform: 'node',
+    external: EXTERNAL,
+    input: Object.fromEntries(programs.map(({ input, output }) => [output, `./${input}`])),
+    // Nest requires packages that are optional and not installed; such a call fails in a bundle as it does elsewhere.
+    onLog: (level, log, show) => log.code !== 'UNRESOLVED_IMPORT' && show(level, log),
+  });
+  const { output } = await build.write({
+    dir: ROOT,
+    format: 'esm',
+    sourcemap: true,
+    // Modules run in the order of their imports, also across files: decorators need reflect-metadata first.
+    strictExecutionOrder: true,
+    // Nest and our logs show names of classes.
+    keepNames: true,
+    entryFileNames: '[name]',
+    ...options,
+  });
+  await build.close();
+  return output
+    .flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []))
+    .filter((id) => id.startsWith(ROOT))
+    .map((id) => relative(ROOT, id));
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await ensureBundles();
